@@ -1,0 +1,87 @@
+"""The command line. Each verb lives in its own module, imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from gymnast.errors import GymnastError
+
+VERBS = {
+    "train": "train",
+    "resume": "train",
+    "eval": "evaluate",
+    "runs": "runs",
+    "show": "runs",
+    "rows": "runs",
+    "compare": "compare",
+    "presets": "presets",
+    "metrics": "metrics",
+    "config": "config",
+    "reproduce": "reproduce",
+}
+"""Verb -> module of this package that defines a click command of the same name (`eval_` for eval)."""
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"gymnast.cli.{VERBS[cmd_name]}")
+        return getattr(module, cmd_name if cmd_name != "eval" else "eval_")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, HELP[verb]) for verb in VERBS])
+
+
+HELP = {
+    "train": "Train a policy on an environment or preset.",
+    "resume": "Go on with a run from one of its checkpoints.",
+    "eval": "Score a run's policy on fixed seeds.",
+    "runs": "List runs, newest first.",
+    "show": "Everything about one run.",
+    "rows": "A run's metric record as CSV or JSON.",
+    "compare": "Two or more runs side by side.",
+    "presets": "List and search presets.",
+    "metrics": "What each number means.",
+    "config": "Show, check, format and diff configs.",
+    "reproduce": "Repeat a stored result and say whether it holds.",
+}
+"""One line per verb, said here so that `gymnast --help` imports none of them."""
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="gymnast")
+def cli() -> None:
+    """Train reinforcement-learning agents, with runs you can trust, resume and read.
+
+    \b
+    gymnast train CartPole-v1          train until solved
+    gymnast show @last                 what happened
+    gymnast resume @last               go on exactly where it stopped
+    gymnast eval @last:best --json     score the best checkpoint
+    """
+
+
+def main() -> None:
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except GymnastError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of a pipe went away: not our mistake
+        sys.stderr.close()
+        sys.exit(0)

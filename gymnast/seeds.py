@@ -1,0 +1,27 @@
+"""One root seed, many named streams.
+
+A stream is a pure function of the root seed and a path such as ("action", "agent", 17), so there is
+no generator state to save: whoever knows the counters draws the same numbers again.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+Name = str | int
+
+
+def stream(root: int, *path: Name) -> np.random.Generator:
+    """A counter-based generator, independent of every other path."""
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(_digest(root, path, 16))))
+
+
+def episode_seed(root: int, *path: Name) -> int:
+    """The seed of one episode, valid for `env.reset(seed=...)`: 0 <= seed < 2**31."""
+    return int.from_bytes(_digest(root, path, 4)) >> 1
+
+
+def _digest(root: int, path: tuple[Name, ...], size: int) -> bytes:
+    return blake2b(repr((root, *path)).encode(), digest_size=size).digest()
