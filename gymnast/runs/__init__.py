@@ -1,0 +1,1 @@
+"""Runs on disk: the directory of one run, its checkpoints and traces, and the store of all runs."""

@@ -1,0 +1,87 @@
+"""`gymnast compare`: runs side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
+
+
+@click.command()
+@click.argument("refs", nargs=-1, required=True, metavar="RUN RUN...")
+@click.option(
+    "--x",
+    type=click.Choice(["vec_steps", "env_steps", "updates", "seconds"]),
+    default="vec_steps",
+    show_default=True,
+    help="The clock curves are drawn over.",
+)
+@runs_option
+@json_option
+def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) -> None:
+    """Two or more runs side by side: scores, evaluation curves, differences of their configs.
+
+    Curves are drawn over vec_steps unless told otherwise, which is fair to runs with different
+    numbers of environments; env_steps shows who needs less experience. `area` is the mean height
+    of the curve over the range that all curves cover.
+
+    \b
+    gymnast compare k3jx 7fqa
+    gymnast compare @best:CartPole-v1 @last --x env_steps
+    gymnast compare try-1 try-2 try-3 --json
+    """
+    if len(refs) < 2:
+        raise UsageError("a comparison needs at least two runs", fix="gymnast compare RUN RUN")
+    found = api.compare(refs, x, runs_dir=runs_dir)
+    if as_json:
+        echo_json(found)
+    else:
+        click.echo(_page(found))
+
+
+def _page(found: dict[str, Any]) -> str:
+    from gymnast.insight.compare import chart
+
+    parts = [_scores(found), chart(found), _configs(found)]
+    return "\n\n".join(parts)
+
+
+def _scores(found: dict[str, Any]) -> str:
+    from gymnast.insight import wording
+
+    head = ("id", "name", "preset", "status", "score", "area", "env_steps", found["x"], "time")
+    lines = [
+        (
+            run["id"],
+            run["name"],
+            f"{run['preset']} #{run['seed']}",
+            run["status"],
+            wording.score(run["score"]),
+            "-" if run["area"] is None else wording.number(run["area"]),
+            wording.count(run["env_steps"]),
+            wording.count(run[found["x"]]),
+            wording.duration(run["seconds"]),
+        )
+        for run in found["runs"]
+    ]
+    note = "no area: the evaluation curves share no stretch of the axis"
+    if found["range"]:
+        low, high = found["range"]
+        note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {found['x']}"
+    return wording.table(head, lines, right=f"area env_steps {found['x']} time") + f"\n{note}"
+
+
+def _configs(found: dict[str, Any]) -> str:
+    from gymnast.insight import wording
+
+    if found["config_problem"]:
+        return f"configs cannot be compared: {found['config_problem']}"
+    if not found["config"]:
+        return "the configs are the same"
+    head = ("config", *(run["id"] for run in found["runs"]))
+    lines = [(entry["key"], *map(str, entry["values"])) for entry in found["config"]]
+    return wording.table(head, lines)

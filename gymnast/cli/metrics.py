@@ -1,0 +1,30 @@
+"""`gymnast metrics`: what each number means."""
+
+from __future__ import annotations
+
+import click
+
+from gymnast.cli.options import echo_json, json_option
+
+
+@click.command()
+@click.argument("name", required=False)
+@json_option
+def metrics(name: str | None, as_json: bool) -> None:
+    """What each number means; with NAME, all about one: unit, bounds, healthy range, what to try.
+
+    \b
+    gymnast metrics
+    gymnast metrics policy/kl
+    gymnast metrics eval:episode/return --json
+    """
+    from gymnast.metrics import explain
+
+    if as_json:
+        every = [explain.find(name)] if name else explain.catalogue().values()
+        described = [explain.described(metric) for metric in every]
+        echo_json(described[0] if name else described)
+    elif name:
+        click.echo(explain.page(explain.find(name)))
+    else:
+        click.echo(explain.listing())

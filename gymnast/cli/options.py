@@ -1,0 +1,32 @@
+"""Options and output that the verbs share."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import click
+
+runs_option = click.option(
+    "--runs",
+    "runs_dir",
+    metavar="DIR",
+    help="Where runs are kept. Default: the variable GYMNAST_RUNS, or ./runs.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+
+def echo_json(value: Any) -> None:
+    """Full precision; JSON has no NaN or infinity, so those are the texts "nan", "inf", "-inf"."""
+    click.echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(item) for item in value]
+    return value

@@ -1,0 +1,83 @@
+"""`gymnast runs`, `show` and `rows`: reading what runs have left on the disk."""
+
+from __future__ import annotations
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[FILTER]...")
+@runs_option
+@json_option
+def runs(words: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
+    """List runs, newest first.
+
+    FILTER is text to be found in id, name, preset, status, group or a tag, or FIELD=VALUE with id,
+    name, preset, env, algo, status, seed, group, tag or solved. All of several must match.
+
+    \b
+    gymnast runs
+    gymnast runs CartPole solved=yes
+    gymnast runs status=lost --json
+    """
+    found = api.runs(" ".join(words), runs_dir=runs_dir)
+    if as_json:
+        echo_json(found)
+    elif found:
+        from gymnast.insight.page import runs_table
+
+        click.echo(runs_table(found))
+    else:
+        from gymnast.runs import store
+
+        matching = f" that match {' '.join(words)!r}" if words else ""
+        click.echo(f"no runs{matching} in {store.runs_dir(runs_dir)}")
+
+
+@click.command()
+@click.argument("run", default="@last")
+@runs_option
+@json_option
+def show(run: str, runs_dir: str | None, as_json: bool) -> None:
+    """Everything about one run: how it stands, settings, checkpoints, alerts, events.
+
+    RUN is an id, a unique beginning of one, a name, a path, @last, @best or @best:ENV.
+
+    \b
+    gymnast show                       the newest run
+    gymnast show @best:CartPole-v1
+    gymnast show k3jx:best --json      with that checkpoint's path and hash
+    """
+    found = api.show(run, runs_dir=runs_dir)
+    if as_json:
+        echo_json(found)
+    else:
+        from gymnast.insight.page import run_page
+
+        click.echo(run_page(found))
+
+
+@click.command()
+@click.argument("run")
+@click.option("--csv", "form", flag_value="csv", default="csv", help="Print CSV (the default).")
+@click.option("--json", "form", flag_value="json", help="Print JSON: a list of rows.")
+@click.option("--metric", "names", multiple=True, metavar="NAME", help="Only this, and the clocks.")
+@click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the latest N rows.")
+@runs_option
+def rows(
+    run: str, form: str, names: tuple[str, ...], last: int | None, runs_dir: str | None
+) -> None:
+    """A run's metric record, one row per rollout, every number with all its digits.
+
+    \b
+    gymnast rows @last > rows.csv
+    gymnast rows @last --metric policy/entropy --metric eval:episode/return --last 10
+    gymnast rows k3jx81qa --json
+    """
+    if form == "json":
+        echo_json(api.rows(run, names, last=last, runs_dir=runs_dir))
+    else:
+        click.echo(api.rows_csv(run, names, last=last, runs_dir=runs_dir), nl=False)

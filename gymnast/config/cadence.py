@@ -1,0 +1,109 @@
+"""How often something happens: `10k env_steps`, `5 rollouts`, `10 minutes`, `5%` of the budget."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from gymnast.clock import CLOCKS, Clock
+from gymnast.config.numbers import count_text, number_text, parse_number, parse_percent, show
+from gymnast.errors import ConfigError
+
+UNITS = {
+    **{clock: (clock, 1) for clock in CLOCKS},
+    **{clock.removesuffix("s"): (clock, 1) for clock in CLOCKS},
+    **dict.fromkeys(("s", "sec"), ("seconds", 1)),
+    **dict.fromkeys(("min", "minute", "minutes"), ("seconds", 60)),
+    **dict.fromkeys(("h", "hour", "hours"), ("seconds", 3600)),
+}
+"""Unit as written -> (clock, how many of its counts)."""
+
+
+@dataclass(frozen=True)
+class Cadence:
+    amount: float
+    clock: str
+    """A clock's name, or `%` of the budget on the budget's own clock."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Cadence:
+        if isinstance(value, Cadence):
+            return value
+        match = re.fullmatch(r"\s*(\S*\d\S*?|\.\d+)\s*(%|[a-z_]+)?\s*", str(value))
+        if value is None or isinstance(value, bool) or match is None:
+            raise ValueError(f"{show(value)} is not a cadence (expected {_EXAMPLE})")
+        number, unit = match[1], match[2]
+        if unit is None or unit == "k":
+            raise ValueError(f"which clock? write `{str(value).strip()} env_steps` or a percentage")
+        if unit != "%" and unit not in UNITS:
+            raise ValueError(
+                f"unknown unit {unit} (expected one of {', '.join(CLOCKS)} or minutes)"
+            )
+        clock, factor = ("%", 1) if unit == "%" else UNITS[unit]
+        amount = (parse_percent(number) if unit == "%" else parse_number(number)) * factor
+        if amount <= 0 or (unit == "%" and amount > 100):
+            raise ValueError(f"{show(value)} is out of range (expected {_EXAMPLE})")
+        return cls(amount, clock)
+
+    def needs_budget(self, main: str) -> str | None:
+        """The clock whose total must be known, if any."""
+        return main if self.clock == "%" else None
+
+    def period(self, clock: Clock) -> tuple[str, float]:
+        """(clock name, how much of it passes between two occasions)."""
+        if self.clock != "%":
+            return self.clock, self.amount
+        total = clock.total(clock.main)
+        if total is None:
+            raise ConfigError(f"every {self} needs a budget", fix="write e.g. `10k env_steps`")
+        return clock.main, self.amount / 100 * total
+
+    def __str__(self) -> str:
+        if self.clock == "%":
+            return f"{number_text(self.amount)}%"
+        return f"{count_text(self.amount)} {self.clock}"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+
+class Every:
+    """Says when a cadence is due on a clock that moves in jumps."""
+
+    def __init__(self, cadence: Cadence | None, clock: Clock) -> None:
+        self.cadence = cadence
+        self.last = clock.read(cadence.period(clock)[0]) if cadence else 0.0
+
+    def due(self, clock: Clock) -> bool:
+        """True once whenever one or more multiples of the period have been crossed."""
+        if self.cadence is None:
+            return False
+        name, period = self.cadence.period(clock)
+        now = clock.read(name)
+        crossed = _multiples(now, period) > _multiples(self.last, period)
+        if crossed:
+            self.last = now
+        return crossed
+
+    def state(self) -> dict[str, float]:
+        return {"last": self.last}
+
+    def load(self, state: dict[str, float]) -> None:
+        self.last = state["last"]
+
+
+_EXAMPLE = "e.g. `10k env_steps`, `5 rollouts`, `10 minutes`, `5%` or off"
+
+
+def _multiples(reading: float, period: float) -> int:
+    return math.floor(reading / period * (1 + 1e-12))

@@ -1,0 +1,87 @@
+"""The whole of a run's settings, as one frozen value."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from gymnast.config.facts import Facts
+from gymnast.config.numbers import Count, Whole
+from gymnast.config.section import AlgoSection, Section
+from gymnast.config.sections import ALGORITHMS
+from gymnast.config.sections.checkpoint import CheckpointConfig
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.eval import EvalConfig
+from gymnast.config.sections.metric import MetricConfig
+from gymnast.config.sections.normalize import NormalizeConfig
+from gymnast.config.sections.policy import PolicyConfig
+from gymnast.config.sections.stop import BUDGETS, StopConfig
+from gymnast.config.sections.traces import TracesConfig
+
+Algo = TypeVar("Algo", bound=AlgoSection)
+
+
+class Config(Section, Generic[Algo]):
+    seed: Whole = 0
+    """Root of every random stream of the run."""
+    threads: Count = 1
+    """Threads the engine may use; part of what makes a run repeatable."""
+    env: EnvConfig
+    """Which environment."""
+    algo: Algo
+    """How it learns."""
+    policy: PolicyConfig = PolicyConfig()
+    """The network."""
+    normalize: NormalizeConfig = NormalizeConfig()
+    """Scaling of what the learner sees."""
+    eval: EvalConfig = EvalConfig()
+    """When and how it is scored."""
+    stop: StopConfig = StopConfig()
+    """When training ends."""
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    """What is saved."""
+    traces: TracesConfig = TracesConfig()
+    """Which episodes are stored."""
+    facts: Facts = Facts()
+    """What the environment declares about itself."""
+    metrics: dict[str, MetricConfig] = {}
+    """Numbers of the user's own."""
+
+    @model_validator(mode="after")
+    def _agree(self) -> Config[Algo]:
+        if found := self.conflicts():
+            raise PydanticCustomError("conflicts", "settings contradict", {"found": found})
+        return self
+
+    def conflicts(self) -> list[tuple[str, str]]:
+        """Settings that contradict each other: (dotted key, what is wrong)."""
+        return [
+            *((f"algo.{key}", text) for key, text in self.algo.conflicts(self.env.n_envs)),
+            *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
+            *self._percentages_without_a_budget(),
+        ]
+
+    def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
+        limits = self.stop.limits()
+        main = next(iter(limits), "env_steps")
+        budget = {clock: f"stop.{field}" for field, clock in BUDGETS.items()}
+        found: list[tuple[str, str]] = []
+        for name, section in self:
+            for field, value in section if isinstance(section, Section) else ():
+                needs = getattr(value, "needs_budget", None)
+                clock = needs(main) if needs else None
+                if clock is not None and clock not in limits:
+                    fix = f"set {budget[clock]}, or " if clock in budget else ""
+                    problem = (
+                        f"`{value}` counts in percent of a budget on {clock}, and there is none"
+                    )
+                    found.append((f"{name}.{field}", f"{problem} ({fix}write counts such as 20k)"))
+        return found
+
+
+CONFIGS: dict[str, type[Config[Any]]] = {}
+"""Algorithm -> its config."""
+for _name, (_section, _) in ALGORITHMS.items():  # at module level, so that configs can be pickled
+    CONFIGS[_name] = Config[_section]

@@ -1,0 +1,88 @@
+"""Values from several places, the later ones on top: default < preset < variant < --set.
+
+Layers are compared leaf by leaf, so each value knows which layer it came from. A leaf is a field
+of a section or an entry of an open mapping such as `env.kwargs`; a schedule written as a mapping
+is one leaf, replaced whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_origin
+
+from pydantic import BaseModel
+
+from gymnast.config.problems import Key
+from gymnast.config.source import Source
+
+Branches = dict[str, "Branches"]
+"""The keys that hold further keys."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    source: Source
+    data: Mapping[Any, Any]
+    base: Key = ()
+    """Where in the source the data sits: ("variants", "ppo")."""
+
+    @classmethod
+    def of(cls, data: Mapping[Any, Any], name: str) -> Layer:
+        """A layer that no file holds."""
+        return cls(Source(name, data), data)
+
+    def at(self, path: Key) -> str:
+        return self.source.at((*self.base, *path))
+
+    def origin(self, path: Key) -> str:
+        """Where a value came from, for the reader of `config show`."""
+        variant = f"variant {self.base[1]}, " if self.base else ""
+        return f"{variant}{self.at(path)}"
+
+
+Leaves = dict[Key, tuple[Any, Layer]]
+
+
+def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
+    leaves: Leaves = {}
+    for layer in layers:
+        for path, value in flatten(layer.data, branches(model)):
+            for shadowed in [p for p in leaves if p[: len(path)] == path]:
+                del leaves[shadowed]
+            leaves[path] = (value, layer)
+    return leaves
+
+
+def nest(leaves: Leaves) -> dict[str, Any]:
+    """Back to a tree. A value where a section should be stays, to be refused by name."""
+    tree: dict[str, Any] = {}
+    for path, (value, _) in leaves.items():
+        at: Any = tree
+        for part in path[:-1]:
+            at = at.setdefault(part, {}) if isinstance(at, dict) else None
+        if isinstance(at, dict):
+            at[path[-1]] = value
+    return tree
+
+
+def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterator[tuple[Key, Any]]:
+    for key, value in data.items():
+        inner = (*path, str(key))
+        if str(key) in shape and isinstance(value, Mapping):
+            yield from flatten(value, shape[str(key)], inner)
+        else:
+            yield inner, value
+
+
+@cache
+def branches(model: type[BaseModel]) -> Branches:
+    found: Branches = {}
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            found[name] = branches(kind)
+        elif get_origin(kind) is dict:
+            found[name] = {}
+    return found

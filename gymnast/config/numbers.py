@@ -1,0 +1,199 @@
+"""Numbers as people write them: `1e-3`, `50k`, `2M`, `25%`, `on`, `off`.
+
+Parsing goes through Decimal, so that what is written is what is meant: `7%` is 0.07 and comes back
+as `7%`.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+    WrapSerializer,
+    WrapValidator,
+)
+from pydantic_core import core_schema
+
+SUFFIXES = {"k": 3, "M": 6, "G": 9}
+"""Letter -> power of ten."""
+
+OFF: Any = "off"
+"""The default of a field that is switched off until someone sets it."""
+
+
+def parse_number(value: Any) -> float:
+    """A finite number from a number or its text."""
+    number = parse_bound(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{show(value)} is not finite (expected {_NUMBER})")
+    return number
+
+
+def parse_bound(value: Any) -> float:
+    """A number that may be infinite: `-inf`, `inf`."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return float(_decimal(value, _NUMBER))
+
+
+def parse_whole(value: Any) -> int:
+    """A whole number, 0 included; `1e5` is one, `0.5` is not."""
+    return _whole(value, 0, "a whole number from 0")
+
+
+def parse_count(value: Any) -> int:
+    """A whole number above 0."""
+    return _whole(value, 1, _COUNT)
+
+
+def parse_switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value in _SWITCH:
+        return _SWITCH[value]
+    raise ValueError(f"{show(value)} is not a switch (expected on or off)")
+
+
+def is_percent(value: Any) -> bool:
+    return isinstance(value, str) and value.rstrip().endswith("%")
+
+
+def parse_percent(value: str) -> float:
+    """`7%` -> 7.0."""
+    return float(_decimal(value.rstrip().removesuffix("%").rstrip(), "a percentage such as 25%"))
+
+
+def number_text(number: float) -> str:
+    """The shortest text that reads back as the same number."""
+    text = repr(float(number))
+    if "e" in text:
+        digits, power = text.split("e")
+        return f"{digits.removesuffix('.0')}e{int(power)}"
+    return text.removesuffix(".0")
+
+
+def count_text(number: float) -> str:
+    """`20000` -> `20k`, where that says the same."""
+    for suffix, power in reversed(SUFFIXES.items()):
+        if number >= 10**power and number % 10 ** (power - 1) == 0:
+            return f"{number_text(number / 10**power)}{suffix}"
+    return number_text(number)
+
+
+def show(value: Any) -> str:
+    """A value as an error message quotes it."""
+    text = "nothing" if value is None else value if isinstance(value, str) else repr(value)
+    return f"{text[:60]}..." if len(text) > 63 else text or "''"
+
+
+class Share(float):
+    """A part of a whole, 0 to 1, written `25%`. Told from a plain number by its type."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Share:
+        if isinstance(value, Share):
+            return value
+        if is_percent(value):
+            text = value.rstrip().removesuffix("%").rstrip()
+            share = float(_decimal(text, _SHARE).scaleb(-2))
+        else:
+            share = float(_decimal(value, _SHARE))
+        if not 0 <= share <= 1:
+            raise ValueError(f"{show(value)} is out of range (expected {_SHARE})")
+        return cls(share)
+
+    def __str__(self) -> str:
+        return f"{Decimal(float.__repr__(self)).scaleb(2).normalize():f}%"
+
+    __repr__ = __str__
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+
+def _count_or_share(value: Any) -> int | Share:
+    shared = is_percent(value) or isinstance(value, Share)
+    return Share.parse(value) if shared else parse_count(value)
+
+
+def _number_or_share(value: Any) -> float | Share:
+    shared = is_percent(value) or isinstance(value, Share)
+    return Share.parse(value) if shared else parse_number(value)
+
+
+def _written(value: float) -> Any:
+    return str(value) if isinstance(value, Share) else value
+
+
+def _off(value: Any, inner: Any) -> Any:
+    if isinstance(value, str) and value == "off":
+        return None
+    if value is None:
+        raise ValueError("is empty (write `off` to switch it off)")
+    return inner(value)
+
+
+T = TypeVar("T")
+Count = Annotated[int, BeforeValidator(parse_count)]
+Whole = Annotated[int, BeforeValidator(parse_whole)]
+Number = Annotated[float, BeforeValidator(parse_number)]
+Positive = Annotated[Number, Field(gt=0)]
+Fraction = Annotated[Number, Field(ge=0, le=1)]
+Bound = Annotated[float, BeforeValidator(parse_bound)]
+Switch = Annotated[
+    bool,
+    BeforeValidator(parse_switch),
+    PlainSerializer(lambda value: "on" if value else "off"),
+]
+CountOrShare = Annotated[int | Share, PlainValidator(_count_or_share), PlainSerializer(_written)]
+NumberOrShare = Annotated[
+    float | Share, PlainValidator(_number_or_share), PlainSerializer(_written)
+]
+Maybe = Annotated[
+    T | None,
+    WrapValidator(_off),
+    WrapSerializer(lambda value, inner: "off" if value is None else inner(value)),
+]
+"""A value or `off`. An empty value is neither, and refused."""
+
+_LARGEST = 10**18
+_SWITCH = {"on": True, "true": True, "off": False, "false": False}
+_NUMBER = "a number such as 3, 1e-3 or 50k"
+_COUNT = "a whole number above 0 such as 64, 50k or 2M"
+_SHARE = "a share from 0% to 100%"
+
+
+def _whole(value: Any, least: int, expected: str) -> int:
+    number = _decimal(value, expected)
+    if not number.is_finite() or abs(number) > _LARGEST:
+        raise ValueError(f"{show(value)} is too large (expected {expected})")
+    if number != int(number):
+        raise ValueError(f"{show(value)} is not a whole number (expected {expected})")
+    if number < least:
+        raise ValueError(f"{show(value)} is too small (expected {expected})")
+    return int(number)
+
+
+def _decimal(value: Any, expected: str) -> Decimal:
+    if value is None:
+        raise ValueError(f"is empty (expected {expected})")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"{show(value)} is not a number (expected {expected})")
+    text = value.strip() if isinstance(value, str) else repr(value)
+    power = SUFFIXES.get(text[-1:], 0)
+    try:
+        return Decimal(text[:-1] if power else text).scaleb(power)
+    except InvalidOperation:
+        raise ValueError(f"{show(value)} is not a number (expected {expected})") from None

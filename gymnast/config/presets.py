@@ -1,0 +1,188 @@
+"""Preset files: where they are, what they are called, what a variant is made of.
+
+One YAML per environment, named after its id with `/` as `__`:
+
+    facts: {...}            # what the environment declares
+    default: ppo            # the variant that the bare name means
+    stop: {...}             # sections shared by every variant
+    variants:
+      ppo: {algo: {...}}    # named after an algorithm: implies it
+      wide: {extends: ppo, policy: {hidden: [256, 256]}}
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from gymnast.config.layers import Layer
+from gymnast.config.problems import Problem, closest
+from gymnast.config.sections import ALGORITHMS
+from gymnast.config.source import Source
+from gymnast.errors import ConfigError
+
+SHIPPED = Path(__file__).parent.parent / "presets"
+_CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
+
+
+@dataclass(frozen=True)
+class Preset:
+    name: str
+    """The environment's id, or the file's."""
+    path: Path | None = None
+    """None: no file; every value is the default."""
+
+    @property
+    def shipped(self) -> bool:
+        return self.path is not None and self.path.parent == SHIPPED
+
+    @cached_property
+    def source(self) -> Source:
+        if self.path is None:
+            return Source(self.name, {})
+        label = self.path.name if self.shipped else os.path.relpath(self.path)
+        source = Source.read(self.path.read_text(encoding="utf-8"), label)
+        if not isinstance(source.data, dict):
+            raise ConfigError("is not a preset (expected `key: value` lines)", at=label)
+        return source
+
+    @property
+    def own(self) -> dict[str, dict]:
+        """The variants the file defines."""
+        variants = self.source.data.get("variants")
+        variants = variants if isinstance(variants, dict) else {}
+        return {
+            str(name): layer if isinstance(layer, dict) else {} for name, layer in variants.items()
+        }
+
+    @property
+    def variants(self) -> list[str]:
+        """Every variant that may be asked for."""
+        return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
+
+    @property
+    def default(self) -> str:
+        return str(self.source.data.get("default", next(iter(ALGORITHMS))))
+
+    def chain(self, variant: str) -> list[str]:
+        """From the algorithm's own variant down to this one."""
+        if variant not in self.variants:
+            known = ", ".join(self.variants)
+            guess = closest(variant, self.variants)
+            at = self.source.at(()) if self.path else ""
+            raise ConfigError(
+                f"{self.name} has no variant {variant} (known: {known}){guess}", at=at
+            )
+        chain = [variant]
+        while (parent := self.own.get(chain[0], {}).get("extends")) is not None:
+            if parent not in self.variants or parent in chain:
+                break  # said by problems()
+            chain.insert(0, str(parent))
+        return chain
+
+    def layers(self, variant: str) -> list[Layer]:
+        shared = {k: v for k, v in self.source.data.items() if k not in ("default", "variants")}
+        found = [Layer(self.source, shared)]
+        for name in self.chain(variant):
+            own = {k: v for k, v in self.own.get(name, {}).items() if k != "extends"}
+            found.append(Layer(self.source, own, base=("variants", name)))
+        return found
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the file's own structure; values are checked when resolved."""
+        return [*self.source.repeated, *self._structure()]
+
+    def _structure(self) -> Iterator[Problem]:
+        def problem(text: str, *path: str) -> Problem:
+            return Problem(self.source.at(path), ".".join(path), text)
+
+        data, known = self.source.data, ", ".join(self.variants)
+        if "algo" in data:
+            yield problem("belongs into a variant (an algorithm's settings are its own)", "algo")
+        if self.default not in self.variants:
+            guess = closest(self.default, self.variants)
+            yield problem(f"no variant {self.default} (known: {known}){guess}", "default")
+        if not isinstance(data.get("variants", {}), dict):
+            yield problem("expected `name: settings` lines", "variants")
+        for name, layer in self.own.items():
+            parent = layer.get("extends")
+            at = ("variants", name)
+            if not isinstance(data["variants"].get(name, {}), dict):
+                yield problem("expected a section", *at)
+            if _CHECKPOINT.fullmatch(name):
+                yield problem("names a checkpoint, so it cannot name a variant", *at)
+            elif name in ALGORITHMS and parent is not None:
+                yield problem("an algorithm's own variant extends nothing", *at, "extends")
+            elif name not in ALGORITHMS and parent is None:
+                yield problem("says no algorithm (add `extends: ppo`, or another variant)", *at)
+            elif parent is not None and parent not in self.variants:
+                guess = closest(str(parent), self.variants)
+                yield problem(f"no variant {parent} (known: {known}){guess}", *at, "extends")
+            elif self.chain(name)[0] not in ALGORITHMS:
+                yield problem("goes round in a circle", *at, "extends")
+            if isinstance(layer.get("algo"), dict) and "name" in layer["algo"]:
+                yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
+
+
+def directories() -> list[Path]:
+    """Where presets are looked for, nearest first: GYMNAST_PRESETS, ./presets, those shipped."""
+    given = [Path(p) for p in os.environ.get("GYMNAST_PRESETS", "").split(os.pathsep) if p]
+    return [*given, Path("presets"), SHIPPED]
+
+
+def all_presets() -> dict[str, Preset]:
+    """Name -> preset, in order of name; a nearer file hides one further away."""
+    found: dict[str, Preset] = {}
+    for directory in reversed(directories()):
+        for path in directory.glob("*.yaml"):
+            name = path.stem.replace("__", "/")
+            found[name] = Preset(name, path)
+    return dict(sorted(found.items()))
+
+
+def find(name: str) -> Preset:
+    """The preset of this name, or one without a file, whose every value is the default."""
+    for directory in directories():
+        path = directory / f"{name.replace('/', '__')}.yaml"
+        if path.is_file():
+            return Preset(name, path)
+    return Preset(name)
+
+
+def variants(name: str) -> list[str]:
+    return find(name).variants
+
+
+def search(text: str = "") -> list[Preset]:
+    """Presets whose name or a variant's contains the text, or else comes close to it."""
+    every = all_presets()
+    low = text.lower()
+    hits = [p for p in every.values() if low in p.name.lower() or low in p.own]
+    if hits:
+        return hits
+    from difflib import SequenceMatcher
+
+    def likeness(name: str) -> float:
+        return SequenceMatcher(None, low, name.lower().split("-v")[0]).ratio()
+
+    ranked = sorted(every.values(), key=lambda p: -likeness(p.name))
+    return [p for p in ranked if likeness(p.name) > 0.5]
+
+
+def split(target: str) -> tuple[str, str | None]:
+    """`ENV[:variant]` -> (env, variant or None). `py:package.module:Class[:variant]` too."""
+    head, separator, rest = target.partition(":")
+    if head == "py" and separator:
+        module, _, tail = rest.partition(":")
+        name, _, variant = tail.partition(":")
+        return f"py:{module}:{name}", variant or None
+    name, _, variant = target.rpartition(":") if separator else (target, "", "")
+    if not name:
+        raise ConfigError(f"`{target}` names no environment (expected ENV or ENV:variant)")
+    if _CHECKPOINT.fullmatch(variant):
+        raise ConfigError(f"`{variant}` is a checkpoint of a run, not a variant of {name}")
+    return name, variant or None

@@ -1,0 +1,135 @@
+"""Mistakes in a config, each naming its place, its key, what was expected and the closest key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from gymnast.config.numbers import show
+
+Key = tuple[str | int, ...]
+"""The way to a value: ("algo", "lr")."""
+
+SYNONYMS = {
+    "learning_rate": "lr",
+    "n_epochs": "epochs",
+    "update_epochs": "epochs",
+    "num_envs": "n_envs",
+    "num_steps": "n_steps",
+    "minibatch_size": "batch_size",
+    "clip_range": "clip",
+    "clip_coef": "clip",
+    "clip_range_vf": "value_clip",
+    "ent_coef": "entropy_coef",
+    "vf_coef": "value_coef",
+    "hidden_dims": "hidden",
+    "net_arch": "hidden",
+    "activation_fn": "activation",
+    "total_timesteps": "env_steps",
+    "n_timesteps": "env_steps",
+    "lambda": "gae_lambda",
+    "discount": "gamma",
+}
+"""What other projects call our fields."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    at: str
+    """`file:line`, `--set`, or empty."""
+    key: str
+    """Dotted key."""
+    text: str
+    """What is wrong, what was expected, what may be meant."""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.at, self.key, self.text) if part)
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """("facts", "observations", 2) -> `facts.observations.2`."""
+    return ".".join(map(str, path))
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?`, or nothing."""
+    names = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    return f"; did you mean {names[found[0]]}?" if found else ""
+
+
+def explain(
+    error: ValidationError, model: type[BaseModel], at: Callable[[Key], str]
+) -> list[Problem]:
+    """Every mistake pydantic found, in the user's words. `at` says where a key was written."""
+    found: list[Problem] = []
+    for mistake in error.errors(include_url=False):
+        if mistake["type"] == "conflicts":
+            for key, text in mistake.get("ctx", {})["found"]:
+                found.append(Problem(at(tuple(key.split("."))), key, text))
+            continue
+        path = tuple(mistake["loc"])
+        text = _text(mistake, path, model)
+        found.append(Problem(at(path), dotted(path), text))
+    return found
+
+
+def _text(mistake: Any, path: Key, model: type[BaseModel]) -> str:
+    kind, value = mistake["type"], mistake["input"]
+    expected = mistake["msg"].removeprefix("Input should be ")
+    for phrase, word in _PHRASES.items():
+        expected = expected.replace(phrase, word)
+    if kind == "extra_forbidden":
+        return f"unknown key{_known_key(path, model)}"
+    if kind == "value_error":
+        return str(mistake["ctx"]["error"])
+    if kind == "missing":
+        return "is missing"
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"{show(value)} is not a section (expected `key: value` lines)"
+    if kind == "literal_error":
+        choices = [c.strip("' ") for c in expected.replace(" or ", ",").split(",")]
+        guess = closest(str(value), choices)
+        return f"{show(value)} is unknown (expected one of {', '.join(choices)}){guess}"
+    if value is None:
+        return f"is empty (expected {expected})"
+    return f"{show(value)} is not accepted (expected {expected})"
+
+
+_PHRASES = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "more than",
+    "a valid tuple": "a list such as [64, 64]",
+    "a valid string": "text",
+}
+
+
+def _known_key(path: Key, model: type[BaseModel]) -> str:
+    name = str(path[-1])
+    siblings = _fields(model, path[:-1])
+    name = SYNONYMS.get(name, name) if name not in siblings else name
+    if guess := closest(name, siblings):
+        prefix = dotted(path[:-1])
+        return guess.replace(
+            "did you mean ", f"did you mean {prefix}." if prefix else "did you mean "
+        )
+    elsewhere = [f"{s}.{name}" for s in model.model_fields if name in _fields(model, (s,))]
+    if elsewhere:
+        return f"; did you mean {' or '.join(elsewhere)}?"
+    return f" (known here: {', '.join(siblings)})" if siblings else ""
+
+
+def _fields(model: type[BaseModel], path: Key) -> list[str]:
+    """Names of the fields of the section at this path; none if it is not one."""
+    section: Any = model
+    for part in path:
+        field = section.model_fields.get(str(part))
+        section = field.annotation if field else None
+        if not (isinstance(section, type) and issubclass(section, BaseModel)):
+            return []
+    return list(section.model_fields)

@@ -1,0 +1,80 @@
+"""A config as the text a run keeps. load(save(config)) == config."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode, SequenceNode
+from ruamel.yaml.representer import SafeRepresenter
+
+from gymnast.config.config import CONFIGS, Config
+from gymnast.config.layers import branches, flatten
+from gymnast.config.problems import dotted, explain
+from gymnast.config.sections import ALGORITHMS
+from gymnast.config.source import Source
+from gymnast.errors import ConfigError
+
+
+def plain(config: Config[Any]) -> dict[str, Any]:
+    """Numbers, text, lists and mappings; `off` for what is off."""
+    return config.model_dump(mode="json")
+
+
+def values(config: Config[Any]) -> dict[str, Any]:
+    """Dotted key -> plain value, every leaf."""
+    return {dotted(p): v for p, v in flatten(plain(config), branches(type(config)))}
+
+
+def save(config: Config[Any]) -> str:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # pyright: ignore[reportAttributeAccessIssue]
+    yaml.width = 4096
+    text = StringIO()
+    yaml.dump(plain(config), text)
+    return text.getvalue()
+
+
+def load(text: str, at: str = "") -> Config[Any]:
+    """The config that was saved. `at` names the file in messages."""
+    source = Source.read(text, str(at))
+    algo = source.data.get("algo") if isinstance(source.data, dict) else None
+    name = algo.get("name") if isinstance(algo, dict) else None
+    if name not in ALGORITHMS:
+        raise ConfigError(
+            f"algo.name: {name} is no algorithm (known: {', '.join(ALGORITHMS)})", at=str(at)
+        )
+    try:
+        config = CONFIGS[name].model_validate(source.data)
+    except ValidationError as error:
+        problems = [*source.repeated, *explain(error, CONFIGS[name], source.at)]
+        raise ConfigError([str(p) for p in problems]) from None
+    if source.repeated:
+        raise ConfigError([str(p) for p in source.repeated])
+    return config
+
+
+def diff(a: Config[Any], b: Config[Any]) -> list[tuple[str, Any, Any]]:
+    """(dotted key, value in a, value in b) wherever they differ; None where one has no such key."""
+    left, right = values(a), values(b)
+    keys = [*left, *(key for key in right if key not in left)]
+    return [(k, left.get(k), right.get(k)) for k in keys if left.get(k) != right.get(k)]
+
+
+class _Representer(SafeRepresenter):
+    """Sections as blocks, lists and what is in them on one line each."""
+
+    def represent_list(self, data: list[Any]) -> SequenceNode:
+        node = super().represent_list(data)
+        items = [item for item in node.value if not isinstance(item, ScalarNode)]
+        node.flow_style = not items
+        for item in items:
+            item.flow_style = True
+        return node
+
+
+_Representer.add_representer(list, _Representer.represent_list)

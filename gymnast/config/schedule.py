@@ -1,0 +1,249 @@
+"""A hyperparameter over time, as one value: `3e-4`, `3e-4 -> 0`, `0.2 -> 0.05 @ 10%..80% cosine`.
+
+Every schedule is a list of key frames (position, value) and a shape between them. Before the first
+frame and after the last the value stands still.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from gymnast.clock import CLOCKS, Clock
+from gymnast.config.numbers import (
+    count_text,
+    is_percent,
+    number_text,
+    parse_number,
+    parse_percent,
+    show,
+)
+from gymnast.errors import ConfigError
+
+SHAPES = ("linear", "cosine", "exponential")
+
+
+@dataclass(frozen=True)
+class Position:
+    """A point on a clock: a reading (`20k`), or a percentage of the budget (`10%`)."""
+
+    amount: float
+    percent: bool = False
+
+    @classmethod
+    def parse(cls, value: Any) -> Position:
+        percent = is_percent(value)
+        amount = parse_percent(value) if percent else parse_number(value)
+        if amount < 0 or (percent and amount > 100):
+            raise ValueError(f"position {show(value)} is out of range (expected 0%..100%, or 200k)")
+        return cls(amount, percent and amount > 0)  # 0% is 0, budget or not
+
+    def on(self, total: float) -> float:
+        return self.amount / 100 * total if self.percent else self.amount
+
+    def __str__(self) -> str:
+        return f"{number_text(self.amount)}%" if self.percent else count_text(self.amount)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    frames: tuple[tuple[Position, float], ...]
+    """(position, value), positions increasing."""
+    shape: str = "linear"
+    """How the value moves from frame to frame."""
+    warmup: Position | None = None
+    """Until here the value is scaled up linearly from 0."""
+    floor: float | None = None
+    """The curve never falls below this; warm-up may."""
+    clock: str | None = None
+    """The clock positions are on; None: the budget's own."""
+
+    @classmethod
+    def constant(cls, value: float) -> Schedule:
+        return cls(((Position(0), float(value)),))
+
+    @classmethod
+    def parse(cls, value: Any) -> Schedule:
+        """From a number, its text, or a mapping."""
+        if isinstance(value, Schedule):
+            return value
+        if isinstance(value, Mapping):
+            return _from_mapping(value)
+        if isinstance(value, str):
+            return _from_text(value)
+        return cls.constant(parse_number(value))
+
+    def __post_init__(self) -> None:
+        positions = [p for p, _ in self.frames]
+        if len(self.frames) == 1 and self.frames[0][0] != Position(0):
+            raise ValueError("a single key frame is a constant (write just the value)")
+        if len({p.percent for p in positions if p.amount}) > 1:
+            raise ValueError("percentages and readings are mixed (use one kind of position)")
+        amounts = [p.amount for p in positions]
+        if any(b <= a for a, b in pairwise(amounts)):
+            raise ValueError(f"positions must increase ({', '.join(map(str, positions))})")
+        if self.shape not in SHAPES:
+            raise ValueError(f"unknown shape {self.shape} (expected one of {', '.join(SHAPES)})")
+        if self.clock is not None and self.clock not in CLOCKS:
+            raise ValueError(f"unknown clock {self.clock} (expected one of {', '.join(CLOCKS)})")
+        if self.shape == "exponential" and len({v > 0 for _, v in self.frames if v}) > 1:
+            raise ValueError("exponential cannot cross 0")
+        if self.shape == "exponential" and any(v == 0 for _, v in self.frames):
+            raise ValueError("exponential never reaches 0 (end at a small value such as 1e-6)")
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.frames) == 1 and self.warmup is None
+
+    @property
+    def lowest(self) -> float:
+        return min(v for _, v in self.frames)
+
+    @property
+    def highest(self) -> float:
+        return max(v for _, v in self.frames)
+
+    def needs_budget(self, main: str) -> str | None:
+        """The clock whose total must be known to place the percentages; None if there are none."""
+        positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]
+        moving = not self.is_constant and any(p.percent for p in positions)
+        return (self.clock or main) if moving else None
+
+    def __call__(self, clock: Clock) -> float:
+        """The value now."""
+        if self.is_constant:
+            return self._floored(self.frames[0][1])
+        name = self.clock or clock.main
+        total = clock.total(name)
+        if total is None and self.needs_budget(clock.main):
+            raise ConfigError(f"`{self}` needs a budget on {name}", fix=f"set a limit on {name}")
+        now = clock.read(name)
+        value = self._floored(self._between_frames(now, total or 0.0))
+        ramp = self.warmup.on(total or 0.0) if self.warmup else 0.0
+        return value * now / ramp if now < ramp else value
+
+    def _between_frames(self, now: float, total: float) -> float:
+        frames = [(p.on(total), v) for p, v in self.frames]
+        for (start, a), (end, b) in pairwise(frames):
+            if now < end:
+                return a if now <= start else _mix(self.shape, a, b, (now - start) / (end - start))
+        return frames[-1][1]
+
+    def _floored(self, value: float) -> float:
+        return value if self.floor is None else max(value, self.floor)
+
+    def __str__(self) -> str:
+        """The one canonical text; reads back as the same schedule."""
+        percent = any(p.percent for p, _ in self.frames)
+        at = ["0%" if percent and not p.amount else str(p) for p, _ in self.frames]
+        values = [number_text(v) for _, v in self.frames]
+        if len(values) > 2:
+            parts = ["{" + ", ".join(f"{p}: {v}" for p, v in zip(at, values, strict=True)) + "}"]
+        else:
+            parts = [" -> ".join(values)]
+        if self.shape != "linear":
+            parts.append(self.shape)
+        if len(values) == 2 and at != ["0%", "100%"]:
+            parts.append(f"@ {at[0]}..{at[1]}")
+        options = {"warmup": self.warmup, "floor": self.floor, "clock": self.clock}
+        for name, option in options.items():
+            if option is not None:
+                parts.append(f"{name} {number_text(option) if name == 'floor' else option}")
+        return " ".join(parts)
+
+    def plain(self) -> float | str:
+        """As a config file holds it."""
+        value = self.frames[0][1]
+        return value if self == Schedule.constant(value) else str(self)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(cls.plain)
+        )
+
+
+def _mix(shape: str, a: float, b: float, t: float) -> float:
+    """From a (t = 0) to b (t = 1)."""
+    if shape == "cosine":
+        return b + (a - b) * (1 + math.cos(math.pi * t)) / 2
+    if shape == "exponential":
+        return a * (b / a) ** t
+    return a + (b - a) * t
+
+
+_OPTION = re.compile(
+    r"\s*(?:(?P<shape>linear|cosine|exponential)|@\s*(?P<start>[^\s.]\S*?)\s*\.\.\s*(?P<end>\S+)"
+    r"|warmup\s+(?P<warmup>\S+)|floor\s+(?P<floor>\S+)|clock\s+(?P<clock>\S+))(?=\s|$)"
+)
+_FIRST_OPTION = re.compile(r"(?=@|\b(?:linear|cosine|exponential|warmup|floor|clock)\b)")
+_OPTIONS = ("shape", "warmup", "floor", "clock")
+_EXAMPLE = "`3e-4`, `3e-4 -> 0 cosine` or `0.2 -> 0.05 @ 10%..80% warmup 5%`"
+
+
+def _from_text(text: str) -> Schedule:
+    curve, *rest = _FIRST_OPTION.split(text, maxsplit=1)
+    form: dict[str, Any] = {}
+    if curve.lstrip().startswith("{"):
+        pairs = (pair.partition(":") for pair in curve.strip(" {},").split(","))
+        form["points"] = {position.strip(): value.strip() for position, _, value in pairs}
+    else:
+        start, arrow, end = curve.partition("->")
+        form = {"from": start, "to": end} if arrow else {"value": start}
+    options, at = "".join(rest).rstrip(), 0
+    while at < len(options):
+        match = _OPTION.match(options, at)
+        found = {k: v for k, v in match.groupdict().items() if v} if match else {}
+        if match is None or found.keys() & form.keys() or ("start" in found and "to" not in form):
+            raise ValueError(f"`{options[at:].strip()}` is not understood (expected {_EXAMPLE})")
+        form |= found
+        at = match.end()
+    return _from_form(form)
+
+
+def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
+    """`{from: .., to: ..}`, `{points: {..}}`, or the key frames themselves."""
+    form = {str(key): value for key, value in mapping.items()}
+    if not form.keys() & {"from", "to", "points"}:
+        return _from_form({"points": form})
+    curve = ("points",) if "points" in form else ("from", "to", "start", "end")
+    for key in form:
+        if key not in (*curve, *_OPTIONS):
+            known = ", ".join((*curve, *_OPTIONS))
+            raise ValueError(f"`{key}` is no part of a schedule (expected some of {known})")
+    if "points" not in form and not form.keys() >= {"from", "to"}:
+        raise ValueError("is incomplete (a schedule goes `from` a value `to` another)")
+    return _from_form(form)
+
+
+def _from_form(form: Mapping[str, Any]) -> Schedule:
+    """From the parts both notations share."""
+    if "value" in form:
+        frames = Schedule.constant(parse_number(form["value"])).frames
+    elif "points" in form:
+        frames = _key_frames(form["points"])
+    else:
+        positions = (form.get("start", "0%"), form.get("end", "100%"))
+        frames = _key_frames(dict(zip(positions, (form["from"], form["to"]), strict=True)))
+    return Schedule(
+        frames,
+        shape=str(form.get("shape", "linear")),
+        warmup=Position.parse(form["warmup"]) if "warmup" in form else None,
+        floor=parse_number(form["floor"]) if "floor" in form else None,
+        clock=str(form["clock"]) if "clock" in form else None,
+    )
+
+
+def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
+    if not isinstance(points, Mapping) or len(points) < 2:
+        raise ValueError("needs two or more key frames (such as {0%: 1e-3, 100%: 0})")
+    return tuple((Position.parse(p), parse_number(v)) for p, v in points.items())

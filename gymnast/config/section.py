@@ -1,0 +1,22 @@
+"""What every section of a config is: frozen, closed, documented at the field."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True
+    )
+
+
+class AlgoSection(Section):
+    """An algorithm's own settings. Its `name` is the algorithm's."""
+
+    name: str
+    """Which algorithm these settings belong to."""
+
+    def conflicts(self, n_envs: int) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Settings that contradict each other: (field, what is wrong)."""
+        return []

@@ -1,0 +1,33 @@
+"""Which environment, and how many copies of it step together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, JsonValue
+
+from gymnast.config.numbers import OFF, Count, Maybe
+from gymnast.config.section import Section
+
+AUTO_ENVS = 8
+"""What `n_envs: auto` means."""
+
+
+def _auto(value: Any) -> Any:
+    """`auto` is settled here, once, so that a stored config names the number that was used."""
+    return AUTO_ENVS if isinstance(value, str) and value == "auto" else value
+
+
+class EnvConfig(Section):
+    id: str
+    """The environment's registered name."""
+    kwargs: dict[str, JsonValue] = {}
+    """Arguments for its constructor."""
+    n_envs: Annotated[Count, BeforeValidator(_auto)] = AUTO_ENVS
+    """Copies that step together while collecting; `auto` picks."""
+    backend: Literal["auto", "inprocess"] = "auto"
+    """Where the copies run."""
+    max_episode_steps: Maybe[Count] = OFF
+    """A time limit for training episodes other than the environment's own."""
+    frame_skip: Count = 1
+    """Game frames that one step costs."""

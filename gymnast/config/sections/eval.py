@@ -1,0 +1,38 @@
+"""When and how the policy is scored."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gymnast.config.cadence import Cadence
+from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Switch, Whole
+from gymnast.config.section import Section
+
+
+class EvalConfig(Section):
+    every: Maybe[Cadence] = Cadence.parse("10%")
+    """How often."""
+    episodes: Count = 20
+    """Episodes per evaluation."""
+    steps: Maybe[Count] = OFF
+    """Evaluate for at least this many steps instead of a number of episodes."""
+    starts: Literal["seeds", "all"] = "seeds"
+    """Episodes from fixed seeds, or one from every possible first observation: exact."""
+    mode: Literal["process", "inline"] = "process"
+    """Beside training in a process of its own, or in the training process."""
+    wait: Switch = False
+    """Training waits for each result: no overrun after solving."""
+    warmup: Maybe[Count] = OFF
+    """Env steps before the first evaluation."""
+    start_at: Maybe[NumberOrShare] = OFF
+    """Evaluate only once the training return reaches this, or this share of the threshold."""
+    deterministic: Switch = True
+    """Take the most likely action instead of drawing one."""
+    seed: Whole = 1000
+    """Root of the evaluation seeds: the same episodes each time."""
+    confirm_episodes: Count = 100
+    """Episodes of the final confirmation, on seeds never used before."""
+    n_envs: Count = 8
+    """Copies that step together while evaluating."""
+    max_episode_steps: Maybe[Count] = OFF
+    """A time limit for evaluation episodes other than the environment's own."""

@@ -1,0 +1,45 @@
+"""When training ends: when a budget is spent, or when there is nothing left to gain."""
+
+from __future__ import annotations
+
+from gymnast.config.numbers import OFF, Count, Maybe, Number, Positive, Switch
+from gymnast.config.section import Section
+
+BUDGETS = {
+    "env_steps": "env_steps",
+    "vec_steps": "vec_steps",
+    "updates": "updates",
+    "rollouts": "rollouts",
+    "minutes": "seconds",
+}
+"""Field -> the clock it limits; the first that is set is the main one."""
+
+
+class StopConfig(Section):
+    env_steps: Maybe[Count] = OFF
+    """Budget in env steps, summed over copies."""
+    vec_steps: Maybe[Count] = OFF
+    """Budget in steps of the whole vector of copies."""
+    updates: Maybe[Count] = OFF
+    """Budget in gradient steps."""
+    rollouts: Maybe[Count] = OFF
+    """Budget in rollouts."""
+    minutes: Maybe[Positive] = OFF
+    """Budget in wall time."""
+    solved: Switch = True
+    """Stop once an evaluation clears the threshold."""
+    train_return: Maybe[Number] = OFF
+    """Stop once the training return reaches this."""
+    eval_return: Maybe[Number] = OFF
+    """Stop once the evaluation return reaches this."""
+    plateau: Maybe[Count] = OFF
+    """Stop after this many evaluations without improvement."""
+
+    def limits(self) -> dict[str, float]:
+        """Clock name -> total, the main budget first."""
+        given = {field: getattr(self, field) for field in BUDGETS}
+        return {
+            BUDGETS[field]: amount * 60 if field == "minutes" else amount
+            for field, amount in given.items()
+            if amount is not None
+        }

@@ -1,0 +1,13 @@
+"""Which episodes are stored step by step."""
+
+from __future__ import annotations
+
+from gymnast.config.numbers import Share, Switch
+from gymnast.config.section import Section
+
+
+class TracesConfig(Section):
+    eval: Switch = True
+    """Store every evaluation episode."""
+    train: Share = Share(0.01)
+    """Share of training episodes stored."""

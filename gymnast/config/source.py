@@ -1,0 +1,91 @@
+"""YAML text as plain data that remembers its lines.
+
+YAML 1.2: `1e-3` is a number, `on`, `off`, `yes` and `no` are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from gymnast.config.problems import Key, Problem, dotted
+from gymnast.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    """The file, as messages call it; may be empty for text without one."""
+    data: Any
+    lines: Mapping[Key, int] = field(default_factory=dict[Key, int])
+    """Path of keys -> line, counted from 1."""
+    repeated: tuple[Problem, ...] = ()
+    """Keys that are given twice."""
+
+    @classmethod
+    def read(cls, text: str, name: str = "") -> Source:
+        try:
+            root = YAML(typ="safe", pure=True).compose(text)
+        except MarkedYAMLError as error:
+            line = f"{name}:{error.problem_mark.line + 1}" if error.problem_mark else name
+            raise ConfigError(f"is not YAML: {error.problem}", at=line) from None
+        reader = _Reader(name)
+        data = reader.data(root, ()) if root is not None else {}
+        return cls(name, data, reader.lines, tuple(reader.repeated))
+
+    def at(self, path: Key) -> str:
+        """`file:line` of the key, or of the nearest one around it."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.lines:
+                return f"{self.name}:{self.lines[path[:end]]}"
+        return self.name
+
+
+class _Reader:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[Key, int] = {}
+        self.repeated: list[Problem] = []
+
+    def data(self, node: Node, path: Key) -> Any:
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            for i, item in enumerate(node.value):
+                self.lines[(*path, i)] = item.start_mark.line + 1
+            return [self.data(item, (*path, i)) for i, item in enumerate(node.value)]
+        return _scalar(node)
+
+    def _mapping(self, node: MappingNode, path: Key) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key, line = _scalar(key_node), key_node.start_mark.line + 1
+            inner = (*path, key)
+            if key in found:
+                first = self.lines[inner]
+                at = f"{self.name}:{line}"
+                self.repeated.append(Problem(at, dotted(inner), f"is given twice (line {first})"))
+            self.lines[inner] = line
+            found[key] = self.data(value_node, inner)
+        return found
+
+
+def _scalar(node: Node) -> Any:
+    if not isinstance(node, ScalarNode):
+        return str(node.value)
+    kind, text = str(node.tag).rsplit(":", 1)[-1], node.value
+    if kind == "null":
+        return None
+    if kind == "bool":
+        return text.lower() == "true"
+    if kind == "int":
+        digits = text.replace("_", "")
+        return int(digits) if digits.lstrip("+-").isdigit() else int(digits, 0)
+    if kind == "float":
+        return float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan"))
+    return text

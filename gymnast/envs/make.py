@@ -1,0 +1,65 @@
+"""From an environment's name to a live environment. What goes wrong is said with its fix."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+import warnings
+from typing import Any
+
+import gymnasium as gym
+from gymnasium import error
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.errors import EnvError
+
+_EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text"}
+"""Gymnasium's module of an environment -> our extra that installs what it needs."""
+
+
+def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
+    """A fresh copy. `max_episode_steps` replaces the environment's own limit."""
+    if cfg.id.startswith("py:"):
+        return _from_class(cfg.id, cfg.kwargs, max_episode_steps)
+    limit = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return gym.make(cfg.id, disable_env_checker=True, **limit, **cfg.kwargs)
+    except error.DeprecatedEnv as problem:
+        raise EnvError(str(problem), fix="use the version it names") from None
+    except error.DependencyNotInstalled as problem:
+        raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
+    except error.UnregisteredEnv as problem:
+        near = difflib.get_close_matches(cfg.id, list(gym.registry), n=3, cutoff=0.5)
+        fix = f"did you mean {' or '.join(near)}?" if near else "see `gymnast presets`"
+        raise EnvError(str(problem), fix=fix) from None
+    except ModuleNotFoundError as problem:
+        raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
+    except TypeError as problem:
+        raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from None
+
+
+def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:
+    """`py:package.module:Class`, found from the working directory too."""
+    try:
+        _, module, attribute = name.split(":")
+    except ValueError:
+        raise EnvError(f"{name} is not of the form py:package.module:Class") from None
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        env = getattr(importlib.import_module(module), attribute)(**kwargs)
+    except (ImportError, AttributeError) as problem:
+        raise EnvError(f"{name} cannot be imported: {problem}") from None
+    except TypeError as problem:
+        raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from None
+    return env if limit is None else gym.wrappers.TimeLimit(env, limit)
+
+
+def _install(env_id: str) -> str:
+    spec = gym.registry.get(env_id)
+    family = next((e for key, e in _EXTRAS.items() if spec and key in str(spec.entry_point)), None)
+    return f"pip install 'gymnast[{family}]'" if family else "install that package"

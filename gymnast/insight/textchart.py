@@ -1,0 +1,123 @@
+"""Curves as text: a sparkline for a table cell, a chart of several series for a page.
+
+Missing values (NaN, infinity) are a gap in a sparkline and no point in a chart, never a zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+MARKS = "●○◆◇▲△■□"
+"""Symbols of the series of a chart, in order; they repeat after eight."""
+
+Series = tuple[Sequence[float], Sequence[float]]
+"""x values and y values, of equal length; every series has its own x."""
+
+
+def sparkline(values: Sequence[float], width: int = 20) -> str:
+    """Bars between the least and greatest value; each a mean of several beyond `width` values."""
+    cells = _pooled(values, width)
+    seen = [v for v in cells if math.isfinite(v)]
+    if not seen:
+        return " " * len(cells)
+    low, span = min(seen), max(seen) - min(seen)
+    return "".join(_bar(v, low, span) if math.isfinite(v) else " " for v in cells)
+
+
+def line_chart(
+    series: Mapping[str, Series], *, width: int = 72, height: int = 16, x_label: str = ""
+) -> str:
+    """All series on common axes, each at its own x values, with a legend below.
+
+    `width` and `height` are those of the plotting area, in characters.
+    """
+    points = {name: _points(*xy) for name, xy in series.items()}
+    every = [point for line in points.values() for point in line]
+    if not every:
+        return "(nothing to draw yet)"
+    x_low, x_high = min(x for x, _ in every), max(x for x, _ in every)
+    y_low, y_high = min(y for _, y in every), max(y for _, y in every)
+    grid = [[" "] * width for _ in range(height)]
+    for mark, line in zip(_marks(len(points)), points.values(), strict=True):
+        cells = [
+            (_place(x, x_low, x_high, width), _place(y, y_low, y_high, height)) for x, y in line
+        ]
+        for column, row in _joined(cells):
+            grid[height - 1 - row][column] = mark
+    lines = _framed(grid, y_low, y_high)
+    left = len(lines[0]) - width
+    lines.append(" " * (left - 1) + "└" + "─" * width)
+    lines.append(" " * left + _ends(short(x_low), x_label, short(x_high), width))
+    legend = (f"{mark} {name}" for mark, name in zip(_marks(len(points)), points, strict=True))
+    return "\n".join([*(line.rstrip() for line in lines), " " * left + "   ".join(legend)])
+
+
+def short(value: float) -> str:
+    """A number for an axis: 3 significant digits, with k and M."""
+    for unit, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= unit * 0.9995:
+            return f"{value / unit:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def _pooled(values: Sequence[float], width: int) -> list[float]:
+    n = len(values)
+    if n <= width:
+        return list(values)
+    edges = [i * n // width for i in range(width + 1)]
+    return [_mean(values[a:b]) for a, b in pairwise(edges)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    seen = [v for v in values if math.isfinite(v)]
+    return sum(seen) / len(seen) if seen else math.nan
+
+
+def _bar(value: float, low: float, span: float) -> str:
+    if span == 0:
+        return BLOCKS[0]
+    return BLOCKS[min(int((value - low) / span * len(BLOCKS)), len(BLOCKS) - 1)]
+
+
+def _points(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]:
+    pairs = zip(xs, ys, strict=True)
+    return sorted((x, y) for x, y in pairs if math.isfinite(x) and math.isfinite(y))
+
+
+def _place(value: float, low: float, high: float, cells: int) -> int:
+    return round((value - low) / (high - low) * (cells - 1)) if high > low else 0
+
+
+def _joined(cells: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The cells themselves and those of the straight lines between neighbours."""
+    drawn = list(cells[:1])
+    for (x0, y0), (x1, y1) in pairwise(cells):
+        n = max(abs(x1 - x0), abs(y1 - y0), 1)
+        drawn += [
+            (round(x0 + (x1 - x0) * i / n), round(y0 + (y1 - y0) * i / n)) for i in range(1, n + 1)
+        ]
+    return drawn
+
+
+def _marks(n: int) -> list[str]:
+    return [MARKS[i % len(MARKS)] for i in range(n)]
+
+
+def _framed(grid: list[list[str]], low: float, high: float) -> list[str]:
+    height = len(grid)
+    labels = {0: short(high), height - 1: short(low)}
+    if high > low and height >= 5:
+        labels[height // 2] = short(high - (high - low) * (height // 2) / (height - 1))
+    margin = max(len(text) for text in labels.values())
+    return [
+        f"{labels.get(i, ''):>{margin}} {'┤' if i in labels else '│'}{''.join(row)}"
+        for i, row in enumerate(grid)
+    ]
+
+
+def _ends(left: str, middle: str, right: str, width: int) -> str:
+    room = width - len(left) - len(right)
+    return f"{left}{middle:^{room}}{right}" if room > len(middle) + 1 else f"{left} .. {right}"

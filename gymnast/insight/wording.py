@@ -1,0 +1,56 @@
+"""Values of a run as people read them: one way to write a score, a duration, an age."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def score(value: Mapping[str, Any] | None) -> str:
+    """Mean and 95 % interval; a dash where nothing has been scored."""
+    if value is None:
+        return "-"
+    return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
+
+
+def number(value: float) -> str:
+    """Two decimals below ten, one below a thousand, none above."""
+    size = abs(value)
+    return f"{value:,.{2 if size < 10 else 1 if size < 1000 else 0}f}"
+
+
+def count(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if minutes < 10 else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{hours // 24} d"
+
+
+def age(seconds: float) -> str:
+    """How long ago, in one unit."""
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit:.0f} {name}"
+    return "now" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:
+    """Columns two spaces apart; those named in `right` (words) end together."""
+    ends = set(right.split())
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if name in ends else cell.ljust(width)
+            for name, cell, width in zip(head, line, widths, strict=True)
+        ).rstrip()
+        for line in (head, *lines)
+    )

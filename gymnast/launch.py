@@ -1,0 +1,192 @@
+"""Training as child processes: a group of seeds, at most so many at once, and its result.
+
+A child is found again by the group's id in its run.json. What it prints is never read, except to be
+passed on when it failed before it had a run.
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from gymnast.errors import UsageError
+from gymnast.runs import store
+
+RESAMPLES = 10_000
+"""Bootstrap samples behind the interval of a group."""
+_PAUSE = 0.05
+
+
+@dataclass
+class Group:
+    """What became of a group of seeds."""
+
+    id: str
+    runs: list[dict[str, Any]]
+    """run.json of each child that got as far as having one, in order of seed."""
+    exit_codes: dict[int, int]
+    """By seed; a seed that was never started has none."""
+    errors: dict[int, str]
+    """By seed, the last words of children that failed."""
+    interrupted: bool
+
+    @property
+    def ok(self) -> bool:
+        return not self.interrupted and not any(self.exit_codes.values())
+
+
+def train_group(
+    target: str,
+    *,
+    seeds: Sequence[int],
+    jobs: int = 1,
+    arguments: Sequence[str] = (),
+    runs_dir: Path,
+    group: str | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Group:
+    """Train `target` once per seed, `jobs` at a time, and wait for all of them.
+
+    `arguments` are further options of `gymnast train`. SIGINT and SIGTERM are passed on to the
+    children, which save and end; no further seed is begun then.
+    """
+    if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
+        raise UsageError("a group needs at least one job and different seeds")
+    group = group or f"g{secrets.token_hex(4)}"
+    command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
+    command += ["--quiet", "--group", group, "--runs", str(runs_dir)]
+    children = _Children(command, report)
+    with _forwarded(children):
+        children.run_all(seeds, jobs)
+    return Group(
+        group,
+        members(runs_dir, group),
+        children.exit_codes,
+        children.errors,
+        children.received is not None,
+    )
+
+
+def members(runs_dir: Path, group: str) -> list[dict[str, Any]]:
+    """The runs of a group, in order of seed."""
+    return sorted(store.list_runs(runs_dir, f"group={group}"), key=lambda run: run["seed"])
+
+
+def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Scores by seed, their mean and IQM, and a 95 % interval of the mean over seeds.
+
+    The interval is a percentile bootstrap from a fixed stream: the same runs, the same interval. It
+    is None for fewer than two scored runs. Runs without a score are counted, never as zero.
+    """
+    import numpy as np
+
+    from gymnast.rl.statistics import interquartile_mean
+    from gymnast.seeds import stream
+
+    scored = [run for run in runs if run.get("score") is not None]
+    means = np.array([run["score"]["mean"] for run in scored], dtype=np.float64)
+    low = high = None
+    if len(means) >= 2:
+        draws = stream(0, "group interval").integers(len(means), size=(RESAMPLES, len(means)))
+        low, high = map(float, np.quantile(means[draws].mean(axis=1), [0.025, 0.975]))
+    return {
+        "runs": len(runs),
+        "scored": len(scored),
+        "solved": sum(run.get("solved") is True for run in runs),
+        "scores": [
+            {"seed": run["seed"], "id": run["id"], "status": run["status"], "score": run["score"]}
+            for run in runs
+        ],
+        "mean": float(means.mean()) if len(means) else None,
+        "iqm": interquartile_mean(means) if len(means) else None,
+        "low": low,
+        "high": high,
+    }
+
+
+@dataclass
+class _Children:
+    """Processes of one group: started, watched, signalled."""
+
+    command: list[str]
+    report: Callable[[str], None] | None
+    exit_codes: dict[int, int] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
+    received: int | None = None
+    """The last signal that asked for the end."""
+    alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
+
+    def run_all(self, seeds: Sequence[int], jobs: int) -> None:
+        waiting = list(seeds)
+        try:
+            while self.alive or (waiting and self.received is None):
+                while waiting and len(self.alive) < jobs and self.received is None:
+                    self._start(waiting.pop(0))
+                for seed in [s for s, (child, _) in self.alive.items() if child.poll() is not None]:
+                    self._finish(seed)
+                time.sleep(_PAUSE)
+        except BaseException:
+            self.signal(signal.SIGTERM)
+            raise
+
+    def signal(self, number: int) -> None:
+        self.received = number
+        for child, _ in list(self.alive.values()):
+            child.send_signal(number)
+
+    def _start(self, seed: int) -> None:
+        words = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
+        # their own session: a Ctrl-C in the terminal reaches them through us, once and not twice
+        child = subprocess.Popen(
+            [*self.command, "--seed", str(seed)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            start_new_session=True,
+        )
+        self.alive[seed] = (child, words)
+        if self.received is not None:  # it came while this one was being started
+            child.send_signal(self.received)
+        self._tell(f"seed {seed}: started")
+
+    def _finish(self, seed: int) -> None:
+        child, words = self.alive.pop(seed)
+        self.exit_codes[seed] = child.returncode
+        with words:
+            words.seek(0)
+            told = words.read()[-4000:].decode(errors="replace").strip()
+        if child.returncode:
+            self.errors[seed] = told
+        outcome = f"failed ({child.returncode})" if child.returncode else "done"
+        self._tell(f"seed {seed}: {outcome}")
+
+    def _tell(self, line: str) -> None:
+        if self.report is not None:
+            self.report(line)
+
+
+@contextmanager
+def _forwarded(children: _Children) -> Iterator[None]:
+    """SIGINT and SIGTERM go to the children while inside; a second one too, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals belong to the main thread
+        return
+    before = {
+        number: signal.signal(number, lambda n, _: children.signal(n))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

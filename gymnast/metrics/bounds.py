@@ -1,0 +1,79 @@
+"""Bounds that depend on the task. The docstrings are how docs and `gymnast metrics` word them."""
+
+from __future__ import annotations
+
+import math
+
+from gymnast.metrics.metric import ANY, INF, Limits, Range
+
+
+def entropy(limits: Limits) -> Range:
+    """0 to ln n for n discrete actions"""
+    return (0.0, math.log(limits.n_actions)) if limits.n_actions else ANY
+
+
+def undecided(limits: Limits) -> Range:
+    """1% of ln n or more for n discrete actions"""
+    return (0.01 * math.log(limits.n_actions), INF) if limits.n_actions else ANY
+
+
+def action(limits: Limits) -> Range:
+    """the action space: low to high, or 0 to n - 1 for n discrete actions"""
+    if limits.n_actions:
+        return (0.0, limits.n_actions - 1.0)
+    return _known(limits.action_low, limits.action_high)
+
+
+def action_spread(limits: Limits) -> Range:
+    """0 to half the width of the action space"""
+    return _spread(action(limits), 2.0)
+
+
+def obs(limits: Limits) -> Range:
+    """the observation space: smallest low to largest high"""
+    return _known(limits.obs_low, limits.obs_high)
+
+
+def obs_spread(limits: Limits) -> Range:
+    """0 to half the width of the observation space"""
+    return _spread(obs(limits), 2.0)
+
+
+def reward(limits: Limits) -> Range:
+    """the environment's reward range"""
+    return limits.reward or ANY
+
+
+def reward_spread(limits: Limits) -> Range:
+    """0 to half the width of the reward range"""
+    return _spread(reward(limits), 2.0)
+
+
+def returns(limits: Limits) -> Range:
+    """the environment's return range"""
+    return limits.returns or ANY
+
+
+def return_spread(limits: Limits) -> Range:
+    """0 to the width of the return range over the square root of 2"""
+    # the standard deviation of a sample of two, one at each end
+    return _spread(returns(limits), math.sqrt(2.0))
+
+
+def length(limits: Limits) -> Range:
+    """1 to the longest possible episode"""
+    return (1.0, limits.episode_steps or INF)
+
+
+def epochs(limits: Limits) -> Range:
+    """0 to algo.epochs"""
+    return (0.0, limits.epochs or INF)
+
+
+def _known(low: float | None, high: float | None) -> Range:
+    return (-INF if low is None else low, INF if high is None else high)
+
+
+def _spread(of: Range, divisor: float) -> Range:
+    """No sample inside a range spreads further than this. (Popoviciu)"""
+    return (0.0, (of[1] - of[0]) / divisor)

@@ -1,0 +1,85 @@
+"""Opening a metric record: its tables, and what sqlite needs on network and read-only disks."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+from gymnast.errors import RunError
+
+VERSION = 1
+PATIENCE_SECONDS = 10.0
+"""How long to wait for another process's lock."""
+
+_TABLES = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL);
+INSERT INTO meta SELECT {VERSION} WHERE NOT EXISTS (SELECT 1 FROM meta);
+CREATE TABLE IF NOT EXISTS schemas (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS rows (
+    id INTEGER PRIMARY KEY,
+    attempt INTEGER NOT NULL,
+    rollouts INTEGER NOT NULL,
+    superseded INTEGER NOT NULL DEFAULT 0,
+    schema INTEGER NOT NULL REFERENCES schemas (id),
+    data BLOB NOT NULL
+);
+COMMIT;
+"""
+_NETWORK_FILE_SYSTEMS = (
+    "nfs", "cifs", "smb", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs", "9p"
+)  # fmt: skip
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        db = sqlite3.connect(path, timeout=PATIENCE_SECONDS, check_same_thread=False)
+        journal = "DELETE" if on_network(path) else "WAL"
+        db.execute(f"PRAGMA journal_mode = {journal}")
+        db.execute("PRAGMA synchronous = NORMAL")
+        known = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not known[0]:
+            db.executescript(_TABLES)
+    except sqlite3.Error as error:
+        raise RunError(f"cannot write the metric record: {error}", at=str(path)) from error
+    return db
+
+
+def open_reader(path: Path) -> sqlite3.Connection | None:
+    if not path.exists():
+        return None
+    address = path.absolute().as_uri()
+    ways = ["mode=ro"]
+    if not path.with_name(f"{path.name}-wal").exists():
+        ways.append("mode=ro&immutable=1")  # a read-only place that nobody writes to
+    for how in ways:
+        db = sqlite3.connect(
+            f"{address}?{how}", uri=True, timeout=PATIENCE_SECONDS, check_same_thread=False
+        )
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            db.close()
+            if "unable to open" not in str(error):
+                raise RunError(f"cannot read the metric record: {error}", at=str(path)) from error
+        except sqlite3.DatabaseError as error:
+            db.close()
+            raise RunError(f"this is no metric record: {error}", at=str(path)) from error
+        else:
+            return db
+    raise RunError("cannot open the metric record", at=str(path))
+
+
+def on_network(path: Path) -> bool:
+    """Whether a file is on a network file system, where sqlite's WAL does not work."""
+    with suppress(OSError), open("/proc/mounts", encoding="utf-8") as mounts:
+        best, kind = -1, ""
+        for line in mounts:
+            _, mount, system, *_ = line.split()
+            inside = path.resolve().is_relative_to(mount.replace("\\040", " "))
+            if inside and len(mount) >= best:
+                best, kind = len(mount), system
+        return kind.startswith(_NETWORK_FILE_SYSTEMS)
+    return False

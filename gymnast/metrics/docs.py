@@ -1,0 +1,61 @@
+"""docs/metrics.md, made from the table. `python -m gymnast.metrics.docs` writes it anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gymnast.metrics.explain import bounds_text, catalogue, range_text
+from gymnast.metrics.metric import ANY, Metric
+from gymnast.metrics.specs import SECTIONS
+
+PATH = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+_HEAD = """# Metrics
+
+<!-- Generated from gymnast/metrics/families by `python -m gymnast.metrics.docs`; do not edit. -->
+
+Every number a run reports, declared once. `gymnast metrics NAME` explains one in the terminal.
+
+- A row is written per rollout and carries every clock. Keys are `[scope:]metric`: evaluation results
+  are `eval:episode/return`, scored at the version `eval:clock/env_steps`.
+- Outside its **bounds** a value is impossible: an error alert at once, as for NaN and infinity.
+- Outside its **healthy** range training is likely going wrong: a warning once the mean of the last
+  5 rows has been outside for 5 rows, gone when it is back.
+- Spread is the standard deviation, in the value's own unit. A share is stored as 0..1 and shown in
+  per cent. What is stored, exported and compared is never rounded.
+- **Exact** numbers repeat bit for bit on the same machine; those that read a wall clock are marked.
+- A preset's `metrics:` declares your own numbers from the environment's `info`.
+"""
+
+
+def markdown() -> str:
+    parts = [_HEAD]
+    metrics = catalogue()
+    for section, title in SECTIONS.items():
+        entries = [_entry(m) for m in metrics.values() if m.section == section]
+        if entries:
+            parts.append(f"## {section}: {title[0].lower()}{title[1:]}\n")
+            parts += entries
+    return "\n".join(parts)
+
+
+def _entry(metric: Metric) -> str:
+    unit = f" ({metric.unit})" if metric.unit else ""
+    lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
+    facts = {
+        "better": metric.better,
+        "estimator": metric.estimator,
+        "window": metric.window,
+        "bounds": bounds_text(metric),
+        "healthy": "" if metric.healthy == ANY else range_text(metric, metric.healthy),
+        "if low": metric.if_low,
+        "if high": metric.if_high,
+        "exact": "" if metric.exact else "no",
+    }
+    lines += [f"- {title}: {text}" for title, text in facts.items() if text]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PATH.parent.mkdir(exist_ok=True)
+    PATH.write_text(markdown(), encoding="utf-8")

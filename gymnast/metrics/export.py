@@ -1,0 +1,33 @@
+"""The metric record as text. Full precision: reading it back gives the same bits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+from gymnast.metrics.specs import in_order
+from gymnast.metrics.store import MetricStore
+
+
+def to_csv(store: MetricStore) -> str:
+    """A column per key, in table order. A row without a key has an empty cell, never a zero."""
+    rows = list(store.rows())
+    names = in_order(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([repr(row[name]) if name in row else "" for name in names])
+    return text.getvalue()
+
+
+def to_json(store: MetricStore) -> str:
+    """A list of rows, each with its own keys. JSON has no NaN: that is the text "nan"."""
+    rows = [{key: _jsonable(value) for key, value in row.items()} for row in store.rows()]
+    return json.dumps(rows, allow_nan=False)
+
+
+def _jsonable(value: float) -> float | str:
+    return value if math.isfinite(value) else repr(value)

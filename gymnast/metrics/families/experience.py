@@ -1,0 +1,183 @@
+"""What the agent met: steps of the rollout, and episodes in training and evaluation (`eval:`)."""
+
+from __future__ import annotations
+
+from gymnast.metrics import bounds
+from gymnast.metrics.metric import INF, Metric
+
+EPISODES = "the last 100 finished episodes; in `eval:` the episodes of that evaluation"
+STD = "standard deviation, in the value's own unit"
+NO_RANGE = "open where the environment's facts do not give the range"
+
+
+METRICS = (
+    # ---- episodes: raw return, before any shaping or normalisation ------------------------------
+    Metric(
+        "episode/return",
+        "Mean raw return: the score.",
+        digits=2,
+        better="higher",
+        priority=1,
+        window=EPISODES,
+        bounds=bounds.returns,
+        no_bounds_reason=NO_RANGE,
+        in_table=True,
+    ),
+    Metric(
+        "episode/return_std",
+        "Spread of the raw return over episodes.",
+        digits=2,
+        priority=6,
+        estimator=STD,
+        window=EPISODES,
+        bounds=bounds.return_spread,
+        in_table=True,
+    ),
+    Metric(
+        "episode/return_min",
+        "Lowest raw return.",
+        digits=2,
+        better="higher",
+        priority=7,
+        window=EPISODES,
+        bounds=bounds.returns,
+        no_bounds_reason=NO_RANGE,
+    ),
+    Metric(
+        "episode/return_max",
+        "Highest raw return.",
+        digits=2,
+        better="higher",
+        priority=7,
+        window=EPISODES,
+        bounds=bounds.returns,
+        no_bounds_reason=NO_RANGE,
+    ),
+    Metric(
+        "episode/length",
+        "Mean number of steps of an episode.",
+        unit="steps",
+        digits=1,
+        priority=4,
+        window=EPISODES,
+        bounds=bounds.length,
+        in_table=True,
+    ),
+    Metric(
+        "episode/count",
+        "Episodes that the episode numbers are over.",
+        digits=0,
+        priority=8,
+        window=EPISODES,
+        bounds=(0, INF),
+    ),
+    Metric(
+        "episode/low",
+        "Lower end of the 95% confidence interval of the mean return. Solved: above the threshold.",
+        digits=2,
+        better="higher",
+        priority=2,
+        estimator="Student's t interval of the mean",
+        window="the episodes of that evaluation",
+        no_bounds_reason="an interval may reach past the range of what it estimates",
+        in_table=True,
+    ),
+    Metric(
+        "episode/high",
+        "Upper end of the 95% confidence interval of the mean return.",
+        digits=2,
+        better="higher",
+        priority=3,
+        estimator="Student's t interval of the mean",
+        window="the episodes of that evaluation",
+        no_bounds_reason="an interval may reach past the range of what it estimates",
+        in_table=True,
+    ),
+    Metric(
+        "episode/iqm",
+        "Interquartile mean of the raw return: the mean of its middle half.",
+        digits=2,
+        better="higher",
+        priority=6,
+        estimator="mean of the middle 50% of episodes",
+        window="the episodes of that evaluation",
+        bounds=bounds.returns,
+        no_bounds_reason=NO_RANGE,
+    ),
+    # ---- rollout: every step just collected -----------------------------------------------------
+    Metric(
+        "rollout/reward_mean",
+        "Mean raw reward of a step.",
+        better="higher",
+        priority=6,
+        bounds=bounds.reward,
+        no_bounds_reason=NO_RANGE,
+        in_table=True,
+    ),
+    Metric(
+        "rollout/reward_std",
+        "Spread of the raw reward over steps.",
+        priority=8,
+        estimator=STD,
+        bounds=bounds.reward_spread,
+    ),
+    Metric(
+        "rollout/reward_min",
+        "Lowest raw reward of a step.",
+        better="higher",
+        priority=8,
+        bounds=bounds.reward,
+        no_bounds_reason=NO_RANGE,
+    ),
+    Metric(
+        "rollout/reward_max",
+        "Highest raw reward of a step.",
+        better="higher",
+        priority=8,
+        bounds=bounds.reward,
+        no_bounds_reason=NO_RANGE,
+    ),
+    Metric(
+        "rollout/episodes",
+        "Episodes that ended in this rollout.",
+        digits=0,
+        priority=8,
+        bounds=(0, INF),
+    ),
+    Metric(
+        "rollout/truncated_share",
+        "Share of the ended episodes that a time limit cut off.",
+        unit="share",
+        digits=0,
+        priority=7,
+        bounds=(0, 1),
+    ),
+    Metric(
+        "rollout/obs_mean",
+        "Mean of all observation components, as the environment gave them.",
+        priority=9,
+        bounds=bounds.obs,
+        no_bounds_reason="open where the observation space is",
+    ),
+    Metric(
+        "rollout/obs_std",
+        "Spread of all observation components, as the environment gave them.",
+        priority=9,
+        estimator=STD,
+        bounds=bounds.obs_spread,
+    ),
+    Metric(
+        "rollout/action_mean",
+        "Mean of the actions taken by the environment; of the index where they are Discrete.",
+        priority=7,
+        bounds=bounds.action,
+        no_bounds_reason="open where the action space is",
+    ),
+    Metric(
+        "rollout/action_std",
+        "Spread of the actions taken by the environment; of the index where they are Discrete.",
+        priority=7,
+        estimator=STD,
+        bounds=bounds.action_spread,
+    ),
+)

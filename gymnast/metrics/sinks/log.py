@@ -1,0 +1,116 @@
+"""The run's plain-text log: what happened, readable while it runs, never larger than its cap."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from gymnast.metrics.alerts import Alert
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.recorder import Row, Summary
+from gymnast.metrics.sinks.history import EVALUATED
+from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
+
+CAP_BYTES = 10_000_000
+ENDING_BYTES = 10_000
+"""Kept free below the cap, so that a full log still says how the run ended."""
+ROW_SECONDS = 10.0
+"""Rows are in the metric record; the log takes one this often, and every evaluation."""
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+class LogFile:
+    """`log.txt` of a run. Adds to what earlier attempts wrote; keeps the head when it is full."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        metrics: Mapping[str, Metric],
+        *,
+        ending: Callable[[Summary], str] | None = None,
+        cap: int = CAP_BYTES,
+    ) -> None:
+        self._metrics, self._ending, self._cap = metrics, ending, cap
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115  (each line is one write)
+        self._size = self._file.tell()
+        self._full = self._size >= cap - ENDING_BYTES
+        self._last_row = float("-inf")
+
+    def line(self, text: str) -> None:
+        """Anything worth keeping: a warning, a worker's traceback. May have several lines."""
+        lines = _ANSI.sub("", text).replace("\r", "\n").rstrip().split("\n")
+        stamp = time.strftime("%Y-%m-%d %H:%M:%S ")
+        entry = "".join(f"{stamp}{line}\n" for line in lines)
+        if self._full:
+            return
+        if self._size + len(entry.encode()) > self._cap - ENDING_BYTES:
+            self._full = True
+            entry = (
+                f"{stamp}the log is full; rows and events go on in metrics.db and events.jsonl\n"
+            )
+        self._put(entry)
+
+    def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        for alert in alerts:
+            self.line(alert_line(alert))
+        now = time.monotonic()
+        if now - self._last_row >= ROW_SECONDS or EVALUATED in row:
+            self._last_row = now
+            self.line(row_line(row, self._metrics))
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        self.line(event_line(event))
+
+    def close(self, summary: Summary | None) -> None:
+        if self._file.closed:
+            return
+        if summary is not None and self._ending is not None:
+            ending = _ANSI.sub("", self._ending(summary)).rstrip() + "\n"
+            if self._size + len(ending.encode()) <= self._cap:
+                self._put(ending)
+        self._file.close()
+
+    @contextmanager
+    def listening(self) -> Iterator[LogFile]:
+        """Meanwhile `warnings` and records of `logging` from WARNING on are kept here too."""
+        handler, root, show = _Handler(self), logging.getLogger(), warnings.showwarning
+
+        def show_and_keep(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            self.line(warnings.formatwarning(message, category, filename, lineno, line))
+            show(message, category, filename, lineno, file, line)
+
+        root.addHandler(handler)
+        warnings.showwarning = show_and_keep
+        try:
+            yield self
+        finally:
+            warnings.showwarning = show
+            root.removeHandler(handler)
+
+    def _put(self, text: str) -> None:
+        encoded = text.encode("utf-8", "backslashreplace")
+        self._file.write(encoded)
+        self._size += len(encoded)
+
+
+class _Handler(logging.Handler):
+    def __init__(self, log: LogFile) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log.line(f"{record.levelname.lower()}: {self.format(record)}")

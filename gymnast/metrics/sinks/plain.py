@@ -1,0 +1,42 @@
+"""A row, an alert or an event as one line of plain text: for pipes, files and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnast.metrics.alerts import Alert
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.recorder import Row
+from gymnast.metrics.specs import in_order, spec
+
+_UNTOLD = {"kind", "time", "env_steps", "rollouts", "clocks"}
+
+
+def row_line(row: Row, metrics: Mapping[str, Metric]) -> str:
+    """Elapsed time, progress and the numbers that matter most."""
+    parts = [f"{spec('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
+    if "progress/share" in row:
+        parts.append(f"{spec('progress/share', metrics).format(row['progress/share']):>6}")
+    parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
+    for key in in_order(row, metrics):
+        metric = spec(key, metrics)
+        if metric.in_table and (metric.priority <= 2 or key == "speed/env_steps"):
+            parts.append(f"{key} {metric.format(row[key])}")
+    if "progress/remaining" in row:
+        left = spec("progress/remaining", metrics).format(row["progress/remaining"])
+        parts.append(f"{left} left")
+    return "  ".join(parts)
+
+
+def alert_line(alert: Alert) -> str:
+    if not alert.active:
+        return f"resolved: {alert.id}"
+    return f"{alert.level}: {alert.message}. {alert.advice}".rstrip()
+
+
+def event_line(event: Mapping[str, Any]) -> str:
+    """`checkpoint at 40,960 env steps: reason=best`."""
+    where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""
+    detail = " ".join(f"{key}={value}" for key, value in event.items() if key not in _UNTOLD)
+    return f"{event.get('kind', 'event')}{where}{': ' if detail else ''}{detail}"

@@ -1,0 +1,166 @@
+"""THE TABLE: every number a run may report, declared once.
+
+The console, the record, CSV, alerts, docs/metrics.md and `gymnast metrics` all read it; recording
+a name that is not here is an error. To add a metric, add its entry to its family in `families/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from gymnast.errors import ConfigError
+from gymnast.metrics.families import experience, learning, optimisation, progress
+from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
+
+__all__ = [
+    "INF",
+    "METRICS",
+    "SECTIONS",
+    "Bounds",
+    "Limits",
+    "Metric",
+    "Range",
+    "closest",
+    "declared",
+    "in_order",
+    "section",
+    "spec",
+    "split",
+]
+
+SECTIONS = {
+    "progress": "How much of the budget is used",
+    "episode": "Whole episodes: the score",
+    "eval": "Evaluation on fixed seeds",
+    "env": "The environment's own numbers",
+    "rollout": "The steps just collected",
+    "policy": "The policy and its update",
+    "value": "The critic and its update",
+    "advantage": "Advantages, before normalisation",
+    "loss": "What is minimised",
+    "optim": "The optimiser",
+    "hyper": "Hyperparameters in use",
+    "normalize": "Running normalisers",
+    "clock": "Counters that every row carries",
+    "speed": "Throughput",
+    "time": "Where wall time went",
+    "system": "The training process",
+}
+"""Sections in the one order that table, summary, report and docs follow."""
+
+
+def table(*families: Iterable[Metric]) -> dict[str, Metric]:
+    """Metrics by name; a name declared twice is an error."""
+    found: dict[str, Metric] = {}
+    for metric in (metric for family in families for metric in family):
+        if metric.name in found:
+            raise ConfigError(f"metric {metric.name!r} is declared twice", fix="rename one of them")
+        found[metric.name] = metric
+    return found
+
+
+METRICS: Mapping[str, Metric] = table(
+    progress.METRICS, experience.METRICS, learning.METRICS, optimisation.METRICS
+)
+
+
+def split(key: str) -> tuple[tuple[str, ...], str]:
+    """`eval/seeker:episode/return` -> (("eval", "seeker"), "episode/return")."""
+    scope, _, name = key.rpartition(":")
+    return (tuple(scope.split("/")) if scope else ()), name
+
+
+def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
+    """The declaration behind a row's key, whatever its scopes."""
+    return metrics[key.rpartition(":")[2]]
+
+
+def section(key: str) -> str:
+    """Where a key is shown: under its scopes if it has any, else under its metric's section."""
+    scope, _, name = key.rpartition(":")
+    return scope or name.partition("/")[0]
+
+
+def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> list[str]:
+    """Keys by section, then priority: the order of every view. Unknown ones come last."""
+    places = {name: place for place, name in enumerate(SECTIONS)}
+
+    def place(key: str) -> tuple[int, str, int, str]:
+        where = section(key)
+        metric = metrics.get(key.rpartition(":")[2])
+        first = places.get(where.partition("/")[0], len(places))
+        return (first, where, metric.priority if metric else 99, key)
+
+    return sorted(keys, key=place)
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """`; did you mean ...?` for an unknown name, or nothing."""
+    names = list(names)
+    near = get_close_matches(name, names, n=3, cutoff=0.6)
+    near = near or [n for n in names if name and name in n][:3]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
+    """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
+    scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
+    fields of Metric) and what the preset's `metrics:` declares."""
+    algo = type(cfg.algo)
+    own = getattr(algo, "METRICS", {})
+    metrics = table(
+        METRICS.values(),
+        hyperparameters(algo),
+        (Metric(name, **fields) for name, fields in own.items()),
+        (_from_env(name, metric) for name, metric in cfg.metrics.items()),
+    )
+    return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
+
+
+def hyperparameters(algo: Any) -> list[Metric]:
+    """One metric per field of an algorithm's section that can be a schedule."""
+    from gymnast.config.schedule import Schedule
+
+    def scheduled(annotation: Any) -> bool:
+        return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
+
+    return [
+        Metric(
+            f"hyper/{name}",
+            _first_sentence(field.description) or f"Current value of algo.{name}.",
+            digits=4,
+            priority=5 if name == "lr" else 8,
+            window="this update",
+            no_bounds_reason="it is what the config, its schedule or a live change says",
+            in_table=name == "lr",
+        )
+        for name, field in algo.model_fields.items()
+        if scheduled(field.annotation)
+    ]
+
+
+def _first_sentence(text: str | None) -> str:
+    first = " ".join((text or "").split()).split(". ")[0].rstrip(".")
+    return f"{first}." if first else ""
+
+
+def _from_env(name: str, declaration: Any) -> Metric:
+    """A user's own number, read from `info`."""
+    if ":" in name or not all(name.partition("/")):
+        raise ConfigError(
+            f"metrics.{name}: a metric is named family/name", fix=f"write env/{name.strip('/:')}"
+        )
+    return Metric(
+        name,
+        declaration.description or f"`{declaration.source}` of the environment's info.",
+        unit=declaration.unit,
+        digits=declaration.digits,
+        better=declaration.better,
+        priority=4,
+        estimator="mean over the episodes that report it",
+        window=experience.EPISODES,
+        no_bounds_reason="the environment's own number",
+        in_table=True,
+    )

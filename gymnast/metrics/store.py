@@ -1,0 +1,226 @@
+"""The append-only record of a run's rows: float64 in sqlite, exact to the last digit.
+
+One process writes, any number read meanwhile. Rows of a superseded stretch (later than the
+checkpoint that a resume started from) stay in the file and are left out when reading.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import struct
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock, Timer
+from typing import TYPE_CHECKING, Literal
+
+from gymnast.errors import RunError
+from gymnast.metrics.database import VERSION, open_reader, open_writer
+
+if TYPE_CHECKING:
+    import numpy as np
+
+COMMIT_SECONDS, COMMIT_ROWS = 1.0, 100
+"""A row is on disk this much later at most."""
+
+
+class MetricStore:
+    """`metrics.db` of a run. Use it as a context manager, or `close()` it.
+
+    Opened to read (`r`), a missing file is an empty record: the run has not written a row yet.
+    Opened to write (`w`), rows are added to what is there, as the next attempt unless told which.
+    """
+
+    def __init__(
+        self, path: str | Path, mode: Literal["r", "w"] = "r", *, attempt: int | None = None
+    ) -> None:
+        self.path = Path(path)
+        self._lock = RLock()
+        self._pending: list[tuple[int, int, int, bytes]] = []
+        self._schemas: dict[tuple[str, ...], tuple[int, struct.Struct]] = {}
+        self._committed = -math.inf
+        self._timer: Timer | None = None
+        self._db = open_writer(self.path) if mode == "w" else open_reader(self.path)
+        self._writes = mode == "w"
+        try:
+            self._check_version()
+        except BaseException:
+            self.close()
+            raise
+        self.attempt = attempt if attempt is not None else self._next_attempt()
+
+    def append(self, row: Mapping[str, float]) -> None:
+        """Adds a row; it is on disk within a second."""
+        names = tuple(row)
+        with self._lock:
+            schema, packer = self._schemas.get(names) or self._add_schema(names)
+            data = packer.pack(*map(_plain, row.values()))
+            self._pending.append((self.attempt, int(row["clock/rollouts"]), schema, data))
+            wait = self._committed + COMMIT_SECONDS - time.monotonic()
+            if wait <= 0 or len(self._pending) >= COMMIT_ROWS:
+                self.flush()
+            elif self._timer is None:
+                self._timer = Timer(wait, self._flush_late)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def flush(self) -> None:
+        """Puts every row on disk now."""
+        with self._lock:
+            self._stop_timer()
+            if not self._pending:
+                return
+            try:
+                with self._database:
+                    self._database.executemany(
+                        "INSERT INTO rows (attempt, rollouts, schema, data) VALUES (?, ?, ?, ?)",
+                        self._pending,
+                    )
+            except sqlite3.Error as error:
+                raise RunError(
+                    f"cannot write the metric record: {error}", at=str(self.path)
+                ) from error
+            self._pending.clear()
+            self._committed = time.monotonic()
+
+    def supersede(self, after_rollouts: int) -> int:
+        """Marks rows later than this rollout as replaced; returns how many."""
+        with self._lock:
+            self.flush()
+            with self._database as db:
+                marked = db.execute(
+                    "UPDATE rows SET superseded = ? WHERE rollouts > ? AND superseded = 0",
+                    (max(self.attempt, 1), after_rollouts),
+                )
+            return marked.rowcount
+
+    def read(
+        self, names: Sequence[str] | None = None, last: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Columns [rows] float64 in order of time, NaN where a row has no such key.
+
+        All columns unless `names` says which; `last` limits to the latest rows.
+        """
+        import numpy as np
+
+        schemas, ids, blobs = self._select(last)
+        wanted = list(dict.fromkeys(n for key in dict.fromkeys(ids) for n in schemas[key]))
+        columns = {n: np.full(len(ids), math.nan) for n in (wanted if names is None else names)}
+        schema_of_row = np.array(ids, dtype=np.int64)
+        for key in dict.fromkeys(ids):
+            at = np.flatnonzero(schema_of_row == key)
+            packed = b"".join(blobs[i] for i in at)
+            block = np.frombuffer(packed, dtype="<f8").reshape(len(at), len(schemas[key]))
+            for place, name in enumerate(schemas[key]):
+                if name in columns:
+                    columns[name][at] = block[:, place]
+        return columns
+
+    def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
+        """The rows as they were written, each with its own keys; needs no NumPy."""
+        schemas, ids, blobs = self._select(last)
+        for key, blob in zip(ids, blobs, strict=True):
+            names = schemas[key]
+            yield dict(zip(names, struct.unpack(f"<{len(names)}d", blob), strict=True))
+
+    def close(self) -> None:
+        with self._lock:
+            if self._db is None:
+                return
+            try:
+                if self._writes:
+                    self.flush()
+            finally:
+                self._stop_timer()
+                if self._writes:  # a single plain file, readable from read-only places too
+                    with suppress(sqlite3.Error):
+                        self._db.execute("PRAGMA busy_timeout = 0")
+                        self._db.execute("PRAGMA journal_mode = DELETE")
+                self._db.close()
+                self._db = None
+
+    def __enter__(self) -> MetricStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _database(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise RunError("the metric record is closed", at=str(self.path))
+        return self._db
+
+    def _select(self, last: int | None) -> tuple[dict[int, list[str]], list[int], list[bytes]]:
+        """Names by schema, then schema and data of each row; a consistent view of one moment."""
+        if self._db is None and not self._writes:
+            return {}, [], []
+        with self._lock:
+            if self._writes:
+                self.flush()
+            limit = -1 if last is None else last
+            query = "SELECT schema, data FROM rows WHERE superseded = 0 ORDER BY id DESC LIMIT ?"
+            found = self._database.execute(query, (limit,)).fetchall()[::-1]
+            # read after the rows: whatever they refer to is there
+            schemas = self._database.execute("SELECT id, names FROM schemas").fetchall()
+        names = {key: json.loads(text) for key, text in schemas}
+        return names, [key for key, _ in found], [data for _, data in found]
+
+    def _add_schema(self, names: tuple[str, ...]) -> tuple[int, struct.Struct]:
+        if not self._writes:
+            raise RunError("the metric record was opened to read only", at=str(self.path))
+        if "clock/rollouts" not in names:
+            raise RunError("a row without clock/rollouts cannot be recorded", at=str(self.path))
+        text = json.dumps(names)
+        with self._database as db:
+            db.execute("INSERT OR IGNORE INTO schemas (names) VALUES (?)", (text,))
+        (key,) = self._database.execute(
+            "SELECT id FROM schemas WHERE names = ?", (text,)
+        ).fetchone()
+        self._schemas[names] = (key, struct.Struct(f"<{len(names)}d"))
+        return self._schemas[names]
+
+    def _check_version(self) -> None:
+        if self._db is None:
+            return
+        try:
+            found = self._db.execute("SELECT version FROM meta").fetchone()
+        except sqlite3.OperationalError as error:
+            if "no such table" not in str(error):
+                raise RunError(
+                    f"cannot read the metric record: {error}", at=str(self.path)
+                ) from error
+            self._db.close()  # another process is just creating it: nothing recorded yet
+            self._db = None
+            return
+        except sqlite3.DatabaseError as error:
+            raise RunError(f"this is no metric record: {error}", at=str(self.path)) from error
+        if found is None or found[0] != VERSION:
+            raise RunError(
+                f"metric record of version {found and found[0]}, this gymnast reads {VERSION}",
+                at=str(self.path),
+                fix="use the gymnast that wrote it",
+            )
+
+    def _next_attempt(self) -> int:
+        if self._db is None:
+            return 0
+        (largest,) = self._db.execute("SELECT coalesce(max(attempt), 0) FROM rows").fetchone()
+        return largest + 1 if self._writes else largest
+
+    def _flush_late(self) -> None:
+        with suppress(RunError):  # the rows stay pending: the next append tries again, and raises
+            self.flush()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _plain(value: float) -> float:
+    """One NaN for all NaNs, so that text views agree bit for bit."""
+    return float(value) if value == value else math.nan

@@ -1,0 +1,45 @@
+"""All parameters of a network in one flat float32 vector, with a named view for each.
+
+Every view starts on a 64-byte boundary; the gaps stay zero. Engines and optimisers share this
+memory, so nothing is ever copied between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+_FLOATS_PER_LINE = 16
+
+
+class Parameters:
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self.shapes = dict(shapes)
+        sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
+        padded = [-(-size // _FLOATS_PER_LINE) * _FLOATS_PER_LINE for size in sizes]
+        self.count = sum(sizes)
+        """Parameters, gaps not counted."""
+        self._offsets = dict(zip(self.shapes, np.cumsum([0, *padded[:-1]]).tolist(), strict=True))
+        self.flat = aligned_zeros(sum(padded))
+        self.views = self.views_of(self.flat)
+
+    def views_of(self, flat: np.ndarray) -> dict[str, np.ndarray]:
+        """Named views of any vector laid out like ours: gradients, moments."""
+        return {name: flat[self.span(name)].reshape(s) for name, s in self.shapes.items()}
+
+    def span(self, name: str) -> slice:
+        start = self._offsets[name]
+        return slice(start, start + int(np.prod(self.shapes[name])))
+
+    def part(self, prefix: str) -> slice:
+        """The stretch of memory of all parameters whose names begin with prefix."""
+        spans = [self.span(name) for name in self.shapes if name.startswith(prefix)]
+        return slice(spans[0].start, spans[-1].stop) if spans else slice(0, 0)
+
+
+def aligned_zeros(size: int) -> np.ndarray:
+    """float32 zeros that start on a 64-byte boundary."""
+    raw = np.zeros(size + _FLOATS_PER_LINE, dtype=np.float32)
+    skip = -(raw.ctypes.data // 4) % _FLOATS_PER_LINE
+    return raw[skip : skip + size]

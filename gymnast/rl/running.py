@@ -1,0 +1,38 @@
+"""Mean and spread of everything seen so far, in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Count, mean and variance of a stream of vectors, in float64. Immutable: `seen` returns a new one."""
+
+    count: float
+    mean: np.ndarray
+    var: np.ndarray
+
+    @classmethod
+    def of_nothing(cls, size: int) -> Moments:
+        return cls(0.0, np.zeros(size), np.ones(size))
+
+    def seen(self, batch: np.ndarray) -> Moments:
+        """After the rows of batch [B, size] (Chan et al. 1979)."""
+        if len(batch) == 0:
+            return self
+        batch = batch.astype(np.float64)
+        n, mean, var = len(batch), batch.mean(0), batch.var(0)
+        if self.count == 0:
+            return Moments(float(n), mean, var)
+        total = self.count + n
+        shift = mean - self.mean
+        spread = self.var * self.count + var * n + shift**2 * (self.count * n / total)
+        return Moments(total, self.mean + shift * (n / total), spread / total)
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation; 1 where nothing varies, so that dividing by it is always defined."""
+        return np.where(self.var > 1e-12, np.sqrt(self.var), 1.0)

@@ -1,0 +1,68 @@
+"""Summaries of arrays that reports and updates agree on. Every degenerate case is defined."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and where it lies with 95 % confidence."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
+    """Student's t interval; `exact` when the values are the whole population, not a sample."""
+    x = np.asarray(values, dtype=np.float64)
+    mean = float(x.mean())
+    if exact:
+        return Interval(mean, mean, mean)
+    if len(x) == 1:
+        return Interval(mean, -math.inf, math.inf)
+    half = t_quantile(len(x) - 1) * float(x.std(ddof=1)) / math.sqrt(len(x))
+    return Interval(mean, mean - half, mean + half)
+
+
+def t_quantile(df: int) -> float:
+    """The 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for 1 and 2)."""
+    if df <= 2:
+        return {1: 12.706204736, 2: 4.302652730}[df]
+    z = 1.959963985
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / df ** (i + 1) for i, term in enumerate(terms))
+
+
+def interquartile_mean(values: np.ndarray) -> float:
+    """Mean of the middle half (arXiv:2108.13264), edge values weighted by the part that is inside."""
+    x = np.sort(np.asarray(values, dtype=np.float64))
+    n = len(x)
+    left = np.arange(n) / n
+    weight = np.clip(np.minimum(left + 1 / n, 0.75) - np.maximum(left, 0.25), 0.0, None)
+    return float((x * weight).sum() / weight.sum())
+
+
+def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
+    """1: predicts every return. 0: no better than their mean. Constant returns: 1 if met exactly, else 0."""
+    variance = float(np.var(actual))
+    residual = float(np.var(actual - predicted))
+    if variance == 0.0:
+        return 1.0 if residual == 0.0 else 0.0
+    return 1.0 - residual / variance
+
+
+def standardize(x: np.ndarray) -> np.ndarray:
+    """Mean 0, standard deviation 1; all zeros where nothing varies."""
+    centred = x - x.mean()
+    spread = float(np.sqrt((centred * centred).mean()))
+    return centred / spread if spread > 1e-8 else np.zeros_like(x)

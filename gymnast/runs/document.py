@@ -1,0 +1,42 @@
+"""JSON that any tool can read and that gives back every number as it was written.
+
+Floats keep all their digits. NaN and infinity, which JSON lacks, are written as {"$float": "nan"}.
+Tuples come back as lists; keys are texts. NumPy scalars and arrays are written as plain numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+TAG = "$float"
+
+
+def dumps(value: Any, *, indent: int | None = None) -> str:
+    return json.dumps(_plain(value), indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def loads(text: str | bytes) -> Any:
+    return json.loads(text, object_hook=_restore)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {TAG: str(value)}
+    if isinstance(value, dict):
+        wrong = [key for key in value if not isinstance(key, str)]
+        if wrong:
+            raise TypeError(f"JSON keys are texts; {wrong[0]!r} would come back as another key")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy, without importing it
+        return _plain(value.tolist())
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def _restore(found: dict[str, Any]) -> Any:
+    return float(found[TAG]) if found.keys() == {TAG} else found

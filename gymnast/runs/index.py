@@ -1,0 +1,108 @@
+"""A cache of every run.json in a runs directory, so that listing a thousand runs opens one file.
+
+Readers maintain it; it may be deleted at any time and is never the truth. A row counts while the
+run.json it was made from has the same modification time, size and inode.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import RunError
+from gymnast.runs import document
+from gymnast.runs.run import VERSION as RUN_VERSION
+from gymnast.runs.run import read_info
+
+FILE = "index.db"
+VERSION = 100 + RUN_VERSION
+"""Another layout of the cache, or of run.json, starts a new one."""
+
+Stamp = tuple[int, int, int]
+Entry = dict[str, Any]
+
+
+def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
+    """Every run's directory and run.json. What cannot be read has `problem` instead."""
+    stamps = _scan(runs_dir)
+    if not stamps:
+        return []
+    try:
+        entries = _cached(runs_dir / FILE, runs_dir, stamps)
+    except sqlite3.OperationalError:  # cannot be written or is busy: do without
+        entries = _uncached(runs_dir, stamps)
+    except sqlite3.DatabaseError:  # damaged: start a new one
+        for suffix in ("", "-journal"):
+            with suppress(OSError):
+                os.unlink(runs_dir / f"{FILE}{suffix}")
+        entries = _uncached(runs_dir, stamps)
+    return [(runs_dir / name, entry) for name, entry in entries.items()]
+
+
+def _scan(runs_dir: Path) -> dict[str, Stamp]:
+    stamps: dict[str, Stamp] = {}
+    try:
+        names = os.listdir(runs_dir)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    for name in names:
+        with suppress(OSError):  # not a run, or one being created
+            stat = os.stat(runs_dir / name / "run.json")
+            stamps[name] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    return stamps
+
+
+def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, Entry]:
+    with closing(sqlite3.connect(file, timeout=1.0)) as db:
+        if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            _lay_out(db)
+        known = {
+            name: ((mtime, size, inode), text)
+            for name, mtime, size, inode, text in db.execute("SELECT * FROM runs")
+        }
+        entries: dict[str, Entry] = {}
+        fresh: list[str] = []
+        for name, stamp in stamps.items():
+            if name in known and known[name][0] == stamp:
+                entries[name] = document.loads(known[name][1])
+            else:
+                entries[name] = _entry(runs_dir / name, stamp)
+                if "problem" not in entries[name]:  # it may be mended without a new file
+                    fresh.append(name)
+        gone = known.keys() - stamps.keys()
+        if fresh or gone:
+            with suppress(sqlite3.OperationalError):  # read-only or busy: the answer stands
+                _remember(db, [(n, *stamps[n], document.dumps(entries[n])) for n in fresh], gone)
+        return entries
+
+
+def _lay_out(db: sqlite3.Connection) -> None:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DROP TABLE IF EXISTS runs")
+        db.execute(
+            "CREATE TABLE runs (name TEXT PRIMARY KEY, mtime INTEGER, size INTEGER, inode INTEGER,"
+            " info TEXT) WITHOUT ROWID"
+        )
+        db.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _remember(db: sqlite3.Connection, fresh: list[tuple[Any, ...]], gone: Iterable[str]) -> None:
+    with db:
+        db.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", fresh)
+        db.executemany("DELETE FROM runs WHERE name = ?", [(name,) for name in gone])
+
+
+def _uncached(runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, Entry]:
+    return {name: _entry(runs_dir / name, stamp) for name, stamp in stamps.items()}
+
+
+def _entry(path: Path, stamp: Stamp) -> Entry:
+    try:
+        return read_info(path)
+    except RunError as error:
+        return {"problem": str(error), "created": stamp[0] / 1e9}

@@ -1,0 +1,63 @@
+"""Where a run happens: what must be equal for the same seed to give the same bits."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "gymnasium", "numpy")
+_INSTRUCTIONS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
+
+
+def here() -> dict[str, Any]:
+    """Fields of run.json about this process, this machine and this installation."""
+    return {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "revision": revision(),
+        "versions": {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
+        "cpu": cpu(),
+    }
+
+
+def revision() -> str:
+    """Git revision of gymnast's source, with `-dirty` where it was edited; empty when installed."""
+    package = Path(__file__).parent.parent
+    if not (package.parent / ".git").exists():
+        return ""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=package, capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def cpu() -> dict[str, Any]:
+    """Model, number of cores, and the instruction sets that change how floats are summed."""
+    listed: dict[str, str] = {}
+    try:
+        for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines():
+            key, _, value = line.partition(":")
+            listed[key.strip()] = value.strip()
+    except OSError:  # not Linux
+        pass
+    flags = set((listed.get("flags") or listed.get("Features") or "").split())
+    return {
+        "model": listed.get("model name") or platform.processor() or platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "instructions": [name for name in _INSTRUCTIONS if name in flags],
+    }
+
+
+def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,38 @@
+"""How people name a run and a checkpoint of it: `RUN`, `RUN:best`, `RUN:latest`, `RUN:120k`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gymnast.errors import CheckpointError
+
+_NUMBER = re.compile(r"(\d+(?:\.(\d+))?)([kKmMgG]?)")
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+
+
+def split(reference: str) -> tuple[str, str | None]:
+    """The run's part and the checkpoint's, if any: a last part best, latest or a number is one."""
+    head, colon, tail = reference.rpartition(":")
+    if colon and (tail in ("best", "latest") or _NUMBER.fullmatch(tail)):
+        return head, tail
+    return reference, None
+
+
+def pick(available: Sequence[int], which: str | int, *, at: str) -> int:
+    """The one step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
+    match = _NUMBER.fullmatch(str(which).strip())
+    if match is None:
+        raise CheckpointError(f"{which!r} is not a checkpoint", at=at, fix=_choices(available))
+    unit = _UNITS[match[3].lower()]
+    wanted = round(float(match[1]) * unit)
+    half = unit / 10 ** len(match[2] or "") / 2
+    near = [step for step in available if unit > 1 and abs(step - wanted) <= half]
+    if wanted in available or len(near) == 1:
+        return wanted if wanted in available else near[0]
+    problem = "several checkpoints round" if near else "no checkpoint is at or rounds"
+    raise CheckpointError(f"{problem} to {which}", at=at, fix=_choices(near or available))
+
+
+def _choices(steps: Sequence[int]) -> str:
+    return "choose best, latest" + "".join(f", {step}" for step in steps)

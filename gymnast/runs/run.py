@@ -1,0 +1,245 @@
+"""A run is a directory; whatever is to be known about it is in its files.
+
+run.json         what it is and how it stands: the truth about a run
+config.yaml      the resolved config        provenance.json  where each value came from
+metrics.db       the metric record          events.jsonl     whatever changed the run
+checkpoints/ traces/ log.txt inbox/         lock, heartbeat  who writes it
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import string
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gymnast.errors import RunError
+from gymnast.runs import document, durable, lock
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERSION = 1
+ACTIVE = ("running", "paused")
+STATUSES = (*ACTIVE, "finished", "stopped", "failed")
+"""What run.json may say; readers derive `lost` for an active run without a living writer."""
+
+
+class Run:
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    @staticmethod
+    def create(
+        runs_dir: Path,
+        *,
+        config_text: str,
+        preset: str,
+        seed: int,
+        name: str = "",
+        parent: str | None = None,
+        group: str | None = None,
+        tags: Sequence[str] = (),
+        provenance: Mapping[str, str],
+        env: str = "",
+        algo: str = "",
+        **more: Any,
+    ) -> Run:
+        """A new directory under a new id; `more` are further fields of run.json, e.g. threshold."""
+        from gymnast.runs import machine
+
+        check_name(name)
+        now = time.time()
+        path = _claim(runs_dir)
+        run = Run(path)
+        fields = {
+            "version": VERSION,
+            "id": path.name,
+            "name": name,
+            "preset": preset,
+            "env": env or preset.rpartition(":")[0] or preset,
+            "algo": algo,
+            "seed": seed,
+            "status": "running",
+            "reason": "",
+            "solved": None,
+            "score": None,
+            "threshold": None,
+            "created": now,
+            "updated": now,
+            **machine.here(),
+            "parent": parent,
+            "group": group,
+            "tags": list(tags),
+            "note": "",
+            "clocks": {},
+            "attempts": 0,
+            "checkpoints": {"best": None, "latest": None},
+            "alerts": [],
+        } | more
+        for folder in (run.checkpoints, run.traces, run.inbox):
+            folder.mkdir()
+        durable.write(path / "config.yaml", config_text.encode())
+        durable.write(path / "provenance.json", document.dumps(dict(provenance), indent=1).encode())
+        durable.replace(path / "run.json", document.dumps(fields, indent=1).encode())
+        durable.sync_directory(runs_dir)
+        return run
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def traces(self) -> Path:
+        return self.path / "traces"
+
+    @property
+    def inbox(self) -> Path:
+        return self.path / "inbox"
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """run.json as it is on the disk now; its status is what the writer last said."""
+        return read_info(self.path)
+
+    def update(self, **fields: Any) -> None:
+        """Change fields of run.json; safe beside other processes that do the same."""
+        status = fields.get("status", "running")
+        if status not in STATUSES:
+            raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
+        with lock.briefly(self.path / ".update-lock"):
+            changed = self.info | fields | {"updated": time.time()}
+            durable.replace(self.path / "run.json", document.dumps(changed, indent=1).encode())
+
+    @contextmanager
+    def writer(self) -> Iterator[Run]:
+        """Be the one process that writes this run; a second gets a RunError naming the first."""
+        with lock.hold(self.path):
+            self.update(host=socket.gethostname(), pid=os.getpid())
+            yield self
+
+    @property
+    def status(self) -> str:
+        return derived_status(self.path, self.info)
+
+    def event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
+        """Record that something changed the run at this point; on the disk when this returns."""
+        event = {"time": time.time(), "kind": kind, **counters, **detail}
+        durable.append(self.path / "events.jsonl", document.dumps(event).encode())
+
+    def supersede(self, after_rollouts: int) -> None:
+        """Declare events later than this rollout void: the run goes on from there another way."""
+        self.event("superseded", {"rollouts": after_rollouts})
+
+    def events(self) -> list[dict[str, Any]]:
+        """What changed the run, in order, without what was superseded and the markers for it."""
+        valid: list[dict[str, Any]] = []
+        for event in self._recorded_events():
+            if event["kind"] == "superseded":
+                valid = [e for e in valid if e.get("rollouts", 0) <= event["rollouts"]]
+            else:
+                valid.append(event)
+        return valid
+
+    def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """The metric record, one line per rollout; NaN where a row lacks a metric."""
+        import pandas as pd
+
+        from gymnast.metrics.store import MetricStore
+
+        with MetricStore(self.path / "metrics.db") as store:
+            return pd.DataFrame(store.read(names))
+
+    def config(self) -> str:
+        """The resolved config as YAML."""
+        return _text(self.path / "config.yaml")
+
+    def provenance(self) -> dict[str, str]:
+        """Config key -> where its value came from."""
+        return document.loads(_text(self.path / "provenance.json"))
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    def _recorded_events(self) -> Iterator[dict[str, Any]]:
+        try:
+            lines = (self.path / "events.jsonl").read_bytes().splitlines()
+        except FileNotFoundError:
+            return
+        for line in lines:
+            try:
+                yield document.loads(line)
+            except ValueError:  # cut short by a crash before its fsync returned: it never happened
+                continue
+
+
+def read_info(path: Path) -> dict[str, Any]:
+    """run.json of a directory, refused when it is not one or of a version unknown here."""
+    file = path / "run.json"
+    try:
+        info = document.loads(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError("is not a run: it has no run.json", at=str(path)) from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot be read: {error}", at=str(file)) from error
+    version = info.get("version") if isinstance(info, dict) else None
+    if version != VERSION:
+        problem = f"run format {version} is not known here (this is {VERSION})"
+        raise RunError(problem, at=str(file), fix="update gymnast")
+    return info
+
+
+def derived_status(path: Path, info: Mapping[str, Any]) -> str:
+    """The status as a reader sees it: `lost` when nobody is left to write an active run.
+
+    On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was only just
+    created has neither yet.
+    """
+    if info["status"] not in ACTIVE:
+        return info["status"]
+    silence = lock.silence(path)
+    if silence is None:
+        alive = time.time() - info["created"] < lock.SILENCE
+    elif info["host"] == socket.gethostname():
+        alive = lock.is_held(path)
+    else:
+        alive = silence < lock.SILENCE
+    return info["status"] if alive else "lost"
+
+
+def check_name(name: str) -> None:
+    """Refuse names that would mean something else where a run is asked for."""
+    if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
+        raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
+    if name.startswith(("@", "-", ".")):
+        raise RunError(f"{name!r} cannot name a run", fix="begin with a letter or a number")
+
+
+def _claim(runs_dir: Path) -> Path:
+    """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
+    runs_dir.mkdir(parents=True, exist_ok=True)
+    while True:
+        first = secrets.choice(string.ascii_lowercase)
+        rest = (secrets.choice(string.ascii_lowercase + string.digits) for _ in range(7))
+        path = runs_dir / (first + "".join(rest))
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return path
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError as error:
+        raise RunError(f"cannot be read: {error.strerror}", at=str(path)) from error

@@ -1,0 +1,144 @@
+"""Traces: episodes as they happened, many in one file.
+
+Arrays of all episodes are joined end to end, with offsets, in one safetensors file. Films, tables
+and replays are made from these, never by asking the policy again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.errors import RunError
+from gymnast.runs import document, durable
+
+VERSION = 1
+_STEPPED = ("action", "reward", "value", "probs")
+"""Arrays with one entry per step."""
+_SINGLE = {
+    "seed": np.int64,
+    "terminated": np.bool_,
+    "truncated": np.bool_,
+    "raw_return": np.float64,
+    "env": np.int64,
+    "version": np.int64,
+}
+"""One number per episode."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One recorded episode of T steps."""
+
+    seed: int
+    """What the environment was reset with."""
+    action: np.ndarray
+    """[T, ...] as given to the environment."""
+    reward: np.ndarray
+    """[T] float64, raw."""
+    value: np.ndarray
+    """[T] float32, the critic's estimate before each step."""
+    probs: np.ndarray
+    """[T, k] parameters of the action distribution: probabilities, or means and deviations."""
+    obs: np.ndarray | None
+    """[T + 1, ...] with the last one reached; None where seed and actions give it back."""
+    terminated: bool
+    truncated: bool
+    raw_return: float
+    env: int
+    """Which copy of the environment."""
+    version: int
+    """Env steps the policy had been trained for when the episode ended."""
+
+    def __len__(self) -> int:
+        return len(self.reward)
+
+
+def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any]) -> None:
+    """Store episodes of one environment and one policy in a new or replaced file, atomically."""
+    from safetensors.numpy import save
+
+    arrays = {
+        name: np.array([getattr(e, name) for e in episodes], dtype)
+        for name, dtype in _SINGLE.items()
+    }
+    arrays["offset"] = _offsets([len(e) for e in episodes])
+    arrays["obs_offset"] = _offsets([0 if e.obs is None else len(e.obs) for e in episodes])
+    for name in _STEPPED:
+        if episodes:
+            arrays[name] = np.concatenate([getattr(e, name) for e in episodes])
+    seen = [e.obs for e in episodes if e.obs is not None]
+    if seen:
+        arrays["obs"] = np.concatenate(seen)
+    _check(arrays, path)
+    header = document.dumps({"version": VERSION, "meta": dict(meta)})
+    # a single entry: the order of several would differ from file to file
+    content = save({k: np.asarray(v, order="C") for k, v in arrays.items()}, {"gymnast": header})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.replace(path, content)
+
+
+def read_traces(path: Path) -> list[Trace]:
+    """The episodes of a file, in the order they were written."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    content = _content(path)
+    _header(path, content)
+    try:
+        arrays = load(content)
+    except SafetensorError as error:
+        raise RunError(f"traces are damaged: {error}", at=str(path)) from error
+    offset, obs_offset = arrays["offset"], arrays["obs_offset"]
+    episodes: list[Trace] = []
+    for i in range(len(offset) - 1):
+        steps = slice(offset[i], offset[i + 1])
+        seen = slice(obs_offset[i], obs_offset[i + 1])
+        single: dict[str, Any] = {name: arrays[name][i].item() for name in _SINGLE}
+        stepped: dict[str, Any] = {name: arrays[name][steps] for name in _STEPPED}
+        obs = arrays["obs"][seen] if seen.stop > seen.start else None
+        episodes.append(Trace(**single, **stepped, obs=obs))
+    return episodes
+
+
+def read_meta(path: Path) -> dict[str, Any]:
+    """What was said about the episodes of a file when it was written."""
+    return _header(path, _content(path))["meta"]
+
+
+def _offsets(lengths: Sequence[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def _check(arrays: Mapping[str, np.ndarray], path: Path) -> None:
+    steps = arrays["offset"][-1]
+    for name in _STEPPED:
+        if name in arrays and len(arrays[name]) != steps:
+            problem = f"{name} has {len(arrays[name])} entries for {steps} steps"
+            raise ValueError(f"{path.name}: {problem}")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RunError(f"traces cannot be read: {error.strerror}", at=str(path)) from error
+
+
+def _header(path: Path, content: bytes) -> dict[str, Any]:
+    """Our own part of the header: its length comes first (8 bytes), then JSON."""
+    try:
+        length = int.from_bytes(content[:8], "little")
+        header = document.loads(json.loads(content[8 : 8 + length])["__metadata__"]["gymnast"])
+        version = header["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError("is not a file of traces, or damaged", at=str(path)) from error
+    if version != VERSION:
+        problem = f"trace format {version} is not known here (this is {VERSION})"
+        raise RunError(problem, at=str(path), fix="update gymnast")
+    return header

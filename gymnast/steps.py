@@ -1,0 +1,87 @@
+"""One line per step: what was seen, done, got and expected. The CSV beside each checkpoint."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from gymnast.config.facts import Facts
+from gymnast.policy.actions import Categorical, Gaussian, log_softmax
+from gymnast.rollout import Rollout
+
+Array = np.ndarray
+
+
+def step_table(
+    rollout: Rollout, head: Categorical | Gaussian, facts: Facts, *, gamma: float, lam: float
+) -> dict[str, Array]:
+    """Columns [N * T], copy by copy in order of time. Without facts, indices stand for names."""
+    n_steps, n = rollout.reward.shape
+    advantage, target = rollout.advantages(gamma, lam)
+    flat = {
+        "reward": rollout.reward,
+        "reward_so_far": _so_far(rollout.reward, rollout.start),
+        "value": rollout.value,
+        "advantage": advantage,
+        "value_target": target,
+        "logprob": rollout.logprob,
+        "terminated": rollout.terminated,
+        "truncated": rollout.done & ~rollout.terminated,
+        "starts": rollout.start,
+    }
+    env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
+    table = {"env": env.ravel(), "step": step.ravel()}
+    table |= _parts("obs", rollout.obs, [c.name for c in facts.observations])
+    table |= _actions(rollout, head, facts.actions)
+    return table | {name: by_copy(column) for name, column in flat.items()}
+
+
+def to_csv(table: dict[str, Array]) -> str:
+    """Full precision: every float reads back as the same number."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table)
+    writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+    return out.getvalue()
+
+
+def by_copy(column: Array) -> Array:
+    """[T, N, ...] -> [N * T, ...]."""
+    return column.swapaxes(0, 1).reshape(-1, *column.shape[2:])
+
+
+def _parts(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
+    flat = by_copy(column).reshape(column.shape[0] * column.shape[1], -1)
+    if flat.shape[1] != len(labels):
+        labels = [str(i) for i in range(flat.shape[1])]
+    return {f"{name}/{label}": flat[:, i] for i, label in enumerate(labels)}
+
+
+def _actions(
+    rollout: Rollout, head: Categorical | Gaussian, labels: Sequence[str]
+) -> dict[str, Array]:
+    dist, action = by_copy(rollout.dist), by_copy(rollout.action)
+    if isinstance(head, Gaussian):
+        chosen = _parts("action", rollout.action, labels)
+        mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}
+        return chosen | mean
+    names = labels if len(labels) == head.n_outputs else [str(i) for i in range(head.n_outputs)]
+    probability = np.exp(log_softmax(dist))
+    return {
+        "action": np.array(names, dtype=object)[action],
+        "greedy": action == head.mode(dist),
+        **{f"p/{name}": probability[:, i] for i, name in enumerate(names)},
+    }
+
+
+def _so_far(reward: Array, start: Array) -> Array:
+    """Sum of rewards within the rollout since the episode's start, or the rollout's."""
+    total = np.empty_like(reward)
+    carry = np.zeros_like(reward[0])
+    for t in range(len(reward)):
+        carry = np.where(start[t], 0.0, carry) + reward[t]
+        total[t] = carry
+    return total

@@ -1,0 +1,212 @@
+"""Score a policy on a fixed list of episode seeds.
+
+Each episode depends on the policy, its seed and nothing else, so results can be paired between
+runs, and evaluating here or in another process gives the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from gymnast.config.config import Config
+from gymnast.envs.inprocess import InProcess
+from gymnast.envs.make import make_env
+from gymnast.errors import ConfigError
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Category
+from gymnast.rl.statistics import interquartile_mean, mean_interval
+from gymnast.runs.trace import Trace
+from gymnast.seeds import episode_seed, stream
+
+Array = np.ndarray
+SeedList = Literal["eval", "confirm"]
+"""`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which episodes to play."""
+
+    seeds: tuple[int, ...]
+    exact: bool = False
+    """The seeds cover every possible start, so their mean has no sampling error."""
+    steps: int | None = None
+    """Stop beginning episodes once this many steps are done."""
+    deterministic: bool = True
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came out of a plan, in the order of its seeds."""
+
+    version: int
+    """Env steps the policy had learned from when it was scored."""
+    returns: tuple[float, ...]
+    lengths: tuple[int, ...]
+    seeds: tuple[int, ...]
+    exact: bool
+    seconds: float = 0.0
+
+    def score(self) -> dict[str, Any]:
+        interval = mean_interval(np.array(self.returns), exact=self.exact)
+        return {
+            "mean": interval.mean,
+            "low": interval.low,
+            "high": interval.high,
+            "iqm": interquartile_mean(np.array(self.returns)),
+            "episodes": len(self.returns),
+            "env_steps": self.version,
+        }
+
+    def row(self) -> dict[str, float]:
+        score, returns = self.score(), np.array(self.returns)
+        return {
+            "eval:clock/env_steps": self.version,
+            "eval:episode/return": score["mean"],
+            "eval:episode/low": score["low"] if math.isfinite(score["low"]) else score["mean"],
+            "eval:episode/high": score["high"] if math.isfinite(score["high"]) else score["mean"],
+            "eval:episode/iqm": score["iqm"],
+            "eval:episode/return_std": float(returns.std()),
+            "eval:episode/return_min": float(returns.min()),
+            "eval:episode/return_max": float(returns.max()),
+            "eval:episode/length": float(np.mean(self.lengths)),
+            "eval:episode/count": len(self.returns),
+        }
+
+
+class Evaluator:
+    """Environments for evaluation, and the episodes each kind of evaluation plays."""
+
+    def __init__(self, cfg: Config[Any]) -> None:
+        self.cfg = cfg
+        limit = cfg.eval.max_episode_steps
+        self.envs = InProcess(
+            lambda: make_env(cfg.env, max_episode_steps=limit), cfg.eval.n_envs, cfg.env.id
+        )
+        self.keep_obs = cfg.facts.deterministic is False
+        self._every_start: tuple[int, ...] | None = None
+
+    def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
+        """The episodes of one evaluation; `episodes` replaces the config's number."""
+        cfg = self.cfg.eval
+        if cfg.starts == "all" and episodes is None:
+            if self._every_start is None:
+                self._every_start = tuple(every_start(self.envs))
+            return Plan(self._every_start, exact=cfg.deterministic, deterministic=cfg.deterministic)
+        count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
+        steps = cfg.steps if which == "eval" and episodes is None else None
+        n = steps if steps is not None else count  # an episode has at least one step
+        seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
+        return Plan(seeds, steps=steps, deterministic=cfg.deterministic)
+
+    def evaluate(self, policy: Policy, version: int, plan: Plan) -> tuple[Evaluation, list[Trace]]:
+        traces = sorted(play(policy, self.envs, plan, version), key=lambda found: found[0])
+        episodes = [trace for _, trace in traces]
+        evaluation = Evaluation(
+            version=version,
+            returns=tuple(t.raw_return for t in episodes),
+            lengths=tuple(len(t.reward) for t in episodes),
+            seeds=tuple(t.seed for t in episodes),
+            exact=plan.exact,
+        )
+        if not self.keep_obs:
+            episodes = [_without_obs(trace) for trace in episodes]
+        return evaluation, episodes
+
+    def close(self) -> None:
+        self.envs.close()
+
+
+def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[tuple[int, Trace]]:
+    """Play every episode of the plan to its end; (place in the plan, what happened)."""
+    waiting = iter(enumerate(plan.seeds))
+    playing: dict[int, _Playing] = {}
+    steps = 0
+
+    def begin(copy: int) -> None:
+        enough = plan.steps is not None and steps >= plan.steps
+        place, seed = (None, None) if enough else next(waiting, (None, None))
+        if place is None or seed is None:
+            playing.pop(copy, None)
+            return
+        envs.reset([copy], [seed])
+        playing[copy] = _Playing(place, seed, copy, policy, greedy=plan.deterministic)
+
+    for copy in range(envs.n_envs):
+        begin(copy)
+    while playing:
+        shown = envs.obs.copy()
+        dist = policy.dist(shown)  # always of all copies: row sums must not depend on who plays
+        action = policy.head.mode(dist)
+        for copy, episode in playing.items():
+            if episode.noise is not None:
+                action[copy] = policy.head.sample(dist[copy], episode.next_noise())
+        env_action = policy.head.for_env(action)
+        step = envs.step(env_action, list(playing))
+        for copy, episode in list(playing.items()):
+            steps += 1
+            episode.add(shown[copy], env_action[copy], step.reward[copy], dist[copy])
+            if step.terminated[copy] or step.truncated[copy]:
+                ended = bool(step.terminated[copy])
+                yield episode.place, episode.trace(step.obs[copy].copy(), ended, version)
+                begin(copy)
+
+
+class _Playing:
+    """One episode being evaluated in one copy."""
+
+    def __init__(self, place: int, seed: int, copy: int, policy: Policy, *, greedy: bool) -> None:
+        self.place, self.seed, self.copy, self.policy = place, seed, copy, policy
+        self.noise = None if greedy else stream(seed, "evaluation noise")
+        self.steps: list[tuple[Array, Array, float, Array]] = []
+
+    def next_noise(self) -> Array:
+        assert self.noise is not None
+        return self.policy.head.noise(self.noise, ())
+
+    def add(self, obs: Array, action: Array, reward: float, dist: Array) -> None:
+        self.steps.append((obs, action, float(reward), dist))
+
+    def trace(self, final_obs: Array, terminated: bool, version: int) -> Trace:
+        obs, action, reward, dist = (np.stack(column) for column in zip(*self.steps, strict=True))
+        return Trace(
+            seed=self.seed,
+            env=self.copy,
+            action=action,
+            reward=reward,
+            value=self.policy.value(obs),
+            probs=dist,
+            obs=np.concatenate([obs, final_obs[None]]),
+            terminated=terminated,
+            truncated=not terminated,
+            raw_return=math.fsum(reward),
+            version=version,
+        )
+
+
+def every_start(envs: InProcess) -> list[int]:
+    """One seed for each distinct first observation: a sweep over seeds until no new one turns up."""
+    if not isinstance(envs.obs_space, Category):
+        raise ConfigError(
+            "eval.starts: all needs Discrete observations", fix="set eval.starts=seeds"
+        )
+    found: dict[int, int] = {}
+    seed = fruitless = 0
+    while fruitless < 20 * (len(found) + 10):
+        envs.reset([0], [seed])
+        first = int(envs.obs[0])
+        fruitless = fruitless + 1 if first in found else 0
+        found.setdefault(first, seed)
+        seed += 1
+    return [found[first] for first in sorted(found)]
+
+
+def _without_obs(trace: Trace) -> Trace:
+    from dataclasses import replace
+
+    return replace(trace, obs=None)

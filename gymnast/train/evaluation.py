@@ -1,0 +1,129 @@
+"""Evaluation jobs, done by a process of their own or inline: same numbers either way.
+
+A job carries an immutable snapshot of the policy and its version; the answer names that version.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from gymnast.config.config import Config
+from gymnast.errors import EnvError, GymnastError
+from gymnast.policy.policy import Policy
+from gymnast.runs.trace import write_traces
+from gymnast.train.evaluate import Evaluation, Evaluator, SeedList
+
+
+@dataclass(frozen=True)
+class Job:
+    version: int
+    """Env steps the policy has learned from."""
+    spec: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    """A copy: training goes on with the original."""
+    which: SeedList
+    traces: Path | None
+    """Where to store the episodes."""
+
+
+class Evaluating(Protocol):
+    """At most one job at a time: submit, then take its result."""
+
+    def submit(self, job: Job) -> None: ...
+    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+        """Wait for the job's result; None if give_up() says so first."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Inline:
+    def __init__(self, cfg: Config[Any]) -> None:
+        self.evaluator = Evaluator(cfg)
+        self._done: Evaluation | None = None
+
+    def submit(self, job: Job) -> None:
+        self._done = perform(self.evaluator, job)
+
+    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+        done, self._done = self._done, None
+        return done
+
+    def close(self) -> None:
+        self.evaluator.close()
+
+
+class Process:
+    """A child that holds its own environments; started with the first job, ends with the pipe."""
+
+    def __init__(self, cfg: Config[Any], log: Path) -> None:
+        self.cfg, self.log = cfg, log
+        self._child: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    def submit(self, job: Job) -> None:
+        if self._connection is None:
+            self._connection = self._start()
+            self._connection.send(self.cfg)
+        self._connection.send(job)
+
+    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+        assert self._connection is not None and self._child is not None
+        while not self._connection.poll(0.05):
+            if give_up():
+                return None
+        try:
+            answer = self._connection.recv()
+        except EOFError:
+            code = self._child.wait()
+            raise EnvError(
+                f"the evaluation process died with exit code {code}", fix=f"see {self.log}"
+            ) from None
+        if isinstance(answer, GymnastError):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        if self._child is not None and self._connection is not None:
+            self._connection.close()
+            self._child.kill()  # it holds nothing that is not already on the disk
+            self._child.wait()
+
+    def _start(self) -> Connection:
+        ours, theirs = socket.socketpair()
+        with self.log.open("ab") as log:
+            self._child = subprocess.Popen(
+                [sys.executable, "-m", "gymnast.train.evaluation_worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            )
+        theirs.close()
+        return Connection(ours.detach())
+
+
+def perform(evaluator: Evaluator, job: Job) -> Evaluation:
+    began = time.perf_counter()
+    policy = Policy.from_spec(job.spec)
+    policy.load(job.arrays)
+    evaluation, traces = evaluator.evaluate(policy, job.version, evaluator.plan(job.which))
+    if job.traces is not None:
+        write_traces(job.traces, traces, {"kind": job.which, "version": job.version})
+    return replace(evaluation, seconds=time.perf_counter() - began)
+
+
+def open_evaluation(cfg: Config[Any], log: Path) -> Evaluating:
+    return Inline(cfg) if cfg.eval.mode == "inline" else Process(cfg, log)

@@ -1,0 +1,41 @@
+"""The evaluation process: reads a config and then jobs from its connection, answers with results.
+
+It imports no torch. Its end of the connection is the file descriptor named on the command line;
+when the other end closes, it ends too.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from multiprocessing.connection import Connection
+
+from gymnast.errors import EnvError, GymnastError
+from gymnast.train.evaluate import Evaluator
+from gymnast.train.evaluation import perform
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the trainer
+    connection = Connection(int(sys.argv[1]))
+    evaluator: Evaluator | None = None
+    try:
+        cfg = connection.recv()
+        while True:
+            job = connection.recv()
+            try:
+                evaluator = evaluator or Evaluator(cfg)
+                answer = perform(evaluator, job)
+            except GymnastError as problem:
+                answer = problem
+            except Exception as problem:
+                traceback.print_exc()
+                answer = EnvError(f"evaluation failed with {type(problem).__name__}: {problem}")
+            connection.send(answer)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""One role's share of training: its policy, the algorithm that improves it, its normalisers."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from gymnast.config.config import Config
+from gymnast.config.section import AlgoSection
+from gymnast.config.sections import ALGORITHMS
+from gymnast.policy.normalize import RewardScale
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Action, Observation, with_declared_ranges
+from gymnast.rollout import Rollout
+
+Array = np.ndarray
+
+
+class Algorithm(Protocol):
+    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream."""
+
+    def update(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator
+    ) -> dict[str, float]: ...
+    def state(self) -> dict[str, Any]:
+        """Arrays and plain JSON values, by name; saved and restored without being named elsewhere."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None: ...
+
+
+class Learner:
+    def __init__(self, role: str, obs: Observation, action: Action, cfg: Config[Any]) -> None:
+        obs = with_declared_ranges(obs, cfg.facts.observations)
+        self.policy = Policy(obs, action, cfg.policy, cfg.normalize)
+        self.policy.initialize(cfg.seed, role)
+        self.algorithm = load_algorithm(self.policy, cfg.algo)
+        self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
+
+    def learn(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator
+    ) -> dict[str, float]:
+        reward = self.reward_scale(rollout.reward, rollout.done, gamma=values.gamma)
+        metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
+        policy = self.policy
+        if self.reward_scale.mode != "off":
+            metrics["normalize/reward_scale"] = self.reward_scale.scale
+        if policy.value_scale.mode != "off":
+            metrics["normalize/value_mean"] = policy.value_scale.mean
+            metrics["normalize/value_std"] = policy.value_scale.std
+        if policy.normalizer is not None and policy.normalizer.mode == "running":
+            # only now: the update must see what the policy saw when it acted
+            policy.normalizer.learn(rollout.obs[rollout.valid])
+            metrics["normalize/obs_count"] = policy.normalizer.moments.count
+        if "actor.log_std" in policy.parameters.views:
+            metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
+        return metrics
+
+    def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Beside the policy's own arrays: further arrays, and plain values."""
+        held = self.algorithm.state()
+        arrays = {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
+        plain = {name: value for name, value in held.items() if name not in arrays}
+        scale = self.reward_scale
+        arrays |= {"reward.mean": scale.moments.mean, "reward.var": scale.moments.var}
+        arrays |= {"reward.carry": scale.carry}
+        return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
+
+    def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
+        scale = self.reward_scale
+        scale.moments = replace(
+            scale.moments,
+            count=plain["reward_count"],
+            mean=arrays["reward.mean"],
+            var=arrays["reward.var"],
+        )
+        if len(arrays["reward.carry"]) == len(scale.carry):
+            scale.carry = arrays["reward.carry"].copy()
+        if optimizer:
+            self.algorithm.load({**arrays, **plain["algorithm"]})
+
+
+def load_algorithm(policy: Policy, cfg: AlgoSection) -> Algorithm:
+    module, _, name = ALGORITHMS[cfg.name][1].partition(":")
+    return getattr(importlib.import_module(module), name)(policy, cfg)

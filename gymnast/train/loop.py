@@ -1,0 +1,268 @@
+"""The training loop. Read this file first.
+
+environments --collect--> rollout --update--> metrics --record--> files, console, alerts
+     ^                                 |
+     +------------- policy <-----------+
+
+One learner per role, no callbacks: this file decides everything that changes a run, in the order
+in which it is written here. Whatever watches a run reads its rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+from gymnast.clock import Clock
+from gymnast.collect.vector import Collected
+from gymnast.metrics.recorder import Recorder, Summary
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.seeds import stream
+from gymnast.train.evaluate import Evaluation
+from gymnast.train.interrupts import Interrupts
+from gymnast.train.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
+from gymnast.train.saving import save
+from gymnast.train.session import POLICY, Session, of_role
+from gymnast.train.stop import (
+    Reason,
+    after_evaluation,
+    after_rollout,
+    is_solved,
+    worth_evaluating,
+)
+
+Row = dict[str, float]
+REPORT_SECONDS = 2.0
+"""How often run.json learns how far the run is, between checkpoints."""
+
+
+@dataclass
+class Loop:
+    run: Run
+    session: Session
+    recorder: Recorder
+    store: MetricStore
+    interrupts: Interrupts
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    row: Row = field(default_factory=dict[str, float])
+    """The last row."""
+    collected: Collected | None = None
+    """The last rollout."""
+    saved_at: int = -1
+    """Rollouts at the last checkpoint."""
+    reported: float = 0.0
+
+    def train(self) -> Summary:
+        """Until a reason to stop; returns how it ended."""
+        s = self.session
+        if s.clock.rollouts == 0:
+            self.save("start")
+        self.saved_at = s.clock.rollouts
+        reason = self.spent_already()
+        while reason is None:
+            self.iterate()
+            reason, scored = self.evaluate()
+            self.record()
+            reason = reason or self.why_stop()
+            if s.saves.due(s.clock) or scored:
+                self.save("cadence")
+            self.report()
+        if reason.kind != "interrupted":
+            self.take_last_results(reason)
+        self.save("exit")
+        return self.finish(reason)
+
+    def iterate(self) -> None:
+        """Collect one rollout per role and learn from it."""
+        s, clock = self.session, self.session.clock
+        values = s.control.values(clock)
+        lineup = {role: learner.policy for role, learner in s.learners.items()}
+        n_steps = rollout_length(values.n_steps, s.cfg.env.n_envs, s.cfg.env.frame_skip, clock)
+        self.collected = collected = s.collector.collect(lineup, n_steps, clock)
+        self.watch.add("env", collected.env_seconds)
+        self.watch.add("inference", collected.inference_seconds)
+
+        began = time.perf_counter()
+        self.row = s.control.row(values)
+        updates = 0
+        for role, learner in s.learners.items():
+            rollout = collected.rollouts[role]
+            metrics = learner.learn(rollout, values, stream(s.cfg.seed, "batch", role, clock.rollouts))
+            updates += int(metrics.pop("optim/steps"))
+            s.recent[role].extend(rollout.episodes)
+            about = rollout_row(rollout, learner.policy.head) | episode_row(s.recent[role])
+            self.row |= scoped(role, about | metrics)
+        self.watch.add("update", time.perf_counter() - began)
+
+        steps = n_steps * s.cfg.env.n_envs
+        clock.env_steps += steps
+        clock.vec_steps += n_steps
+        clock.frames += steps * s.cfg.env.frame_skip
+        clock.updates += updates
+        clock.rollouts += 1
+        clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
+        s.traces += collected.traces
+
+    def evaluate(self) -> tuple[Reason | None, bool]:
+        """At an evaluation point: take the last result, and unless it ends the run submit the policy
+        as it is now. Second answer: was something submitted or taken?"""
+        s = self.session
+        if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, self.row):
+            return None, False
+        reason = self.take_result()
+        if reason is None and not self.interrupts.asked():
+            self.submit()
+            if s.cfg.eval.wait:
+                reason = self.take_result()
+        return reason, True
+
+    def submit(self) -> None:
+        (learner,) = self.session.learners.values()
+        self.session.scores.submit(learner.policy, self.session.clock.env_steps)
+
+    def take_result(self) -> Reason | None:
+        """Wait for the evaluation under way, put it into the row, and see if it ends the run."""
+        s, began = self.session, time.perf_counter()
+        result = s.scores.take(self.interrupts.asked)
+        if result is None:
+            return None
+        waited = time.perf_counter() - began
+        self.watch.add("evaluate_wait", waited)
+        self.row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
+        reason = after_evaluation(s.cfg, result, s.scores.without_gain)
+        if reason is not None:
+            self.event("stopping", reason=reason.text, overrun=s.clock.env_steps - result.version)
+        return reason
+
+    def record(self) -> None:
+        """Finish the row with clocks and times, and write it."""
+        s, clock = self.session, self.session.clock
+        assert self.collected is not None
+        steps = sum(r.steps for r in self.collected.rollouts.values())
+        before = clock.read(clock.main)
+        seconds, times = self.watch.lap(steps)
+        clock.seconds += seconds
+        self.row |= times | clock_row(clock, self.pace(before))
+        self.recorder.write(self.row)
+
+    def pace(self, reading: float) -> float:
+        """Counts of the budget's clock per second, over the whole run so far."""
+        clock = self.session.clock
+        return 1.0 if clock.main == "seconds" else reading / max(clock.seconds, 1e-9)
+
+    def why_stop(self) -> Reason | None:
+        if self.interrupts.received is not None:
+            return Reason("interrupted", f"interrupted by {self.interrupts.received}")
+        return after_rollout(self.session.cfg, self.session.clock, self.row)
+
+    def spent_already(self) -> Reason | None:
+        """A resumed run may have nothing left to do."""
+        clock = self.session.clock
+        return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
+
+    def save(self, reason: str) -> None:
+        s = self.session
+        began = time.perf_counter()
+        self.store.flush()  # the record up to here must be at least as new as the checkpoint
+        save(
+            self.run,
+            s,
+            self.recorder.alerts,
+            row=self.row,
+            collected=self.collected,
+            reason=reason,
+        )
+        self.saved_at = s.clock.rollouts
+        self.watch.add("checkpoint", time.perf_counter() - began)
+
+    def report(self) -> None:
+        if time.monotonic() - self.reported > REPORT_SECONDS:
+            self.reported = time.monotonic()
+            self.run.update(clocks=self.session.clock.counters())
+
+    # ---- the end -----------------------------------------------------------------------------
+
+    def take_last_results(self, reason: Reason) -> None:
+        """The evaluation under way, and one of the last version unless a result ended the run."""
+        s = self.session
+        before = dict(self.row)
+        self.row = {}
+        self.take_result()
+        scored_out = reason.kind in ("solved", "eval_return", "plateau")
+        if not scored_out and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
+            if self.row:
+                self.write_more()
+            self.submit()
+            self.take_result()
+        if self.row:
+            self.write_more()
+        self.row = before
+
+    def write_more(self) -> None:
+        """A row after the last update: results only, beside the clocks."""
+        self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
+        self.row = {}
+
+    def finish(self, reason: Reason) -> Summary:
+        """Confirm the best version on held-out seeds and close the books."""
+        s = self.session
+        interrupted = reason.kind == "interrupted"
+        best = s.scores.best
+        version = best["env_steps"] if best else s.clock.env_steps
+        confirmed = None if interrupted else self.confirm(version)
+        score = confirmed.score() if confirmed else best
+        threshold = s.cfg.facts.threshold
+        solved = None if threshold is None else confirmed is not None and is_solved(score, threshold)
+        if confirmed is not None:
+            self.event("confirmed", version=version, score=score)
+        stopped = interrupted or self.interrupts.asked()
+        self.run.update(
+            status="stopped" if stopped else "finished",
+            reason=reason.text,
+            reason_kind=reason.kind,
+            solved=solved,
+            score=score,
+            confirmed=confirmed is not None,
+            clocks=s.clock.counters(),
+            checkpoints={"best": version if confirmed or best else None, "latest": s.clock.env_steps},
+            alerts=self.recorder.alerts.state()["alerts"],
+        )
+        info = self.run.info
+        return Summary(
+            id=self.run.id,
+            name=info["name"],
+            preset=info["preset"],
+            path=str(self.run.path),
+            solved=solved,
+            reason=reason.text,
+            score=score,  # type: ignore[typeddict-item]
+            threshold=threshold,
+            env_steps=s.clock.env_steps,
+            seconds=s.clock.seconds,
+            best=version,
+        )
+
+    def confirm(self, version: int) -> Evaluation | None:
+        saved = checkpoint.find(self.run.path, version)
+        role = next(iter(self.session.learners))
+        spec, arrays = saved.document("policy")[role], of_role(role, saved.tensors(POLICY))
+        return self.session.scores.confirm(spec, arrays, version, self.interrupts.asked)
+
+    def event(self, kind: str, **detail: object) -> None:
+        counters = self.session.clock.counters()
+        self.run.event(kind, counters, **detail)
+        self.recorder.event({"kind": kind, **counters, **detail})
+
+
+def rollout_length(n_steps: int, n_envs: int, frame_skip: int, clock: Clock) -> int:
+    """Vector steps of the next rollout: n_steps, or fewer where the budget ends before."""
+    per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frame_skip}
+    left = [
+        math.ceil((total - clock.read(name)) / per_step[name])
+        for name, total in clock.limits.items()
+        if name in per_step
+    ]
+    return max(1, min([n_steps, *left]))

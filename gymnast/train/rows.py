@@ -1,0 +1,106 @@
+"""What a row says of the steps just collected, of recent episodes and of where time went."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Collection
+
+import numpy as np
+
+from gymnast.clock import Clock
+from gymnast.collect.vector import ROLE
+from gymnast.policy.actions import Categorical, Gaussian
+from gymnast.rollout import Episode, Rollout
+
+WINDOW = 100
+"""Episodes that the `episode/*` means are over, at most."""
+
+
+def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
+    """Name a role's metrics `role:metric`; the only role of a solo environment needs no name."""
+    return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
+
+
+def clock_row(clock: Clock, speed: float) -> dict[str, float]:
+    """`speed`: how fast the budget is being used, in counts of its own clock per second."""
+    row = {f"clock/{name}": value for name, value in clock.counters().items()}
+    total = clock.total(clock.main)
+    if clock.progress is not None and total is not None:
+        row["progress/share"] = clock.progress
+        if speed > 0:
+            row["progress/remaining"] = max(total - clock.read(clock.main), 0.0) / speed
+    return row
+
+
+def rollout_row(rollout: Rollout, head: Categorical | Gaussian) -> dict[str, float]:
+    reward, action = rollout.reward, rollout.action
+    if isinstance(head, Gaussian):
+        action = head.for_env(action)
+    ended = int(rollout.done.sum())
+    return {
+        "rollout/reward_mean": float(reward.mean()),
+        "rollout/reward_std": float(reward.std()),
+        "rollout/reward_min": float(reward.min()),
+        "rollout/reward_max": float(reward.max()),
+        "rollout/obs_mean": float(rollout.obs.mean(dtype=np.float64)),
+        "rollout/obs_std": float(rollout.obs.std(dtype=np.float64)),
+        "rollout/action_mean": float(action.mean(dtype=np.float64)),
+        "rollout/action_std": float(action.std(dtype=np.float64)),
+        "rollout/episodes": ended,
+        "rollout/truncated_share": int((rollout.done & ~rollout.terminated).sum()) / max(ended, 1),
+    }
+
+
+def episode_row(recent: Collection[Episode]) -> dict[str, float]:
+    if not recent:
+        return {"episode/count": 0}
+    returns = np.array([e.raw_return for e in recent])
+    numbers = {name for e in recent for name in e.numbers}
+    return {
+        "episode/count": len(recent),
+        "episode/return": float(returns.mean()),
+        "episode/return_std": float(returns.std()),
+        "episode/return_min": float(returns.min()),
+        "episode/return_max": float(returns.max()),
+        "episode/length": float(np.mean([e.length for e in recent])),
+        **{n: float(np.mean([e.numbers[n] for e in recent if n in e.numbers])) for n in numbers},
+    }
+
+
+class Stopwatch:
+    """Splits the wall time of one iteration by what it was spent on."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._cpu = time.process_time()
+        self._spent: dict[str, float] = {}
+
+    def add(self, name: str, seconds: float) -> None:
+        self._spent[name] = self._spent.get(name, 0.0) + seconds
+
+    def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
+        """Seconds since the last lap, and the row that divides them; starts the next lap."""
+        now, cpu = time.perf_counter(), time.process_time()
+        total = max(now - self._began, 1e-9)
+        parts = {f"time/{name}": seconds for name, seconds in self._spent.items()}
+        row = {
+            **dict.fromkeys(_PARTS, 0.0),
+            **parts,
+            "time/rest": max(total - sum(parts.values()), 0.0),
+            "speed/env_steps": env_steps / total,
+            "system/cpu": (cpu - self._cpu) / total,
+            "system/memory": memory_mb(),
+        }
+        self._began, self._cpu, self._spent = now, cpu, {}
+        return total, row
+
+
+_PARTS = ("time/env", "time/inference", "time/update", "time/evaluate_wait", "time/checkpoint")
+
+
+def memory_mb() -> float:
+    """Peak resident memory of this process."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

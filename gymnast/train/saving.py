@@ -1,0 +1,68 @@
+"""Writing checkpoints: the training state, the row of that very step and its rollout, as one whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gymnast.collect.vector import Collected
+from gymnast.metrics.alerts import Alerts
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.runs.trace import write_traces
+from gymnast.steps import step_table, to_csv
+from gymnast.train.rows import scoped
+from gymnast.train.session import Session
+
+
+def save(
+    run: Run,
+    session: Session,
+    alerts: Alerts,
+    *,
+    row: Mapping[str, float],
+    collected: Collected | None,
+    reason: str,
+) -> None:
+    """On the disk when this returns; then older ones go, save the best and the one being scored."""
+    step = session.clock.env_steps
+    if session.traces:
+        file = run.traces / f"train-{step:012d}.safetensors"
+        write_traces(file, session.traces, {"kind": "train", "version": step})
+        session.traces.clear()
+    checkpoint.write(
+        run.checkpoints,
+        step,
+        tensors=session.tensors(),
+        documents={
+            "state": session.document(alerts),
+            "policy": session.policy_specs(),
+            "metrics": dict(row),
+        },
+        texts=_tables(session, collected),
+        reason=reason,
+    )
+    scores = session.scores
+    best = scores.best["env_steps"] if scores.best else None
+    run.update(
+        clocks=session.clock.counters(),
+        checkpoints={"best": best, "latest": step},
+        score=scores.best,
+        alerts=alerts.state()["alerts"],
+    )
+    pending = scores.pending.version if scores.pending else None
+    protect = {version for version in (best, pending) if version is not None}
+    checkpoint.prune(run.path, session.cfg.checkpoint.keep, protect)
+
+
+def _tables(session: Session, collected: Collected | None) -> dict[str, str]:
+    """The rollout of this step, one CSV per role."""
+    if collected is None:
+        return {}
+    algo, facts = session.control.values(session.clock), session.cfg.facts
+    discount = {"gamma": getattr(algo, "gamma", 1.0), "lam": getattr(algo, "gae_lambda", 1.0)}
+    return {
+        next(iter(scoped(role, {"rollout.csv": 0.0}))).replace(":", "-"): to_csv(
+            step_table(rollout, session.learners[role].policy.head, facts, **discount)
+        )
+        for role, rollout in collected.rollouts.items()
+    }

@@ -1,0 +1,81 @@
+"""The evaluations of a run: which is under way, what the best one was.
+
+The result of evaluation k is taken exactly at evaluation point k + 1 (or at the end), so what a
+run does never depends on how fast evaluation is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gymnast.policy.policy import Policy
+from gymnast.train.evaluate import Evaluation, SeedList
+from gymnast.train.evaluation import Evaluating, Job
+
+
+@dataclass
+class Scores:
+    evaluating: Evaluating
+    traces: Path | None
+    """Directory for evaluated episodes."""
+    pending: Job | None = None
+    best: dict[str, Any] | None = None
+    """Score of the best version: the highest lower bound, ties to the earlier."""
+    newest: int | None = None
+    """The last version submitted."""
+    without_gain: int = 0
+    """Results since the best one."""
+
+    def submit(self, policy: Policy, version: int) -> None:
+        self._send(Job(version, policy.spec(), policy.arrays(), "eval", self._file("eval", version)))
+        self.newest = version
+
+    def take(self, give_up: Callable[[], bool]) -> Evaluation | None:
+        """The result under way; None if there is none, or if give_up() before it came."""
+        if self.pending is None:
+            return None
+        result = self.evaluating.result(give_up)
+        if result is not None:
+            self.pending = None
+            self._judge(result)
+        return result
+
+    def confirm(self, spec: Any, arrays: Any, version: int, give_up: Callable[[], bool]):
+        """Score a chosen version on the held-out seeds."""
+        self._send(Job(version, spec, arrays, "confirm", self._file("confirm", version)))
+        result = self.evaluating.result(give_up)
+        self.pending = None
+        return result
+
+    def state(self) -> dict[str, Any]:
+        pending = None
+        if self.pending is not None:
+            pending = {"version": self.pending.version, "spec": self.pending.spec}
+        plain = {"best": self.best, "newest": self.newest, "without_gain": self.without_gain}
+        return {**plain, "pending": pending}
+
+    def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
+        """A pending evaluation is begun again from the snapshot it had."""
+        self.best, self.newest = state["best"], state["newest"]
+        self.without_gain = state["without_gain"]
+        if (pending := state["pending"]) is not None:
+            version = pending["version"]
+            file = self._file("eval", version)
+            self._send(Job(version, pending["spec"], pending_arrays(), "eval", file))
+
+    def _send(self, job: Job) -> None:
+        self.evaluating.submit(job)
+        self.pending = job
+
+    def _judge(self, result: Evaluation) -> None:
+        score = result.score()
+        if self.best is None or score["low"] > self.best["low"]:
+            self.best, self.without_gain = score, 0
+        else:
+            self.without_gain += 1
+
+    def _file(self, kind: SeedList, version: int) -> Path | None:
+        return None if self.traces is None else self.traces / f"{kind}-{version:012d}.safetensors"

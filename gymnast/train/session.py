@@ -1,0 +1,150 @@
+"""Everything a running training holds: built from a config, saved and restored whole."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gymnast.clock import Clock
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.cadence import Every
+from gymnast.config.config import Config
+from gymnast.envs.inprocess import InProcess, replays_exactly
+from gymnast.envs.make import make_env
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.specs import Limits
+from gymnast.policy.spaces import Amounts, Choice, Vector
+from gymnast.rollout import Episode
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.trace import Trace
+from gymnast.seeds import episode_seed, stream
+from gymnast.train.control import Control
+from gymnast.train.learner import Learner
+from gymnast.train.rows import WINDOW
+from gymnast.train.scores import Scores
+
+POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending"
+"""Stems of a checkpoint's array files."""
+
+
+@dataclass
+class Session:
+    cfg: Config[Any]
+    clock: Clock
+    collector: VectorCollector
+    learners: dict[str, Learner]
+    control: Control
+    scores: Scores
+    evaluates: Every
+    saves: Every
+    recent: dict[str, deque[Episode]]
+    """Last finished episodes of each role."""
+    traces: list[Trace] = field(default_factory=list[Trace])
+    """Training episodes to be stored with the next checkpoint."""
+
+    @classmethod
+    def build(cls, cfg: Config[Any], collector: VectorCollector, scores: Scores) -> Session:
+        clock = Clock(limits=cfg.stop.limits())
+        spaces = collector.spaces
+        return cls(
+            cfg=cfg,
+            clock=clock,
+            collector=collector,
+            learners={role: Learner(role, *spaces[role], cfg) for role in spaces},
+            control=Control(cfg.algo),
+            scores=scores,
+            evaluates=Every(cfg.eval.every, clock),
+            saves=Every(cfg.checkpoint.every, clock),
+            recent={role: deque(maxlen=WINDOW) for role in spaces},
+        )
+
+    # ---- saved and restored ------------------------------------------------------------------
+
+    def tensors(self) -> dict[str, dict[str, Any]]:
+        files: dict[str, dict[str, Any]] = {
+            POLICY: _prefixed({r: x.policy.arrays() for r, x in self.learners.items()}),
+            LEARNER: _prefixed({r: x.state()[0] for r, x in self.learners.items()}),
+            COLLECTOR: self.collector.state(),
+        }
+        if self.scores.pending is not None:
+            files[PENDING] = self.scores.pending.arrays
+        return files
+
+    def document(self, alerts: Alerts) -> dict[str, Any]:
+        return {
+            "clock": self.clock.counters(),
+            "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
+            "recent": {role: [asdict(e) for e in es] for role, es in self.recent.items()},
+            "scores": self.scores.state(),
+            "evaluates": self.evaluates.state(),
+            "saves": self.saves.state(),
+            "alerts": alerts.state(),
+        }
+
+    def restore(self, checkpoint: Checkpoint, alerts: Alerts, *, optimizer: bool) -> list[int]:
+        """Take over a checkpoint; returns the copies whose running episode could not be replayed."""
+        state = checkpoint.document("state")
+        policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
+        for role, learner in self.learners.items():
+            learner.policy.load(of_role(role, policies))
+            plain = state["learners"][role]
+            learner.load(of_role(role, learners), plain, optimizer=optimizer)
+            self.recent[role].extend(Episode(**e) for e in state["recent"][role])
+        self.clock.load(state["clock"])
+        self.evaluates.load(state["evaluates"])
+        self.saves.load(state["saves"])
+        alerts.load(state["alerts"])
+        self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
+        return self.collector.load(checkpoint.tensors(COLLECTOR))
+
+    def policy_specs(self) -> dict[str, Any]:
+        return {role: learner.policy.spec() for role, learner in self.learners.items()}
+
+
+def open_collector(cfg: Config[Any]) -> VectorCollector:
+    """The training environments. Whether they replay exactly is declared, or tried."""
+    env = cfg.env
+    limit = env.max_episode_steps
+    envs = InProcess(lambda: make_env(env, max_episode_steps=limit), env.n_envs, env.id)
+    replays = cfg.facts.deterministic
+    if replays is None:
+        replays = replays_exactly(envs, stream(cfg.seed, "replay check"))
+    if not replays:
+        envs.restore = "none"
+    threshold = int(cfg.traces.train * 2**31)
+    return VectorCollector(
+        envs,
+        seed=cfg.seed,
+        numbers={name: metric.source for name, metric in cfg.metrics.items()},
+        traced=lambda seed: episode_seed(seed, "traced") < threshold,
+        keep_obs=not replays,
+    )
+
+
+def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
+    """What bounds the metrics of this task."""
+    obs, action = next(iter(collector.spaces.values()))
+    spec = collector.envs.envs[0].spec
+    facts = cfg.facts
+    own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
+    return Limits(
+        n_actions=action.n if isinstance(action, Choice) else None,
+        action_low=min(action.low) if isinstance(action, Amounts) else None,
+        action_high=max(action.high) if isinstance(action, Amounts) else None,
+        obs_low=min(obs.low) if isinstance(obs, Vector) else None,
+        obs_high=max(obs.high) if isinstance(obs, Vector) else None,
+        reward=facts.reward,
+        returns=facts.returns,
+        episode_steps=spec.max_episode_steps if spec is not None and own_limit else None,
+        epochs=getattr(cfg.algo, "epochs", None),
+    )
+
+
+def _prefixed(by_role: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
+
+
+def of_role(role: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    start = f"{role}/"
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

@@ -1,0 +1,218 @@
+"""Begin a run, or go on with one: everything that surrounds the loop."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.config import Config
+from gymnast.config.resolve import Resolved, load, revise, save
+from gymnast.engine.threads import fix_threads
+from gymnast.errors import CheckpointError, ConfigError, RunError
+from gymnast.metrics.recorder import Recorder, Sink, Summary
+from gymnast.metrics.sinks.log import LogFile
+from gymnast.metrics.sinks.stored import Stored
+from gymnast.metrics.specs import Metric, declared
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import checkpoint, document, durable, machine
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
+from gymnast.train.evaluation import open_evaluation
+from gymnast.train.interrupts import Interrupts
+from gymnast.train.loop import Loop
+from gymnast.train.scores import Scores
+from gymnast.train.session import POLICY, Session, limits_of, of_role, open_collector
+
+ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
+"""Makes what shows the run to a person, once its metrics are known."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a person says about a run beside its config."""
+
+    name: str = ""
+    group: str | None = None
+    tags: Sequence[str] = ()
+
+
+def begin(
+    resolved: Resolved,
+    collector: VectorCollector,
+    runs_dir: Path,
+    *,
+    label: Label = Label(),  # noqa: B008
+    source: tuple[Run, Checkpoint] | None = None,
+    console: ConsoleFor,
+) -> tuple[Run, Summary]:
+    """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
+    cfg = resolved.config
+    run = Run.create(
+        runs_dir,
+        config_text=save(cfg),
+        preset=resolved.preset,
+        seed=cfg.seed,
+        name=label.name,
+        parent=source[0].id if source else None,
+        group=label.group,
+        tags=label.tags,
+        provenance=resolved.provenance,
+        env=cfg.env.id,
+        algo=cfg.algo.name,
+        threshold=cfg.facts.threshold,
+    )
+    with _open(run, cfg, collector, console) as loop:
+        collector.begin()
+        if source is not None:
+            _take_weights(loop, *source)
+        return run, _train(loop)
+
+
+def resume(
+    run: Run,
+    collector_for: Callable[[Config[Any]], VectorCollector],
+    *,
+    at: str = "latest",
+    overrides: Mapping[str, Any],
+    optimizer: bool = True,
+    console: ConsoleFor,
+) -> tuple[Run, Summary]:
+    """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
+    before = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg, provenance = before, run.provenance()
+    if overrides:
+        cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
+        _refuse_other_shape(before, cfg)
+    saved = checkpoint.find(run.path, at)
+    _refuse_nothing_to_do(run, cfg, saved, changed=cfg != before)
+    with _open(run, cfg, collector_for(cfg), console) as loop:
+        if cfg != before:
+            durable.replace(run.path / "config.yaml", save(cfg).encode())
+            origins = document.dumps(dict(provenance), indent=1).encode()
+            durable.replace(run.path / "provenance.json", origins)
+        _restore(loop, saved, optimizer=optimizer)
+        _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+        return run, _train(loop)
+
+
+@contextmanager
+def _open(
+    run: Run, cfg: Config[Any], collector: VectorCollector, console: ConsoleFor
+) -> Iterator[Loop]:
+    """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
+    with ExitStack() as stack:
+        stack.callback(collector.close)
+        stack.enter_context(run.writer())
+        metrics = declared(cfg, limits_of(collector, cfg))
+        log = LogFile(run.path / "log.txt", metrics)
+        stack.enter_context(log.listening())
+        store = MetricStore(run.path / "metrics.db", "w")
+        recorder = Recorder(metrics, [Stored(store), log, console(metrics, cfg)])
+        stack.callback(recorder.close)
+        evaluating = open_evaluation(cfg, run.path / "log.txt")
+        stack.callback(evaluating.close)
+        scores = Scores(evaluating, run.traces if cfg.traces.eval else None)
+        session = Session.build(cfg, collector, scores)
+        fix_threads(cfg.threads)
+
+        def leave(reason: str) -> None:
+            recorder.close()
+            run.update(status="stopped", reason=reason)
+
+        interrupts = stack.enter_context(Interrupts(leave))
+        run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
+        yield Loop(run, session, recorder, store, interrupts)
+
+
+def _train(loop: Loop) -> Summary:
+    try:
+        summary = loop.train()
+    except BaseException as problem:
+        text = str(problem) or type(problem).__name__
+        loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
+        logging.getLogger("gymnast").exception("training failed")
+        raise
+    loop.recorder.close(summary)
+    return summary
+
+
+def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
+    run, session = loop.run, loop.session
+    restarted = session.restore(saved, loop.recorder.alerts, optimizer=optimizer)
+    rollouts = session.clock.rollouts
+    loop.row = dict(saved.document("metrics"))
+    loop.store.supersede(rollouts)
+    run.supersede(rollouts)
+    checkpoint.supersede(run.path, saved.step)
+    if restarted:
+        loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
+    for sentence in saved.skipped:
+        loop.event("checkpoint skipped", why=sentence)
+
+
+def _say_what_changed(
+    loop: Loop, before: Config[Any], cfg: Config[Any], saved: Checkpoint, *, optimizer: bool
+) -> None:
+    from gymnast.config.diff import diff
+
+    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
+    differs = [key for key in here if here[key] != machine_before.get(key)]
+    changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
+    exact = optimizer and not differs and not changes
+    loop.event(
+        "resumed",
+        checkpoint=saved.step,
+        changes=changes,
+        fresh_optimizer=not optimizer,
+        bit_exact=exact,
+        differs=differs,
+    )
+    if changes and before.stop.limits() != cfg.stop.limits():
+        moved = loop.session.control.moved_by_budget()
+        loop.event("budget changed", schedules_moved=moved)
+
+
+def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
+    for role, learner in loop.session.learners.items():
+        arrays = of_role(role, saved.tensors(POLICY))
+        taken, fresh = learner.policy.load_compatible(arrays)
+        if not taken:
+            raise CheckpointError(
+                f"{parent.id} has no weights that fit this policy",
+                at=str(saved.path),
+                fix="use a run of the same environment and policy section",
+            )
+        loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
+
+
+def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
+    """What a checkpoint cannot be poured into."""
+    fixed = ("seed", "policy", "env", "normalize")
+    changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
+    if before.algo.name != cfg.algo.name:
+        changed.append("algo.name")
+    if changed:
+        raise ConfigError(
+            f"resume cannot change {', '.join(changed)}",
+            fix="start a new run from its weights: gymnast train ... --from RUN",
+        )
+
+
+def _refuse_nothing_to_do(run: Run, cfg: Config[Any], saved: Checkpoint, *, changed: bool) -> None:
+    info = run.info
+    if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
+        return
+    raise RunError(
+        f"{run.id} is finished ({info['reason']})",
+        fix=f"gymnast resume {run.id} --env-steps N, or --set stop.solved=off, or --at CHECKPOINT",
+    )
+
+
+def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be the same for the same bits."""
+    return {key: info.get(key) for key in ("versions", "cpu")}

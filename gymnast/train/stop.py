@@ -1,0 +1,67 @@
+"""When is it enough? Every way training can end, as pure functions of what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gymnast.clock import Clock
+from gymnast.config.config import Config
+from gymnast.config.numbers import Share
+from gymnast.train.evaluate import Evaluation
+
+ENOUGH_EPISODES = 50
+"""One lucky episode is not a result."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    kind: str
+    """solved, eval_return, plateau, train_return, budget, or interrupted."""
+    text: str
+
+
+def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> Reason | None:
+    goal = cfg.stop.train_return
+    enough = row.get("episode/count", 0) >= ENOUGH_EPISODES
+    if goal is not None and enough and row["episode/return"] >= goal:
+        return Reason("train_return", f"training return reached {goal:g}")
+    if clock.spent is not None:
+        total = clock.limits[clock.spent]
+        return Reason("budget", f"budget of {total:,.0f} {clock.spent} spent")
+    return None
+
+
+def after_evaluation(cfg: Config[Any], result: Evaluation, without_gain: int) -> Reason | None:
+    """`without_gain`: evaluations since the best one."""
+    score = result.score()
+    threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
+    at = f"at {result.version:,} env steps"
+    if cfg.stop.solved and is_solved(score, threshold):
+        return Reason("solved", f"solved {at}: {score['low']:.4g} is above {threshold:g}")
+    if goal is not None and score["mean"] >= goal:
+        return Reason("eval_return", f"evaluation return reached {goal:g} {at}")
+    if patience is not None and without_gain >= patience:
+        return Reason("plateau", f"{without_gain} evaluations without improvement")
+    return None
+
+
+def is_solved(score: Mapping[str, Any] | None, threshold: float | None) -> bool:
+    """The lower confidence bound of the raw return clears the threshold."""
+    return score is not None and threshold is not None and score["low"] >= threshold
+
+
+def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> bool:
+    """Past the warm-up, and close enough to the goal where `eval.start_at` asks for that."""
+    if cfg.eval.warmup is not None and clock.env_steps < cfg.eval.warmup:
+        return False
+    start = cfg.eval.start_at
+    if start is None:
+        return True
+    if isinstance(start, Share):
+        threshold = cfg.facts.threshold
+        if threshold is None:
+            return True
+        start = threshold - (1 - start) * abs(threshold)  # works for negative thresholds too
+    return row.get("episode/return", float("-inf")) >= start
