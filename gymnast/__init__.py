@@ -1,0 +1,36 @@
+"""Train reinforcement-learning agents, with runs you can trust, resume and read.
+
+    run = gymnast.train("CartPole-v1:ppo", seed=0)
+    run.rows()                          # the metric record, a DataFrame
+    gymnast.load(run).act(obs)          # the best policy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gymnast.config.config import Config as Config
+    from gymnast.runs.run import Run as Run
+    from gymnast.train.notebook import evaluate as evaluate
+    from gymnast.train.notebook import load as load
+    from gymnast.train.notebook import train as train
+
+__all__ = ["Config", "Run", "evaluate", "load", "train"]
+
+_HOMES = {
+    "Config": "gymnast.config.config",
+    "Run": "gymnast.runs.run",
+    "train": "gymnast.train.notebook",
+    "evaluate": "gymnast.train.notebook",
+    "load": "gymnast.train.notebook",
+}
+"""Where each name lives; nothing is imported before it is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gymnast' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -18,9 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from gymnast.config.layers import Layer
-from gymnast.config.problems import Problem, closest
+from gymnast.config.problems import Problem, Refused, closest
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
@@ -47,7 +48,7 @@ class Preset:
         label = self.path.name if self.shipped else os.path.relpath(self.path)
         source = Source.read(self.path.read_text(encoding="utf-8"), label)
         if not isinstance(source.data, dict):
-            raise ConfigError("is not a preset (expected `key: value` lines)", at=label)
+            raise Refused([Problem(label, "", "is not a preset (expected `key: value` lines)")])
         return source
 
     @property
@@ -171,6 +172,20 @@ def search(text: str = "") -> list[Preset]:
 
     ranked = sorted(every.values(), key=lambda p: -likeness(p.name))
     return [p for p in ranked if likeness(p.name) > 0.5]
+
+
+def described(preset: Preset) -> dict[str, Any]:
+    """What a listing says about a preset, as the file has it."""
+    facts = preset.source.data.get("facts")
+    facts = facts if isinstance(facts, dict) else {}
+    return {
+        "name": preset.name,
+        "default": preset.default,
+        "variants": preset.variants,
+        **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
+        "path": str(preset.path),
+        "shipped": preset.shipped,
+    }
 
 
 def split(target: str) -> tuple[str, str | None]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from gymnast.config.numbers import show
+from gymnast.errors import ConfigError
 
 Key = tuple[str | int, ...]
 """The way to a value: ("algo", "lr")."""
@@ -48,6 +49,14 @@ class Problem:
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.at, self.key, self.text) if part)
+
+
+class Refused(ConfigError):
+    """A config that cannot be used, with everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.found = list(problems)
+        super().__init__([str(problem) for problem in self.found])
 
 
 def dotted(path: Iterable[str | int]) -> str:
@@ -111,20 +120,20 @@ _PHRASES = {
 
 def _known_key(path: Key, model: type[BaseModel]) -> str:
     name = str(path[-1])
-    siblings = _fields(model, path[:-1])
+    siblings = fields_at(model, path[:-1])
     name = SYNONYMS.get(name, name) if name not in siblings else name
     if guess := closest(name, siblings):
         prefix = dotted(path[:-1])
         return guess.replace(
             "did you mean ", f"did you mean {prefix}." if prefix else "did you mean "
         )
-    elsewhere = [f"{s}.{name}" for s in model.model_fields if name in _fields(model, (s,))]
+    elsewhere = [f"{s}.{name}" for s in model.model_fields if name in fields_at(model, (s,))]
     if elsewhere:
         return f"; did you mean {' or '.join(elsewhere)}?"
     return f" (known here: {', '.join(siblings)})" if siblings else ""
 
 
-def _fields(model: type[BaseModel], path: Key) -> list[str]:
+def fields_at(model: type[BaseModel], path: Key) -> list[str]:
     """Names of the fields of the section at this path; none if it is not one."""
     section: Any = model
     for part in path:

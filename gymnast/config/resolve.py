@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,7 +12,8 @@ from pydantic import ValidationError
 from gymnast.config import presets
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.layers import Layer, Leaves, merge, nest
-from gymnast.config.problems import Key, Problem, closest, explain
+from gymnast.config.presets import Preset
+from gymnast.config.problems import Key, Problem, Refused, closest, explain
 from gymnast.config.saved import diff, load, plain, save, values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
@@ -41,29 +43,45 @@ def resolve(
     *,
     origin: str = "--set",
     algo: str | None = None,
+    suggested: Mapping[str, Any] = {},
 ) -> Resolved:
-    """default < preset < variant < overrides. Everything that is wrong is said at once."""
+    """default < suggested < preset < variant < overrides. Everything that is wrong is said at once.
+
+    `suggested`: better defaults for an environment without a preset, once its spaces are known.
+    """
     name, variant = presets.split(target)
     preset = presets.find(name)
-    variant = variant or algo or preset.default
+    return resolve_preset(preset, variant, overrides, origin=origin, algo=algo, suggested=suggested)
+
+
+def resolve_preset(
+    preset: Preset,
+    variant: str | None = None,
+    overrides: Mapping[str, Any] = {},
+    *,
+    origin: str = "--set",
+    algo: str | None = None,
+    suggested: Mapping[str, Any] = {},
+) -> Resolved:
+    """The same for a preset that was found already."""
     if algo is not None and algo not in ALGORITHMS:
         guess = closest(algo, ALGORITHMS)
         raise ConfigError(f"no algorithm {algo} (known: {', '.join(ALGORITHMS)}){guess}")
     problems = preset.problems()
+    variant = variant or algo or preset.default
     if problems and variant not in preset.variants:
-        raise ConfigError([str(p) for p in problems])
+        raise Refused(problems)
     own = preset.chain(variant)[0]
     algorithm = algo or (own if own in ALGORITHMS else next(iter(ALGORITHMS)))
-    layers = preset.layers(variant)
-    if algorithm != own:
-        layers = [_without_algo(layer) for layer in layers]
-    implied = [
-        Layer.of({"env": {"id": name}}, "name"),
+    layers = [
+        Layer.of(dict(suggested), "default for its spaces"),
+        Layer.of({"env": {"id": preset.name}}, "name"),
         Layer.of({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
+        *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
     ]
     given = Layer.of(_nested(overrides), origin)
-    config, provenance = _settle(algorithm, [*implied, *layers], given, problems)
-    return Resolved(config, provenance, f"{name}:{variant}", preset.path is not None)
+    config, provenance = _settle(algorithm, layers, given, problems)
+    return Resolved(config, provenance, f"{preset.name}:{variant}", preset.path is not None)
 
 
 def revise(
@@ -88,6 +106,9 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     key = key.strip()
     if not equals or not key or not all(key.split(".")):
         raise ConfigError(f"`{text}` sets nothing (expected KEY=VALUE such as algo.lr=3e-4)")
+    if re.fullmatch(r"\s*[\d.eE+-]+[kMG]?\s*-", value):
+        quoted = "quote it, or the shell takes what follows `>` as a file: --set 'algo.lr=3e-4 -> 0'"
+        raise ConfigError(f"`{text}` breaks off in an arrow", fix=quoted)
     try:
         return key, Source.read(value).data if value.strip() else None
     except ConfigError:
@@ -112,7 +133,7 @@ def _settle(
     except ValidationError as error:
         problems = [*problems, *explain(error, model, at)]
     if config is None or problems:
-        raise ConfigError([str(p) for p in problems])
+        raise Refused(problems)
     return config, _origins(config, leaves)
 
 
@@ -132,7 +153,7 @@ def _section(layer: Layer, name: str) -> Mapping[str, Any]:
 
 
 def _without_algo(layer: Layer) -> Layer:
-    return Layer(layer.source, {k: v for k, v in layer.data.items() if k != "algo"}, layer.base)
+    return replace(layer, data={k: v for k, v in layer.data.items() if k != "algo"})
 
 
 def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:

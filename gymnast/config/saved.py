@@ -12,10 +12,10 @@ from ruamel.yaml.representer import SafeRepresenter
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.layers import branches, flatten
-from gymnast.config.problems import dotted, explain
+from gymnast.config.numbers import show
+from gymnast.config.problems import Problem, Refused, dotted, explain
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
-from gymnast.errors import ConfigError
 
 
 def plain(config: Config[Any]) -> dict[str, Any]:
@@ -45,16 +45,15 @@ def load(text: str, at: str = "") -> Config[Any]:
     algo = source.data.get("algo") if isinstance(source.data, dict) else None
     name = algo.get("name") if isinstance(algo, dict) else None
     if name not in ALGORITHMS:
-        raise ConfigError(
-            f"algo.name: {name} is no algorithm (known: {', '.join(ALGORITHMS)})", at=str(at)
-        )
+        text = f"{show(name)} is no algorithm (known: {', '.join(ALGORITHMS)})"
+        raise Refused([Problem(source.at(("algo", "name")), "algo.name", text)])
     try:
         config = CONFIGS[name].model_validate(source.data)
     except ValidationError as error:
         problems = [*source.repeated, *explain(error, CONFIGS[name], source.at)]
-        raise ConfigError([str(p) for p in problems]) from None
+        raise Refused(problems) from None
     if source.repeated:
-        raise ConfigError([str(p) for p in source.repeated])
+        raise Refused(source.repeated)
     return config
 
 

@@ -13,8 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from gymnast.config.problems import Key, Problem, dotted
-from gymnast.errors import ConfigError
+from gymnast.config.problems import Key, Problem, Refused, dotted
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class Source:
         try:
             root = YAML(typ="safe", pure=True).compose(text)
         except MarkedYAMLError as error:
-            line = f"{name}:{error.problem_mark.line + 1}" if error.problem_mark else name
-            raise ConfigError(f"is not YAML: {error.problem}", at=line) from None
+            at = f"{name}:{error.problem_mark.line + 1}" if error.problem_mark else name
+            raise Refused([Problem(at, "", f"is not YAML: {error.problem}")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
         return cls(name, data, reader.lines, tuple(reader.repeated))

@@ -16,8 +16,8 @@ _HEAD = """# Metrics
 
 Every number a run reports, declared once. `gymnast metrics NAME` explains one in the terminal.
 
-- A row is written per rollout and carries every clock. Keys are `[scope:]metric`: evaluation results
-  are `eval:episode/return`, scored at the version `eval:clock/env_steps`.
+- A row is written per rollout and carries every clock. Keys are `[scope:]metric`: an evaluation's
+  result is `eval:episode/return`, of the version `eval:clock/env_steps`.
 - Outside its **bounds** a value is impossible: an error alert at once, as for NaN and infinity.
 - Outside its **healthy** range training is likely going wrong: a warning once the mean of the last
   5 rows has been outside for 5 rows, gone when it is back.

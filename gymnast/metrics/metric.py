@@ -143,6 +143,6 @@ def _number(value: float, digits: int) -> str:
         return str(float(value))
     if abs(value) >= 1e12:
         return f"{value:.2e}"
-    if 0 < abs(value) < 10.0 ** (1 - digits):
+    if 0 < abs(value) < min(1.0, 10.0 ** (1 - digits)):
         return f"{value:.3g}"
     return f"{value + 0.0:,.{digits}f}"

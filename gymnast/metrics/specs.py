@@ -99,8 +99,8 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
 def closest(name: str, names: Iterable[str]) -> str:
     """`; did you mean ...?` for an unknown name, or nothing."""
     names = list(names)
-    near = get_close_matches(name, names, n=3, cutoff=0.6)
-    near = near or [n for n in names if name and name in n][:3]
+    near = get_close_matches(name, names, n=2, cutoff=0.7)
+    near = near or [n for n in names if name and name in n][:2]
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -158,7 +158,7 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
 def _say_what_changed(
     loop: Loop, before: Config[Any], cfg: Config[Any], saved: Checkpoint, *, optimizer: bool
 ) -> None:
-    from gymnast.config.diff import diff
+    from gymnast.config.saved import diff
 
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]

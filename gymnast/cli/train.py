@@ -1,0 +1,107 @@
+"""`gymnast train` and `gymnast resume`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gymnast.cli.options import echo_json, json_option, runs_option
+
+_BUDGETS = ("env_steps", "vec_steps", "updates", "rollouts", "minutes")
+
+
+def training_options(command: Any) -> Any:
+    """What `train` and `resume` share: overrides, budgets, output."""
+    for option in reversed(
+        (
+            click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE",
+                         help="Override a config value, e.g. algo.lr=3e-4->0. Repeatable."),
+            click.option("--env-steps", metavar="N", help="Budget in env steps: 50k, 2M."),
+            click.option("--vec-steps", metavar="N", help="Budget in steps of the whole vector."),
+            click.option("--updates", metavar="N", help="Budget in gradient updates."),
+            click.option("--rollouts", metavar="N", help="Budget in rollouts."),
+            click.option("--minutes", metavar="N", help="Budget in wall time."),
+            click.option("--quiet", is_flag=True, help="Print only how it ended."),
+            runs_option,
+            json_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("target", metavar="ENV[:VARIANT]")
+@training_options
+@click.option("--algo", metavar="NAME", help="Use this algorithm instead of the preset's.")
+@click.option("--seed", type=click.IntRange(min=0), help="Root of all randomness.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Train N seeds as a group.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Seeds trained at the same time.")
+@click.option("--from", "source", metavar="RUN[:CHECKPOINT]", help="Start from another run's weights.")
+@click.option("--name", default="", help="A name for the run.")
+@click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
+@click.option("--group", hidden=True)
+@click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
+def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Train a policy until it is solved or its budget is spent.
+
+    \b
+    gymnast train CartPole-v1
+    gymnast train CartPole-v1:ppo --set algo.lr=3e-3->0 --env-steps 50k --seed 0
+    gymnast train LunarLander-v3 --seeds 5 --jobs 2
+    gymnast train LunarLander-v3 --from @best:LunarLander-v3
+
+    Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there.
+    """
+    from gymnast.cli import training
+
+    overrides = training.overrides(options["assignments"], budgets_of(options), options["seed"])
+    if options["seeds"] is not None:
+        return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
+    result = training.train_one(
+        target,
+        overrides,
+        algo=options["algo"],
+        source=options["source"],
+        label=(options["name"], options["group"], options["tags"]),
+        runs_dir=runs_dir,
+        dry_run=options["dry_run"],
+        quiet=quiet or as_json,
+    )
+    if as_json and result is not None:
+        echo_json(result)
+    return training.exit_code(result)
+
+
+@click.command()
+@click.argument("run", metavar="RUN", default="@last")
+@training_options
+@click.option("--at", default="latest", metavar="CHECKPOINT", help="best, latest, or env steps: 120k.")
+@click.option("--fresh-optimizer", is_flag=True, help="Forget the optimiser's state.")
+def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Go on with a run exactly where its last checkpoint left it.
+
+    \b
+    gymnast resume @last
+    gymnast resume @last --env-steps 200k          a larger budget: the new total
+    gymnast resume 3f2a --set algo.lr=1e-4 --at best
+    """
+    from gymnast.cli import training
+
+    result = training.resume_one(
+        run,
+        training.overrides(options["assignments"], budgets_of(options), None),
+        at=options["at"],
+        optimizer=not options["fresh_optimizer"],
+        runs_dir=runs_dir,
+        quiet=quiet or as_json,
+    )
+    if as_json:
+        echo_json(result)
+    return training.exit_code(result)
+
+
+def budgets_of(options: dict[str, Any]) -> dict[str, str]:
+    return {name: options[name] for name in _BUDGETS if options[name] is not None}

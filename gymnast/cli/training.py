@@ -1,0 +1,150 @@
+"""What the training verbs do: prepare, show, train, tell how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from gymnast.config.resolve import parse_assignment
+from gymnast.errors import UsageError
+from gymnast.launch import group_result
+from gymnast.launch import train_group as launch_group
+from gymnast.metrics.sinks.console import Console
+from gymnast.runs import store
+from gymnast.train.prepare import prepare
+from gymnast.train.rescore import find
+from gymnast.train.session import open_collector
+from gymnast.train.start import Label, begin, resume
+from gymnast.train.summary import end_text, preflight_text
+
+
+def overrides(
+    assignments: Iterable[str], budgets: Mapping[str, str], seed: int | None
+) -> dict[str, Any]:
+    """Everything the command line says about the config, under dotted keys."""
+    found = dict(parse_assignment(text) for text in assignments)
+    found |= {f"stop.{name}": amount for name, amount in budgets.items()}
+    return found if seed is None else found | {"seed": seed}
+
+
+def train_one(
+    target: str,
+    settings: dict[str, Any],
+    *,
+    algo: str | None,
+    source: str | None,
+    label: tuple[str, str | None, tuple[str, ...]],
+    runs_dir: str | None,
+    dry_run: bool,
+    quiet: bool,
+) -> dict[str, Any] | None:
+    """How it ended; None after a dry run."""
+    parent = find(source, runs_dir) if source else None
+    prepared = prepare(target, settings, algo)
+    if not quiet or dry_run:
+        click.echo(preflight_text(prepared.preflight()))
+        click.echo()
+    if dry_run:
+        prepared.collector.close()
+        return None
+    name, group, tags = label
+    _, summary = begin(
+        prepared.resolved,
+        prepared.collector,
+        store.runs_dir(runs_dir),
+        label=Label(name, group, tags),
+        source=parent,
+        console=_console(prepared.resolved.preset, quiet),
+    )
+    return dict(summary)
+
+
+def resume_one(
+    ref: str,
+    settings: dict[str, Any],
+    *,
+    at: str,
+    optimizer: bool,
+    runs_dir: str | None,
+    quiet: bool,
+) -> dict[str, Any]:
+    run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    if which is not None and at != "latest" and which != at:
+        raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
+    if not quiet:
+        click.echo(f"resuming {run.id} ({run.info['preset']})")
+    _, summary = resume(
+        run,
+        open_collector,
+        at=which or at,
+        overrides=settings,
+        optimizer=optimizer,
+        console=_console(run.info["preset"], quiet),
+    )
+    return dict(summary)
+
+
+def train_group(
+    target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool, quiet: bool
+) -> int:
+    """A group of seeds in child processes: seed, seed + 1, ..."""
+    if options["dry_run"] or options["name"]:
+        raise UsageError("--seeds goes with neither --dry-run nor --name")
+    prepare(target, overrides(options["assignments"], {}, None), options["algo"]).collector.close()
+    first = options["seed"] or 0
+    group = launch_group(
+        target,
+        seeds=range(first, first + options["seeds"]),
+        jobs=options["jobs"],
+        arguments=_arguments(options),
+        runs_dir=store.runs_dir(runs_dir),
+        report=None if quiet or as_json else click.echo,
+    )
+    result = {"group": group.id, **group_result(group.runs)}
+    for seed, text in group.errors.items():
+        click.echo(f"seed {seed}: {text}", err=True)
+    if as_json:
+        from gymnast.cli.options import echo_json
+
+        echo_json(result)
+    else:
+        click.echo(_group_text(target, result))
+    return 130 if group.interrupted else 0 if group.ok else 1
+
+
+def exit_code(result: Mapping[str, Any] | None) -> int:
+    return 130 if result is not None and "interrupted" in result["reason"] else 0
+
+
+def _console(title: str, quiet: bool) -> Any:
+    def make(metrics: Any, cfg: Any) -> Console:
+        budget = cfg.stop.limits()
+        return Console(metrics, title=title, budget=budget, ending=end_text, quiet=quiet)
+
+    return make
+
+
+def _arguments(options: Mapping[str, Any]) -> list[str]:
+    """The options of this call that every child gets too."""
+    arguments = [word for text in options["assignments"] for word in ("--set", text)]
+    named = ("env_steps", "vec_steps", "updates", "rollouts", "minutes", "algo", "source")
+    for name in named:
+        if options[name] is not None:
+            flag = "from" if name == "source" else name.replace("_", "-")
+            arguments += [f"--{flag}", options[name]]
+    return arguments + [word for tag in options["tags"] for word in ("--tag", tag)]
+
+
+def _group_text(target: str, result: Mapping[str, Any]) -> str:
+    lines = [f"{target}: {result['solved']} of {result['runs']} seeds solved"]
+    for entry in result["scores"]:
+        score = entry["score"]
+        told = "no score" if score is None else f"{score['mean']:.5g} [{score['low']:.5g}, {score['high']:.5g}]"
+        lines.append(f"  seed {entry['seed']:<4} {entry['id']}  {entry['status']:<9} {told}")
+    if result["mean"] is not None:
+        interval = "" if result["low"] is None else f" [{result['low']:.5g}, {result['high']:.5g}]"
+        lines.append(f"  mean over seeds {result['mean']:.5g}{interval}, IQM {result['iqm']:.5g}")
+    lines.append(f"  group {result['group']}: gymnast runs group={result['group']}")
+    return "\n".join(lines)

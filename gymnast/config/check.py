@@ -1,0 +1,53 @@
+"""Are presets valid and complete? Every variant is resolved as if it were to be trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from gymnast.config.presets import Preset, all_presets, find, split
+from gymnast.config.problems import Problem, Refused
+from gymnast.config.resolve import resolve_preset
+from gymnast.config.saved import load
+
+COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
+"""Facts that a preset shipped with gymnast must declare."""
+
+
+def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
+    """What was checked -> what is wrong with it. Targets are names or files; default: all."""
+    targets = list(targets) or list(all_presets())
+    return {target: _problems(target) for target in targets}
+
+
+def _problems(target: str) -> list[Problem]:
+    try:
+        if not target.endswith((".yaml", ".yml")):
+            name, variant = split(target)
+            return _in_preset(find(name), variant)
+        path = Path(target)
+        preset = Preset(path.stem.replace("__", "/"), path)
+        if "algo" in preset.source.data and "variants" not in preset.source.data:
+            load(path.read_text(encoding="utf-8"), at=target)  # a run's config
+            return []
+        return _in_preset(preset, None)
+    except Refused as refused:
+        return refused.found
+    except OSError as error:
+        return [Problem(target, "", error.strerror or "cannot be read")]
+
+
+def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
+    found: dict[Problem, None] = {}  # a mistake in a shared section counts once
+    for name in [variant] if variant else preset.variants:
+        try:
+            facts = resolve_preset(preset, name).config.facts
+        except Refused as refused:
+            found |= dict.fromkeys(refused.found)
+            continue
+        missing = [f for f in COMPLETE if not getattr(facts, f)] if preset.shipped else []
+        for fact in missing:
+            found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None
+    if preset.path is None:
+        found[Problem("", preset.name, "has no preset")] = None
+    return list(found)

@@ -1,0 +1,27 @@
+"""Settings for an environment that has no preset, by what it shows and what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnast.policy.spaces import Action, Amounts, Category, Observation
+
+
+def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
+    """Config keys that serve most environments of this kind well."""
+    settings: dict[str, Any] = {"policy": {"hidden": [64, 64]}}
+    if not isinstance(obs, Category):
+        settings["normalize"] = {"obs": "running", "reward": "running"}
+    if algo == "ppo":
+        settings["algo"] = _CONTINUOUS if isinstance(action, Amounts) else _DISCRETE
+    return settings
+
+
+_CONTINUOUS = {"n_steps": 256, "epochs": 10, "batch_size": 64, "lr": "3e-4 -> 0"}
+_DISCRETE = {
+    "n_steps": 128,
+    "epochs": 4,
+    "batch_size": 256,
+    "lr": "1e-3 -> 0",
+    "entropy_coef": 0.01,
+}

@@ -1,0 +1,90 @@
+"""The same things from Python: `gymnast.train`, `gymnast.evaluate`, `gymnast.load`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.metrics.sinks.console import Console
+from gymnast.policy.policy import Policy
+from gymnast.runs import store
+from gymnast.runs.run import Run
+from gymnast.train.prepare import prepare
+from gymnast.train.rescore import find, policy_of, rescore
+from gymnast.train.start import Label, begin
+from gymnast.train.summary import end_text
+
+
+def train(
+    target: str,
+    *,
+    seed: int | None = None,
+    algo: str | None = None,
+    overrides: dict[str, Any] | None = None,
+    source: Run | str | None = None,
+    name: str = "",
+    tags: tuple[str, ...] = (),
+    runs_dir: str | Path | None = None,
+    quiet: bool = False,
+) -> Run:
+    """Train `ENV[:variant]` to its end. Overrides are dotted keys or nested dicts, as with --set."""
+    settings = dict(overrides or {})
+    if seed is not None:
+        settings["seed"] = seed
+    parent = find(_ref(source), runs_dir) if source is not None else None
+    prepared = prepare(target, settings, algo)
+    run, _ = begin(
+        prepared.resolved,
+        prepared.collector,
+        store.runs_dir(runs_dir),
+        label=Label(name, tags=tags),
+        source=parent,
+        console=lambda metrics, cfg: Console(
+            metrics,
+            title=prepared.resolved.preset,
+            budget=cfg.stop.limits(),
+            ending=end_text,
+            quiet=quiet,
+        ),
+    )
+    return run
+
+
+def evaluate(
+    run: Run | str, *, episodes: int | None = None, runs_dir: str | Path | None = None
+) -> dict[str, Any]:
+    """Score a run's checkpoint, the best unless named, on held-out seeds."""
+    return rescore(_ref(run), episodes=episodes, runs_dir=runs_dir)
+
+
+class Player:
+    """A stored policy that acts on observations of its environment, one or a batch."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def act(self, obs: Any) -> Any:
+        """The most likely action, as the environment takes it."""
+        one = np.ndim(obs) == len(self.policy.obs.shape)
+        batch = np.asarray(obs, dtype=self.policy.obs.dtype)
+        action, _ = self.policy.act(batch[None] if one else batch, None)
+        action = self.policy.head.for_env(action)
+        return action[0] if one else action
+
+    def value(self, obs: Any) -> Any:
+        """What the critic expects from here on."""
+        one = np.ndim(obs) == len(self.policy.obs.shape)
+        batch = np.asarray(obs, dtype=self.policy.obs.dtype)
+        value = self.policy.value(batch[None] if one else batch)
+        return value[0] if one else value
+
+
+def load(run: Run | str, *, runs_dir: str | Path | None = None) -> Player:
+    """The policy of a run's checkpoint: the one named, else the best."""
+    return Player(policy_of(find(_ref(run), runs_dir)[1]))
+
+
+def _ref(run: Run | str) -> str:
+    return str(run.path.resolve()) if isinstance(run, Run) else run

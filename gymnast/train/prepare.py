@@ -1,0 +1,101 @@
+"""From a name to everything that is needed before the first step, and what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.numbers import show
+from gymnast.config.resolve import Resolved, resolve
+from gymnast.config.saved import values
+from gymnast.envs.defaults import suggested
+from gymnast.envs.make import make_env
+from gymnast.policy import spaces
+from gymnast.policy.layers import Embedding, Linear, Network
+from gymnast.policy.policy import Policy
+from gymnast.train.session import open_collector
+from gymnast.train.summary import Preflight
+
+_UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
+"""Settings that the rest of the pre-flight text already says."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    resolved: Resolved
+    collector: VectorCollector
+
+    def preflight(self) -> Preflight:
+        """What is about to happen, as plain values."""
+        cfg, provenance = self.resolved.config, self.resolved.provenance
+        env = self.collector.envs.envs[0]
+        policies = {
+            role: Policy(obs, action, cfg.policy, cfg.normalize)
+            for role, (obs, action) in self.collector.spaces.items()
+        }
+        known = values(cfg)
+        chosen = [
+            (key, show(known[key]), origin)
+            for key, origin in provenance.items()
+            if origin != "default" and key in known and not key.startswith(_UNTOLD)
+        ]
+        return Preflight(
+            preset=self.resolved.preset,
+            has_preset=self.resolved.has_preset,
+            seed=cfg.seed,
+            n_envs=cfg.env.n_envs,
+            observation=" ".join(str(env.observation_space).split()),
+            action=str(env.action_space),
+            network=" and ".join(network_text(p.network) for p in policies.values()),
+            parameters=sum(p.parameters.count for p in policies.values()),
+            budget=cfg.stop.limits(),
+            threshold=cfg.facts.threshold,
+            settings=chosen,
+            warnings=self.warnings(),
+        )
+
+    def warnings(self) -> list[str]:
+        cfg, found = self.resolved.config, []
+        if not self.resolved.has_preset:
+            found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
+        if cfg.facts.threshold is None:
+            found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
+        if self.collector.envs.restore != "replay":
+            found.append("this environment does not replay exactly: resume restarts its episodes")
+        rollout = cfg.env.n_envs * cfg.algo.n_steps
+        total = cfg.stop.env_steps
+        if total is not None and total < rollout:
+            found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")
+        return found
+
+
+def prepare(target: str, overrides: Mapping[str, Any], algo: str | None = None) -> Prepared:
+    """Resolve the config, with defaults for its spaces where there is no preset, and open the
+    training environments. Nothing is written."""
+    resolved = resolve(target, overrides, algo=algo)
+    if not resolved.has_preset:
+        env = make_env(resolved.config.env)
+        obs = spaces.observation(env.observation_space)
+        action = spaces.action(env.action_space)
+        env.close()
+        settings = suggested(obs, action, resolved.config.algo.name)
+        resolved = resolve(target, overrides, algo=algo, suggested=settings)
+    return Prepared(resolved, open_collector(resolved.config))
+
+
+def network_text(network: Network) -> str:
+    """`4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`: actor and critic, or trunk and both heads."""
+    stacks = [_widths(stack) for _, stack in network.stacks() if stack]
+    return " | ".join(stacks)
+
+
+def _widths(stack: tuple[Any, ...]) -> str:
+    widths: list[str] = []
+    for layer in stack:
+        if isinstance(layer, Embedding):
+            widths += [f"{layer.n} embedded", str(layer.width)]
+        elif isinstance(layer, Linear):
+            widths += [str(layer.n_out)] if widths else [str(layer.n_in), str(layer.n_out)]
+    return " -> ".join(widths)

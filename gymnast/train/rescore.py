@@ -1,0 +1,67 @@
+"""Score a stored policy again. Needs no torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gymnast.config.resolve import load, revise
+from gymnast.policy.policy import Policy
+from gymnast.runs import checkpoint, store
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
+from gymnast.train.evaluate import Evaluator
+from gymnast.train.session import POLICY, of_role
+
+
+def rescore(
+    ref: str,
+    *,
+    episodes: int | None = None,
+    seed: int | None = None,
+    sampled: bool = False,
+    runs_dir: str | Path | None = None,
+) -> dict[str, Any]:
+    """Evaluate a run's checkpoint (the best unless named) on its held-out seeds."""
+    run, saved = find(ref, runs_dir)
+    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    changes: dict[str, Any] = {}
+    if sampled:
+        changes["eval.deterministic"] = False
+    if seed is not None:
+        changes["eval.seed"] = seed
+    if changes:
+        cfg, _ = revise(cfg, changes)
+    evaluator = Evaluator(cfg)
+    try:
+        plan = evaluator.plan("confirm", episodes)
+        result, _ = evaluator.evaluate(policy_of(saved), saved.step, plan)
+    finally:
+        evaluator.close()
+    return {
+        "run": run.id,
+        "env": cfg.env.id,
+        "checkpoint": saved.step,
+        "path": str(saved.path),
+        **{key: value for key, value in result.score().items() if key != "env_steps"},
+        "length": sum(result.lengths) / len(result.lengths),
+        "threshold": cfg.facts.threshold,
+        "deterministic": cfg.eval.deterministic,
+        "returns": list(result.returns),
+        "lengths": list(result.lengths),
+        "seeds": list(result.seeds),
+    }
+
+
+def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
+    """A run and one of its checkpoints: the one named, else the best, else the latest."""
+    run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    if which is None:
+        which = "latest" if run.info["checkpoints"]["best"] is None else "best"
+    return run, checkpoint.find(run.path, which)
+
+
+def policy_of(saved: Checkpoint, role: str = "agent") -> Policy:
+    policy = Policy.from_spec(saved.document("policy")[role])
+    policy.load(of_role(role, saved.tensors(POLICY)))
+    return policy

@@ -1,0 +1,126 @@
+"""What a person reads before the first step and after the last one. Pure text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from gymnast.insight import wording
+from gymnast.metrics.recorder import Summary
+
+
+class Preflight(TypedDict, total=False):
+    """All that is known before training begins; whatever is missing is not mentioned."""
+
+    preset: str
+    has_preset: bool
+    """False: no preset file, defaults by space type."""
+    seed: int
+    n_envs: int
+    observation: str
+    """The spaces, as text."""
+    action: str
+    network: str
+    """Its shape, as text."""
+    parameters: int
+    budget: Mapping[str, float]
+    """Clock -> total, the main one first."""
+    threshold: float | None
+    settings: Sequence[tuple[str, str, str]]
+    """Key, value and origin of every setting that is not a default."""
+    warnings: Sequence[str]
+
+
+def preflight_text(before: Preflight) -> str:
+    """Spaces, network, budget, settings that are not defaults, warnings."""
+    lines = [_title(before)]
+    facts = {
+        "observes": before.get("observation", ""),
+        "acts": before.get("action", ""),
+        "network": _network(before),
+        "budget": _budget(before.get("budget", {})),
+        "goal": _goal(before.get("threshold")),
+    }
+    lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
+    settings = before.get("settings", ())
+    if settings:
+        table = wording.table(("", "", ""), [tuple(map(str, row)) for row in settings])
+        lines += ["  settings that are not defaults"]
+        lines += [f"    {line}" for line in table.splitlines() if line.strip()]
+    lines += [f"  warning: {warning}" for warning in before.get("warnings", ())]
+    return "\n".join(lines)
+
+
+def end_text(summary: Summary) -> str:
+    """How it ended. The first line alone says what matters; the rest is where and what next."""
+    lines = [end_line(summary)]
+    if reason := summary.get("reason"):
+        lines.append(f"  stopped   {reason}")
+    if "path" in summary:
+        lines.append(f"  where     {summary['path']}")
+    if "id" in summary:
+        commands = [f"gymnast show {summary['id']}"]
+        if summary.get("best") is not None:
+            commands.append(f"gymnast eval {summary['id']}:best")
+        commands.append(f"gymnast resume {summary['id']}")
+        titles = ["next", *[""] * len(commands)]
+        lines += [f"  {t:<9} {c}" for t, c in zip(titles, commands, strict=False)]
+    return "\n".join(lines)
+
+
+def end_line(summary: Summary) -> str:
+    """`solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...` in one line."""
+    verdict = {True: "solved", False: "not solved", None: "done"}[summary.get("solved")]
+    score, threshold = summary.get("score"), summary.get("threshold")
+    preset = summary.get("preset", "")
+    parts = [f"{preset} was not scored".lstrip()]
+    if score is not None:
+        episodes = f" over {score['episodes']:,} episodes"
+        parts = [f"{preset} scored {wording.score(score)}{episodes}".lstrip()]
+        if threshold is not None:
+            margin = score["low"] - threshold
+            side = "below" if margin < 0 else "above"
+            far = wording.number(abs(margin))
+            parts.append(f"lower bound {far} {side} the threshold {wording.number(threshold)}")
+    if "env_steps" in summary:
+        parts.append(f"{summary['env_steps']:,} env steps")
+    if "seconds" in summary:
+        parts.append(wording.duration(summary["seconds"]))
+    if "id" in summary:
+        parts.append(f"run {summary['id']}")
+    return f"{verdict}: {', '.join(parts)}"
+
+
+def _title(before: Preflight) -> str:
+    parts = [before.get("preset", "")]
+    if not before.get("has_preset", True):
+        parts.append("(no preset: defaults for its spaces)")
+    if "seed" in before:
+        parts.append(f"seed {before['seed']}")
+    if "n_envs" in before:
+        parts.append(f"{before['n_envs']} environments")
+    return "  ".join(part for part in parts if part)
+
+
+def _network(before: Preflight) -> str:
+    parts = [shape] if (shape := before.get("network")) else []
+    if "parameters" in before:
+        parts.append(f"{before['parameters']:,} parameters")
+    return ", ".join(parts)
+
+
+def _budget(budget: Mapping[str, float]) -> str:
+    """`100,000 env steps or 10 min, whichever comes first`."""
+    limits = [
+        wording.duration(total) if clock == "seconds" else f"{total:,.0f} {clock.replace('_', ' ')}"
+        for clock, total in budget.items()
+    ]
+    if not limits:
+        return "none: trains until another stop condition holds, or Ctrl-C"
+    return " or ".join(limits) + (", whichever comes first" if len(limits) > 1 else "")
+
+
+def _goal(threshold: float | None) -> str:
+    if threshold is None:
+        return "no threshold known: nothing counts as solved"
+    return f"solved when the lower bound of the score reaches {wording.number(threshold)}"

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast.errors import RunError
+from gymnast.runs import lock, run
+from gymnast.runs.run import Run
+
+Maker = Callable[..., Run]
+Fork = Callable[[Callable[[], Any]], int]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_new_run_says_what_where_and_with_what(make_run: Maker):
+    made = make_run(name="try-1", parent="abc", tags=["a"], threshold=475.0, seed=0)
+    info = made.info
+    assert made.id == made.path.name == info["id"]
+    assert len(made.id) == 8
+    assert made.id[0].isalpha()
+    assert made.id == made.id.lower()
+    assert (info["version"], info["seed"], info["parent"]) == (1, 0, "abc")
+    assert (info["env"], info["algo"], info["threshold"]) == ("CartPole-v1", "ppo", 475.0)
+    assert info["pid"] == os.getpid()
+    assert set(info["versions"]) == {"python", "torch", "gymnasium", "numpy"}
+    assert info["cpu"]["cores"] >= 1
+    assert made.config() == "seed: 0\n"
+    for folder in (made.checkpoints, made.traces, made.inbox):
+        assert folder.is_dir()
+
+
+def _create(directory: str, barrier: Any, ids: Any) -> None:
+    barrier.wait()
+    made = Run.create(Path(directory), config_text="", preset="A:ppo", seed=0, provenance={})
+    ids.put(made.id)
+
+
+def test_fifty_simultaneous_starts_get_fifty_ids(runs_dir: Path):
+    context = multiprocessing.get_context("fork")
+    barrier, ids = context.Barrier(50), context.Queue()
+    children = [
+        context.Process(target=_create, args=(str(runs_dir), barrier, ids)) for _ in range(50)
+    ]
+    for child in children:
+        child.start()
+    found = [ids.get(timeout=60) for _ in children]
+    for child in children:
+        child.join()
+    assert len(set(found)) == 50
+    assert {p.name for p in runs_dir.iterdir()} == set(found)
+    assert all(Run(runs_dir / name).info["id"] == name for name in found)
+
+
+def test_an_id_that_is_taken_is_not_taken_twice(
+    runs_dir: Path, make_run: Maker, monkeypatch: pytest.MonkeyPatch
+):
+    draws = iter("aaaaaaaa" * 5 + "bbbbbbbb" * 5)
+    monkeypatch.setattr(run.secrets, "choice", lambda _: next(draws))
+    assert [make_run().id, make_run().id] == ["aaaaaaaa", "bbbbbbbb"]
+    assert len(list(runs_dir.iterdir())) == 2
+
+
+def test_fields_changed_by_many_processes_at_once_are_all_kept(make_run: Maker):
+    made = make_run()
+    context = multiprocessing.get_context("fork")
+
+    def change(number: int) -> None:
+        for i in range(5):
+            made.update(**{f"field_{number}_{i}": i})
+
+    children = [context.Process(target=change, args=(n,)) for n in range(8)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join()
+    assert len([key for key in made.info if key.startswith("field_")]) == 40
+    assert not [p for p in made.path.iterdir() if p.name.startswith(".run.json")]
+
+
+def test_a_status_nobody_knows_is_refused(make_run: Maker):
+    with pytest.raises(ValueError, match="lost"):
+        make_run().update(status="lost")  # derived by readers, never written
+
+
+def test_a_second_writer_is_refused_and_told_who_the_first_is(make_run: Maker, fork: Fork):
+    made = make_run(status="running")
+
+    def hold() -> None:
+        with made.writer():
+            time.sleep(60)
+
+    pid = fork(hold)
+    wait_for(lambda: lock.is_held(made.path))
+    assert made.status == "running"
+    with pytest.raises(RunError, match=f"process {pid} on ") as refused, made.writer():
+        pass
+    assert "two processes never write one run" in str(refused.value)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert made.status == "lost"
+    with made.writer():  # the lock died with its process
+        assert made.status == "running"
+        assert made.info["pid"] == os.getpid()
+
+
+def test_a_child_of_a_killed_writer_does_not_keep_the_run_alive(make_run: Maker, fork: Fork):
+    made = make_run(status="running")
+    born = made.path / "child"
+
+    def hold() -> None:
+        with made.writer():
+            if (pid := os.fork()) == 0:  # an evaluation process, say
+                time.sleep(30)
+                os._exit(0)
+            born.write_text(str(pid))
+            time.sleep(60)
+
+    pid = fork(hold)
+    wait_for(lambda: born.exists() and born.read_text() != "")
+    time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    try:
+        assert made.status == "lost"
+        with made.writer():
+            pass
+    finally:
+        os.kill(int(born.read_text()), signal.SIGKILL)
+
+
+def test_readers_who_look_all_the_time_do_not_keep_a_writer_out(make_run: Maker):
+    made = make_run(status="running")
+    (made.path / "lock").touch()
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            lock.is_held(made.path)
+
+    readers = [threading.Thread(target=look) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        for _ in range(5):
+            with made.writer():
+                assert made.status == "running"
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+
+
+def test_on_another_machine_the_heartbeat_decides(make_run: Maker):
+    made = make_run(status="paused")
+    made.update(host="another-machine")
+    beat = made.path / "heartbeat"
+    beat.touch()
+    assert made.status == "paused"
+    old = time.time() - lock.SILENCE - 1
+    os.utime(beat, (old, old))
+    assert made.status == "lost"
+
+
+def test_a_writer_beats(make_run: Maker, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(lock, "BEAT", 0.02)
+    made = make_run(status="running")
+    with made.writer():
+        os.utime(made.path / "heartbeat", (0, 0))
+        wait_for(lambda: (lock.silence(made.path) or 0) < 10)
+    assert threading.active_count() == 1
+
+
+def test_a_run_just_created_is_running_until_it_must_have_begun(make_run: Maker):
+    assert make_run(status="running", created=time.time()).status == "running"
+    assert make_run(status="running", created=time.time() - 100).status == "lost"
+
+
+@pytest.mark.parametrize("status", ["finished", "stopped", "failed"])
+def test_a_run_that_ended_stays_as_it_ended(make_run: Maker, status: str):
+    assert make_run(status=status).status == status
+
+
+def test_events_are_kept_in_order_without_what_was_superseded(make_run: Maker):
+    made = make_run()
+    for rollout in (1, 5, 9):
+        made.event("set", {"rollouts": rollout, "env_steps": rollout * 100}, key="algo.lr")
+    made.supersede(5)
+    made.event("resumed", {"rollouts": 5, "env_steps": 500})
+    assert [(e["kind"], e["rollouts"]) for e in made.events()] == [
+        ("set", 1),
+        ("set", 5),
+        ("resumed", 5),
+    ]
+    assert made.events()[0]["key"] == "algo.lr"
+    assert len((made.path / "events.jsonl").read_text().splitlines()) == 5  # append-only
+
+
+def test_an_event_cut_short_by_a_crash_takes_no_other_with_it(make_run: Maker):
+    made = make_run()
+    made.event("first", {"rollouts": 1})
+    with (made.path / "events.jsonl").open("a") as file:
+        file.write('{"time": 1, "kind": "to')
+    made.event("second", {"rollouts": 2})
+    assert [e["kind"] for e in made.events()] == ["first", "second"]
+
+
+def test_an_unknown_version_is_refused_clearly(make_run: Maker):
+    made = make_run()
+    (made.path / "run.json").write_text(json.dumps(made.info | {"version": 99}))
+    with pytest.raises(RunError, match="run format 99 is not known"):
+        _ = made.info
+    with pytest.raises(RunError, match="99"):
+        made.update(note="x")
+
+
+@pytest.mark.parametrize("name", ["@last", "a:b", "a/b", " a", "-x", "a=b", "a\nb"])
+def test_names_that_would_mean_something_else_are_refused(
+    make_run: Maker, runs_dir: Path, name: str
+):
+    with pytest.raises(RunError, match="cannot name a run"):
+        make_run(name=name)
+    assert not runs_dir.exists()
+
+
+def test_rows_are_a_data_frame_and_empty_before_the_first(make_run: Maker):
+    from gymnast.metrics.store import MetricStore
+
+    made = make_run()
+    assert len(made.rows()) == 0
+    with MetricStore(made.path / "metrics.db", "w") as store:
+        for i in range(3):
+            store.append({"clock/rollouts": i, "policy/entropy": 0.1 * i})
+    assert made.rows(["policy/entropy"])["policy/entropy"].tolist() == [0.0, 0.1, 0.2]
