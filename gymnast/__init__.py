@@ -1,8 +1,8 @@
 """Train reinforcement-learning agents, with runs you can trust, resume and read.
 
-    run = gymnast.train("CartPole-v1:ppo", seed=0)
-    run.rows()                          # the metric record, a DataFrame
-    gymnast.load(run).act(obs)          # the best policy
+run = gymnast.train("CartPole-v1:ppo", seed=0)
+run.rows()                          # the metric record, a DataFrame
+gymnast.load(run).act(obs)          # the best policy
 """
 
 from __future__ import annotations

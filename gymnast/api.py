@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
-from gymnast.errors import CheckpointError, UsageError
-from gymnast.runs import checkpoint, store
+from gymnast.errors import CheckpointError, RunError, UsageError
+from gymnast.runs import checkpoint, reference, store
 from gymnast.runs.run import Run, derived_status
+
+if TYPE_CHECKING:
+    from gymnast.config.config import Config
 
 Where = str | Path | None
 """A runs directory; None is GYMNAST_RUNS or ./runs."""
@@ -93,6 +96,87 @@ def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None
 
     directory = store.runs_dir(runs_dir)
     return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
+
+
+def presets(search: str = "") -> list[dict[str, Any]]:
+    """Presets whose name or a variant's is like the text; all of them without one."""
+    from gymnast.config import presets as files
+
+    return [files.described(preset) for preset in files.search(search)]
+
+
+def metrics(name: str = "") -> list[dict[str, Any]]:
+    """What each number means; with a name, that one alone."""
+    from gymnast.metrics import explain
+
+    every = [explain.find(name)] if name else explain.catalogue().values()
+    return [explain.described(metric) for metric in every]
+
+
+def config_show(
+    name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: Where = None
+) -> dict[str, Any]:
+    """The settings of a run, or else of a preset or any environment, and where each came from."""
+    from gymnast.config.saved import plain
+
+    title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
+    return {"name": title, "config": plain(config), "provenance": provenance}
+
+
+def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
+    """What is wrong with these presets or files, or with all presets."""
+    from gymnast.config.check import check
+
+    found = check(targets)
+    problems = [vars(problem) for several in found.values() for problem in several]
+    return {"checked": list(found), "problems": problems}
+
+
+def config_fmt(text: str, at: str = "") -> str:
+    """A config file's text with its keys in canonical order and its comments kept."""
+    from gymnast.config.fmt import fmt
+
+    return fmt(text, at)
+
+
+def config_diff(a: str, b: str, *, runs_dir: Where = None) -> list[dict[str, Any]]:
+    """Where the settings of two runs or presets differ; None where one has no such key."""
+    from gymnast.config.saved import diff
+
+    left, right = (_settings(name, {}, store.runs_dir(runs_dir))[1] for name in (a, b))
+    return [{"key": key, "a": before, "b": after} for key, before, after in diff(left, right)]
+
+
+def _settings(
+    name: str, overrides: Mapping[str, Any], directory: Path
+) -> tuple[str, Config[Any], dict[str, str]]:
+    """What they belong to, the config, and the origin of each value."""
+    from gymnast.config.resolve import load, resolve, revise
+
+    run = _run_named(name, directory)
+    if run is None:
+        resolved = resolve(name, overrides)
+        note = "" if resolved.has_preset else " (no preset and no run of this name: defaults)"
+        return f"{resolved.preset}{note}", resolved.config, resolved.provenance
+    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    if overrides:
+        config, origins = revise(config, overrides, provenance=origins)
+    return f"run {run.path}", config, origins
+
+
+def _run_named(name: str, directory: Path) -> Run | None:
+    """None where a preset has this name, or where no run has and it may be an environment's."""
+    from gymnast.config import presets as files
+
+    surely = name.startswith("@") or reference.split(name)[1] is not None
+    if not surely and files.find(files.split(name)[0]).path is not None:
+        return None
+    try:
+        return store.resolve(name, directory)[0]
+    except RunError:
+        if surely:
+            raise
+        return None
 
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:

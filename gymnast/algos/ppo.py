@@ -53,7 +53,9 @@ class PPO:
         )
         self.last_lr: float | None = None
 
-    def update(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
+    def update(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator
+    ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
         self._maybe_forget(values)
         advantage, target = rollout.advantages(values.gamma, values.gae_lambda)
@@ -110,7 +112,11 @@ class PPO:
         ratio = torch.exp(dist.logprob(batch.action) - batch.logprob)
         policy_loss = clipped_surrogate(ratio, advantage, values.clip)
         critic_loss, value_clipped = value_loss(
-            value, batch.target, batch.value, clip=values.value_clip, huber=values.value_loss == "huber"
+            value,
+            batch.target,
+            batch.value,
+            clip=values.value_clip,
+            huber=values.value_loss == "huber",
         )
         loss = policy_loss + values.value_coef * critic_loss
         if values.entropy_coef:
@@ -130,7 +136,9 @@ class PPO:
 
     # ---- parts -------------------------------------------------------------------------------
 
-    def _batch(self, rollout: Rollout, advantage: np.ndarray, target: np.ndarray, values: Any) -> Batch:
+    def _batch(
+        self, rollout: Rollout, advantage: np.ndarray, target: np.ndarray, values: Any
+    ) -> Batch:
         """Valid steps as tensors. Advantages and targets become float32 here and not before."""
         keep = rollout.valid.ravel()
         scale = self.policy.value_scale.normalized
@@ -179,5 +187,10 @@ class PPO:
     def _maybe_forget(self, values: Any) -> None:
         """Reset the optimiser where the learning rate jumped, if that is asked for."""
         factor, last, self.last_lr = values.reset_optimizer_on_lr_jump, self.last_lr, values.lr
-        if factor is not None and last and values.lr and not 1 / factor <= values.lr / last <= factor:
+        if (
+            factor is not None
+            and last
+            and values.lr
+            and not 1 / factor <= values.lr / last <= factor
+        ):
             self.optimizer.reset()

@@ -10,7 +10,12 @@ Array = np.ndarray
 
 
 def shift(
-    policy: Policy, obs: Array, action: Array, old_dist: Array, mask: Array | None, clip: float | None
+    policy: Policy,
+    obs: Array,
+    action: Array,
+    old_dist: Array,
+    mask: Array | None,
+    clip: float | None,
 ) -> dict[str, float]:
     """Between the distributions that acted and the policy as it is now, over the whole batch. KL is
     exact, KL(old || new), from the stored parameters."""

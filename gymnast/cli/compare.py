@@ -51,7 +51,7 @@ def _page(found: dict[str, Any]) -> str:
 
 
 def _scores(found: dict[str, Any]) -> str:
-    from gymnast.insight import wording
+    from gymnast.text import wording
 
     head = ("id", "name", "preset", "status", "score", "area", "env_steps", found["x"], "time")
     lines = [
@@ -76,7 +76,7 @@ def _scores(found: dict[str, Any]) -> str:
 
 
 def _configs(found: dict[str, Any]) -> str:
-    from gymnast.insight import wording
+    from gymnast.text import wording
 
     if found["config_problem"]:
         return f"configs cannot be compared: {found['config_problem']}"

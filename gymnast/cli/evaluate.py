@@ -9,7 +9,9 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 
 @click.command("eval")
 @click.argument("run", metavar="RUN[:CHECKPOINT]", default="@last")
-@click.option("--episodes", type=click.IntRange(min=1), help="How many; default as confirmed in training.")
+@click.option(
+    "--episodes", type=click.IntRange(min=1), help="How many; default as confirmed in training."
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Root of the episode seeds.")
 @click.option("--sampled", is_flag=True, help="Draw actions instead of taking the most likely.")
 @runs_option

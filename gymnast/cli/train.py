@@ -15,8 +15,13 @@ def training_options(command: Any) -> Any:
     """What `train` and `resume` share: overrides, budgets, output."""
     for option in reversed(
         (
-            click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE",
-                         help="Override a config value, e.g. algo.lr=3e-4->0. Repeatable."),
+            click.option(
+                "--set",
+                "assignments",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Override a config value, e.g. algo.lr=3e-4->0. Repeatable.",
+            ),
             click.option("--env-steps", metavar="N", help="Budget in env steps: 50k, 2M."),
             click.option("--vec-steps", metavar="N", help="Budget in steps of the whole vector."),
             click.option("--updates", metavar="N", help="Budget in gradient updates."),
@@ -37,9 +42,16 @@ def training_options(command: Any) -> Any:
 @click.option("--algo", metavar="NAME", help="Use this algorithm instead of the preset's.")
 @click.option("--seed", type=click.IntRange(min=0), help="Root of all randomness.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Train N seeds as a group.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Seeds trained at the same time.")
-@click.option("--from", "source", metavar="RUN[:CHECKPOINT]", help="Start from another run's weights.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Seeds trained at the same time.",
+)
+@click.option(
+    "--from", "source", metavar="RUN[:CHECKPOINT]", help="Start from another run's weights."
+)
 @click.option("--name", default="", help="A name for the run.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
 @click.option("--group", hidden=True)
@@ -78,7 +90,9 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 @click.command()
 @click.argument("run", metavar="RUN", default="@last")
 @training_options
-@click.option("--at", default="latest", metavar="CHECKPOINT", help="best, latest, or env steps: 120k.")
+@click.option(
+    "--at", default="latest", metavar="CHECKPOINT", help="best, latest, or env steps: 120k."
+)
 @click.option("--fresh-optimizer", is_flag=True, help="Forget the optimiser's state.")
 def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
     """Go on with a run exactly where its last checkpoint left it.

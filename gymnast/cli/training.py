@@ -141,7 +141,11 @@ def _group_text(target: str, result: Mapping[str, Any]) -> str:
     lines = [f"{target}: {result['solved']} of {result['runs']} seeds solved"]
     for entry in result["scores"]:
         score = entry["score"]
-        told = "no score" if score is None else f"{score['mean']:.5g} [{score['low']:.5g}, {score['high']:.5g}]"
+        told = (
+            "no score"
+            if score is None
+            else f"{score['mean']:.5g} [{score['low']:.5g}, {score['high']:.5g}]"
+        )
         lines.append(f"  seed {entry['seed']:<4} {entry['id']}  {entry['status']:<9} {told}")
     if result["mean"] is not None:
         interval = "" if result["low"] is None else f" [{result['low']:.5g}, {result['high']:.5g}]"

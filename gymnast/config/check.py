@@ -8,7 +8,7 @@ from pathlib import Path
 from gymnast.config.presets import Preset, all_presets, find, split
 from gymnast.config.problems import Problem, Refused
 from gymnast.config.resolve import resolve_preset
-from gymnast.config.saved import load
+from gymnast.config.saved import is_stored, load
 
 COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
 """Facts that a preset shipped with gymnast must declare."""
@@ -27,8 +27,8 @@ def _problems(target: str) -> list[Problem]:
             return _in_preset(find(name), variant)
         path = Path(target)
         preset = Preset(path.stem.replace("__", "/"), path)
-        if "algo" in preset.source.data and "variants" not in preset.source.data:
-            load(path.read_text(encoding="utf-8"), at=target)  # a run's config
+        if is_stored(preset.source.data):
+            load(path.read_text(encoding="utf-8"), at=target)
             return []
         return _in_preset(preset, None)
     except Refused as refused:

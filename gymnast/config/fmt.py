@@ -13,6 +13,7 @@ from ruamel.yaml.nodes import MappingNode, Node
 
 from gymnast.config.config import CONFIGS
 from gymnast.config.problems import Key, Problem, Refused, fields_at
+from gymnast.config.saved import is_stored
 from gymnast.config.source import Source
 
 
@@ -24,17 +25,24 @@ def fmt(text: str, at: str = "") -> str:
     root = YAML(typ="safe", pure=True).compose(text)
     if not isinstance(root, MappingNode) or root.flow_style:
         return text
-    lines = [line.rstrip() for line in text.splitlines()]
+    lines = [line.rstrip(" \t\r") for line in text.rstrip("\n").split("\n")]
     head = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     entries = [_trimmed(entry) for entry in _entries(root, (), lines, head, len(lines))]
-    gap = "\n" if "algo" in source.data else "\n\n"  # the sections of a preset stand apart
+    gap = "\n" if is_stored(source.data) else "\n\n"  # the sections of a preset stand apart
     body = gap.join("\n".join(entry) for entry in entries)
     apart = [""] if head and not lines[head] else []
     formatted = "\n".join([*lines[:head], *apart, body, ""])
-    if Source.read(formatted, at).data != source.data:
+    if not _says(formatted, source.data):
         text = "cannot be put in order without changing it (is an anchor used?)"
         raise Refused([Problem(at, "", text)])
     return formatted
+
+
+def _says(text: str, data: object) -> bool:
+    try:
+        return Source.read(text).data == data
+    except Refused:
+        return False
 
 
 def _entries(
@@ -57,8 +65,10 @@ def _entries(
 def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> list[str]:
     if not isinstance(node, MappingNode) or node.flow_style or not node.value:
         return lines[start:end]
-    entries = _entries(node, path, lines, start, end)
-    return [line for entry in entries for line in entry]
+    ordered = [line for entry in _entries(node, path, lines, start, end) for line in entry]
+    while not ordered[0]:
+        del ordered[0]
+    return ordered
 
 
 def _first_line(key: Node, lines: list[str]) -> int:

@@ -75,9 +75,8 @@ class Preset:
             known = ", ".join(self.variants)
             guess = closest(variant, self.variants)
             at = self.source.at(()) if self.path else ""
-            raise ConfigError(
-                f"{self.name} has no variant {variant} (known: {known}){guess}", at=at
-            )
+            text = f"{self.name} has no variant {variant} (known: {known}){guess}"
+            raise Refused([Problem(at, "", text)])
         chain = [variant]
         while (parent := self.own.get(chain[0], {}).get("extends")) is not None:
             if parent not in self.variants or parent in chain:

@@ -107,7 +107,9 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     if not equals or not key or not all(key.split(".")):
         raise ConfigError(f"`{text}` sets nothing (expected KEY=VALUE such as algo.lr=3e-4)")
     if re.fullmatch(r"\s*[\d.eE+-]+[kMG]?\s*-", value):
-        quoted = "quote it, or the shell takes what follows `>` as a file: --set 'algo.lr=3e-4 -> 0'"
+        quoted = (
+            "quote it, or the shell takes what follows `>` as a file: --set 'algo.lr=3e-4 -> 0'"
+        )
         raise ConfigError(f"`{text}` breaks off in an arrow", fix=quoted)
     try:
         return key, Source.read(value).data if value.strip() else None
@@ -139,17 +141,21 @@ def _settle(
 
 def _budget(layers: list[Layer], given: Layer) -> list[Layer]:
     """A budget given on top replaces the others; where none is named there is a default one."""
-    named = [b for layer in (*layers, given) for b in BUDGETS if b in _section(layer, "stop")]
-    if not named:
+    if not any(_budgets(layer) for layer in (*layers, given)):
         return [Layer.of({"stop": {"env_steps": DEFAULT_BUDGET}}, "default budget")]
-    chosen = [b for b in BUDGETS if _section(given, "stop").get(b, "off") not in ("off", None)]
-    others = {b: "off" for b in BUDGETS if b in named and b not in chosen}
-    return [Layer.of({"stop": others}, given.source.name)] if chosen and others else []
+    if not _limits(given):
+        return []
+    replaced = {b: "off" for layer in layers for b in _limits(layer) if b not in _limits(given)}
+    return [Layer.of({"stop": replaced}, given.source.name)]
 
 
-def _section(layer: Layer, name: str) -> Mapping[str, Any]:
-    section = layer.data.get(name)
-    return section if isinstance(section, Mapping) else {}
+def _budgets(layer: Layer) -> dict[str, Any]:
+    stop = layer.data.get("stop")
+    return {b: stop[b] for b in BUDGETS if b in stop} if isinstance(stop, Mapping) else {}
+
+
+def _limits(layer: Layer) -> list[str]:
+    return [budget for budget, amount in _budgets(layer).items() if amount != "off"]
 
 
 def _without_algo(layer: Layer) -> Layer:
@@ -160,15 +166,22 @@ def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Dotted keys and nested mappings alike, as one tree."""
     tree: dict[str, Any] = {}
     for key, value in overrides.items():
-        *parents, last = str(key).split(".")
-        at = tree
-        for part in parents:
-            at = at.setdefault(part, {})
-        if isinstance(value, Mapping) and isinstance(at.get(last), dict):
-            at[last] |= value
-        else:
-            at[last] = value
+        for part in reversed(str(key).split(".")):
+            value = {part: value}
+        _graft(tree, value, str(key))
     return tree
+
+
+def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:
+    for name, value in branch.items():
+        if not isinstance(value, Mapping):
+            if name in tree:
+                raise ConfigError(f"{key} is given twice")
+            tree[name] = value
+        elif isinstance(inner := tree.setdefault(name, {}), dict):
+            _graft(inner, value, key)
+        else:
+            raise ConfigError(f"{key} is given twice")
 
 
 def _origins(config: Config[Any], leaves: Leaves) -> dict[str, str]:

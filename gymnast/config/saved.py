@@ -39,11 +39,16 @@ def save(config: Config[Any]) -> str:
     return text.getvalue()
 
 
+def is_stored(data: Any) -> bool:
+    """Whether this is a run's config: unlike a preset it says which algorithm it is for."""
+    algo = data.get("algo") if isinstance(data, dict) else None
+    return isinstance(algo, dict) and "name" in algo
+
+
 def load(text: str, at: str = "") -> Config[Any]:
     """The config that was saved. `at` names the file in messages."""
     source = Source.read(text, str(at))
-    algo = source.data.get("algo") if isinstance(source.data, dict) else None
-    name = algo.get("name") if isinstance(algo, dict) else None
+    name = source.data["algo"]["name"] if is_stored(source.data) else None
     if name not in ALGORITHMS:
         text = f"{show(name)} is no algorithm (known: {', '.join(ALGORITHMS)})"
         raise Refused([Problem(source.at(("algo", "name")), "algo.name", text)])

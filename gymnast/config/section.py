@@ -7,7 +7,11 @@ from pydantic import BaseModel, ConfigDict
 
 class Section(BaseModel):
     model_config = ConfigDict(
-        frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        use_attribute_docstrings=True,
+        ser_json_inf_nan="constants",  # an infinite bound is not an empty one
     )
 
 

@@ -31,7 +31,8 @@ class Source:
         try:
             root = YAML(typ="safe", pure=True).compose(text)
         except MarkedYAMLError as error:
-            at = f"{name}:{error.problem_mark.line + 1}" if error.problem_mark else name
+            mark = error.problem_mark
+            at = _place(name, mark.line + 1) if mark else name
             raise Refused([Problem(at, "", f"is not YAML: {error.problem}")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
@@ -41,7 +42,7 @@ class Source:
         """`file:line` of the key, or of the nearest one around it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:
-                return f"{self.name}:{self.lines[path[:end]]}"
+                return _place(self.name, self.lines[path[:end]])
         return self.name
 
 
@@ -67,11 +68,15 @@ class _Reader:
             inner = (*path, key)
             if key in found:
                 first = self.lines[inner]
-                at = f"{self.name}:{line}"
+                at = _place(self.name, line)
                 self.repeated.append(Problem(at, dotted(inner), f"is given twice (line {first})"))
             self.lines[inner] = line
             found[key] = self.data(value_node, inner)
         return found
+
+
+def _place(name: str, line: int) -> str:
+    return f"{name}:{line}" if name else f"line {line}"
 
 
 def _scalar(node: Node) -> Any:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.insight.textchart import line_chart
+from gymnast.text.chart import line_chart
 from gymnast.runs.run import Run, derived_status
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")

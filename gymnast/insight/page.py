@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gymnast.insight import wording
-from gymnast.insight.textchart import short, sparkline
+from gymnast.text import wording
+from gymnast.text.chart import short, sparkline
 
 EVENTS = 12
 """How many of the latest events a page shows."""
@@ -23,16 +23,16 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
 
 def run_page(run: dict[str, Any]) -> str:
     """A run as `api.show` gives it, from how it stands down to what to do next."""
-    sections = [
-        ("", _standing(run)),
-        ("settings that are not defaults", _settings(run)),
-        ("checkpoints", _checkpoints(run)),
-        ("alerts", _alerts(run)),
-        ("events", _events(run)),
-        ("next", _next(run)),
-    ]
-    parts = ["\n".join([*([title] if title else []), *lines]) for title, lines in sections if lines]
-    return "\n\n".join(parts)
+    sections = {
+        "settings that are not defaults": _settings(run),
+        "checkpoints": _checkpoints(run),
+        "alerts": _alerts(run),
+        "events": _events(run),
+        "next": _next(run),
+    }
+    filled = {title: list(lines) for title, lines in sections.items()}
+    parts = ["\n".join([title, *lines]) for title, lines in filled.items() if lines]
+    return "\n\n".join(["\n".join(_standing(run)), *parts])
 
 
 def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
@@ -137,8 +137,14 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
     told = ("time", "kind", "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes")
     for event in events[-EVENTS:]:
         detail = {k: v for k, v in event.items() if k not in (*told, "seconds")}
-        text = ", ".join(f"{key} {value}" for key, value in detail.items())
+        text = ", ".join(f"{key} {_brief(value)}" for key, value in detail.items())
         yield f"  {event.get('env_steps', 0):>11,}  {event['kind']:<12} {text}".rstrip()
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, dict) and {"mean", "low", "high"} <= value.keys():
+        return wording.score(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _next(run: dict[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gymnast.insight.wording import duration
+from gymnast.text.wording import duration
 
 Range = tuple[float, float]
 INF = math.inf

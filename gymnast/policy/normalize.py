@@ -101,7 +101,9 @@ class ValueScale:
         return value if self.mode == "off" else (value - self.mean) / self.std
 
     def real(self, output: Array) -> Array:
-        return output if self.mode == "off" else output * np.float32(self.std) + np.float32(self.mean)
+        return (
+            output if self.mode == "off" else output * np.float32(self.std) + np.float32(self.mean)
+        )
 
 
 def _moments_of_range(space: Vector) -> Moments:

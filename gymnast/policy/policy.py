@@ -11,8 +11,7 @@ import numpy as np
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.engine import inference
-from gymnast.policy import spaces
+from gymnast.policy import inference, spaces
 from gymnast.policy.actions import Categorical, Gaussian, head_for
 from gymnast.policy.layers import Embedding, actor_critic, initial, parameter_shapes
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
@@ -41,9 +40,7 @@ class Policy:
             free=self.head.free,
         )
         self.parameters = Parameters(parameter_shapes(self.network))
-        self.normalizer = (
-            None if is_category else ObsNormalizer(normalize.obs, obs, normalize.clip)
-        )
+        self.normalizer = None if is_category else ObsNormalizer(normalize.obs, obs, normalize.clip)
         self.value_scale = ValueScale(normalize.value)
 
     def initialize(self, seed: int, role: str) -> None:
@@ -64,7 +61,9 @@ class Policy:
         output = inference.actor_output(self.network, weights, self.features(obs))
         return self.head.parameters(output, weights.get("actor.log_std"), mask)
 
-    def act(self, obs: Array, noise: Array | None, mask: Array | None = None) -> tuple[Array, Array]:
+    def act(
+        self, obs: Array, noise: Array | None, mask: Array | None = None
+    ) -> tuple[Array, Array]:
         """Actions and the distribution they come from; greedy without noise."""
         dist = self.dist(obs, mask)
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist

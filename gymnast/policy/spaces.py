@@ -98,8 +98,13 @@ def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Obser
     """The space with unbounded components limited to what the environment's facts declare."""
     if not isinstance(obs, Vector) or len(components) != obs.size:
         return obs
-    low = tuple(float(c.low) if c.low is not None else x for c, x in zip(components, obs.low, strict=True))
-    high = tuple(float(c.high) if c.high is not None else x for c, x in zip(components, obs.high, strict=True))
+    low = tuple(
+        float(c.low) if c.low is not None else x for c, x in zip(components, obs.low, strict=True)
+    )
+    high = tuple(
+        float(c.high) if c.high is not None else x
+        for c, x in zip(components, obs.high, strict=True)
+    )
     return replace(obs, low=low, high=high)
 
 

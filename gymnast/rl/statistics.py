@@ -56,8 +56,11 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
     """1: predicts every return. 0: no better than their mean. Constant returns: 1 if met exactly, else 0."""
     variance = float(np.var(actual))
     residual = float(np.var(actual - predicted))
-    if variance == 0.0:
-        return 1.0 if residual == 0.0 else 0.0
+    rounding = 1e-12 * float(
+        np.square(actual).mean()
+    )  # equal returns may differ in their last digits
+    if variance <= rounding:
+        return 1.0 if residual <= rounding else 0.0
     return 1.0 - residual / variance
 
 

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from gymnast.errors import GymnastError
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """A full disk or a missing permission becomes a message about `path`, not a traceback."""
+    try:
+        yield
+    except OSError as error:
+        fix = "make room or give access; what was there before is as it was"
+        raise GymnastError(f"not written: {error.strerror}", at=str(path), fix=fix) from error
 
 
 def write(path: Path, content: bytes) -> None:
@@ -18,13 +32,14 @@ def write(path: Path, content: bytes) -> None:
 def replace(path: Path, content: bytes) -> None:
     """The file holds the old content or the new at every moment, for readers and after a crash."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        write(draft, content)
-        draft.rename(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-    sync_directory(path.parent)
+    with explained(path):
+        try:
+            write(draft, content)
+            draft.rename(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        sync_directory(path.parent)
 
 
 def append(path: Path, line: bytes) -> None:
@@ -32,7 +47,7 @@ def append(path: Path, line: bytes) -> None:
 
     A line that a crash has cut short is closed first, so it cannot swallow this one.
     """
-    with path.open("a+b") as file:
+    with explained(path), path.open("a+b") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             torn = file.read(1) != b"\n"

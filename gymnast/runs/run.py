@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import socket
 import string
 import time
@@ -82,12 +83,12 @@ class Run:
             "checkpoints": {"best": None, "latest": None},
             "alerts": [],
         } | more
-        for folder in (run.checkpoints, run.traces, run.inbox):
-            folder.mkdir()
-        durable.write(path / "config.yaml", config_text.encode())
-        durable.write(path / "provenance.json", document.dumps(dict(provenance), indent=1).encode())
-        durable.replace(path / "run.json", document.dumps(fields, indent=1).encode())
-        durable.sync_directory(runs_dir)
+        try:
+            with durable.explained(path):
+                run._lay_out(config_text, provenance, fields)
+        except BaseException:
+            shutil.rmtree(path, ignore_errors=True)  # no run, no directory
+            raise
         return run
 
     @property
@@ -170,6 +171,16 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
 
+    def _lay_out(self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]) -> None:
+        """Fill a new directory; run.json comes last, because it makes the directory a run."""
+        for folder in (self.checkpoints, self.traces, self.inbox):
+            folder.mkdir()
+        origins = document.dumps(dict(provenance), indent=1)
+        durable.write(self.path / "config.yaml", config.encode())
+        durable.write(self.path / "provenance.json", origins.encode())
+        durable.replace(self.path / "run.json", document.dumps(fields, indent=1).encode())
+        durable.sync_directory(self.path.parent)
+
     def _recorded_events(self) -> Iterator[dict[str, Any]]:
         try:
             lines = (self.path / "events.jsonl").read_bytes().splitlines()
@@ -226,16 +237,17 @@ def check_name(name: str) -> None:
 
 def _claim(runs_dir: Path) -> Path:
     """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
-    runs_dir.mkdir(parents=True, exist_ok=True)
-    while True:
-        first = secrets.choice(string.ascii_lowercase)
-        rest = (secrets.choice(string.ascii_lowercase + string.digits) for _ in range(7))
-        path = runs_dir / (first + "".join(rest))
-        try:
-            path.mkdir()
-        except FileExistsError:
-            continue
-        return path
+    with durable.explained(runs_dir):
+        runs_dir.mkdir(parents=True, exist_ok=True)
+        while True:
+            first = secrets.choice(string.ascii_lowercase)
+            rest = (secrets.choice(string.ascii_lowercase + string.digits) for _ in range(7))
+            path = runs_dir / (first + "".join(rest))
+            try:
+                path.mkdir()
+            except FileExistsError:
+                continue
+            return path
 
 
 def _text(path: Path) -> str:

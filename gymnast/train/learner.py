@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -37,12 +38,10 @@ class Learner:
         obs = with_declared_ranges(obs, cfg.facts.observations)
         self.policy = Policy(obs, action, cfg.policy, cfg.normalize)
         self.policy.initialize(cfg.seed, role)
-        self.algorithm = load_algorithm(self.policy, cfg.algo)
+        self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
 
-    def learn(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
-    ) -> dict[str, float]:
+    def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
         reward = self.reward_scale(rollout.reward, rollout.done, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
@@ -83,6 +82,6 @@ class Learner:
             self.algorithm.load({**arrays, **plain["algorithm"]})
 
 
-def load_algorithm(policy: Policy, cfg: AlgoSection) -> Algorithm:
+def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:
     module, _, name = ALGORITHMS[cfg.name][1].partition(":")
-    return getattr(importlib.import_module(module), name)(policy, cfg)
+    return getattr(importlib.import_module(module), name)

@@ -90,7 +90,9 @@ class Loop:
         updates = 0
         for role, learner in s.learners.items():
             rollout = collected.rollouts[role]
-            metrics = learner.learn(rollout, values, stream(s.cfg.seed, "batch", role, clock.rollouts))
+            metrics = learner.learn(
+                rollout, values, stream(s.cfg.seed, "batch", role, clock.rollouts)
+            )
             updates += int(metrics.pop("optim/steps"))
             s.recent[role].extend(rollout.episodes)
             about = rollout_row(rollout, learner.policy.head) | episode_row(s.recent[role])
@@ -215,7 +217,9 @@ class Loop:
         confirmed = None if interrupted else self.confirm(version)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        solved = None if threshold is None else confirmed is not None and is_solved(score, threshold)
+        solved = (
+            None if threshold is None else confirmed is not None and is_solved(score, threshold)
+        )
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
         stopped = interrupted or self.interrupts.asked()
@@ -227,7 +231,10 @@ class Loop:
             score=score,
             confirmed=confirmed is not None,
             clocks=s.clock.counters(),
-            checkpoints={"best": version if confirmed or best else None, "latest": s.clock.env_steps},
+            checkpoints={
+                "best": version if confirmed or best else None,
+                "latest": s.clock.env_steps,
+            },
             alerts=self.recorder.alerts.state()["alerts"],
         )
         info = self.run.info

@@ -30,7 +30,9 @@ class Scores:
     """Results since the best one."""
 
     def submit(self, policy: Policy, version: int) -> None:
-        self._send(Job(version, policy.spec(), policy.arrays(), "eval", self._file("eval", version)))
+        self._send(
+            Job(version, policy.spec(), policy.arrays(), "eval", self._file("eval", version))
+        )
         self.newest = version
 
     def take(self, give_up: Callable[[], bool]) -> Evaluation | None:

@@ -24,9 +24,11 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.train.evaluation import open_evaluation
 from gymnast.train.interrupts import Interrupts
+from gymnast.train.learner import load_algorithm
 from gymnast.train.loop import Loop
 from gymnast.train.scores import Scores
-from gymnast.train.session import POLICY, Session, limits_of, of_role, open_collector
+from gymnast.train.session import POLICY, Session, limits_of, of_role
+from gymnast.train.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""
@@ -52,6 +54,7 @@ def begin(
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
     cfg = resolved.config
+    load_algorithm(cfg.algo)  # the slow import comes first: a run that exists is a run that trains
     run = Run.create(
         runs_dir,
         config_text=save(cfg),
@@ -59,6 +62,7 @@ def begin(
         seed=cfg.seed,
         name=label.name,
         parent=source[0].id if source else None,
+        parent_step=source[1].step if source else None,
         group=label.group,
         tags=label.tags,
         provenance=resolved.provenance,
@@ -67,9 +71,7 @@ def begin(
         threshold=cfg.facts.threshold,
     )
     with _open(run, cfg, collector, console) as loop:
-        collector.begin()
-        if source is not None:
-            _take_weights(loop, *source)
+        _start_fresh(loop, source)
         return run, _train(loop)
 
 
@@ -88,15 +90,20 @@ def resume(
     if overrides:
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
         _refuse_other_shape(before, cfg)
-    saved = checkpoint.find(run.path, at)
-    _refuse_nothing_to_do(run, cfg, saved, changed=cfg != before)
+    saved = _where_to_resume(run, at)
+    if saved is not None:
+        _refuse_nothing_to_do(run, saved, changed=cfg != before)
     with _open(run, cfg, collector_for(cfg), console) as loop:
         if cfg != before:
             durable.replace(run.path / "config.yaml", save(cfg).encode())
             origins = document.dumps(dict(provenance), indent=1).encode()
             durable.replace(run.path / "provenance.json", origins)
-        _restore(loop, saved, optimizer=optimizer)
-        _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+        if saved is None:
+            _start_fresh(loop, _parent_of(run))
+            loop.event("begun again", why="it was ended before its first checkpoint")
+        else:
+            _restore(loop, saved, optimizer=optimizer)
+            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
         return run, _train(loop)
 
 
@@ -109,7 +116,7 @@ def _open(
         stack.callback(collector.close)
         stack.enter_context(run.writer())
         metrics = declared(cfg, limits_of(collector, cfg))
-        log = LogFile(run.path / "log.txt", metrics)
+        log = LogFile(run.path / "log.txt", metrics, ending=end_text)
         stack.enter_context(log.listening())
         store = MetricStore(run.path / "metrics.db", "w")
         recorder = Recorder(metrics, [Stored(store), log, console(metrics, cfg)])
@@ -127,6 +134,27 @@ def _open(
         interrupts = stack.enter_context(Interrupts(leave))
         run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
         yield Loop(run, session, recorder, store, interrupts)
+
+
+def _start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
+    loop.session.collector.begin()
+    if source is not None:
+        _take_weights(loop, *source)
+
+
+def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
+    """None for a run that was ended before its very first checkpoint."""
+    if at == "latest" and not checkpoint.steps(run.path):
+        return None
+    return checkpoint.find(run.path, at)
+
+
+def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
+    info = run.info
+    if info["parent"] is None:
+        return None
+    parent = Run(run.path.parent / info["parent"])
+    return parent, checkpoint.find(parent.path, info["parent_step"])
 
 
 def _train(loop: Loop) -> Summary:
@@ -203,7 +231,7 @@ def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
         )
 
 
-def _refuse_nothing_to_do(run: Run, cfg: Config[Any], saved: Checkpoint, *, changed: bool) -> None:
+def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:
     info = run.info
     if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
         return

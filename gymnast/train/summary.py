@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from gymnast.insight import wording
+from gymnast.text import wording
 from gymnast.metrics.recorder import Summary
 
 

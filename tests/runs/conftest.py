@@ -18,11 +18,6 @@ Maker = Callable[..., Run]
 
 
 @pytest.fixture
-def runs_dir(tmp_path: Path) -> Path:
-    return tmp_path / "runs"
-
-
-@pytest.fixture
 def make_run(runs_dir: Path) -> Maker:
     """A finished CartPole run; keywords of `Run.create`, others are fields of run.json."""
     made: list[Run] = []

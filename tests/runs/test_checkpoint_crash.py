@@ -44,7 +44,7 @@ def value_of(found: checkpoint.Checkpoint) -> float:
 
 
 def die_at(n: int, moment: str) -> None:
-    """Make the n-th file system call of this process its last, as a kill -9 or a power cut would."""
+    """Make the n-th file system call of this process its last, as kill -9 or a power cut would."""
     calls = 0
 
     def fatal(real: Callable[..., Any], name: str) -> Callable[..., Any]:

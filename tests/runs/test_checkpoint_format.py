@@ -138,7 +138,13 @@ def test_writing_the_same_again_keeps_it_and_writing_another_replaces_it(tmp_pat
 
 @pytest.mark.parametrize(
     ("which", "step"),
-    [("latest", 240_128), (120_832, 120_832), ("120832", 120_832), ("121k", 120_832), ("0.1M", 1e5)],
+    [
+        ("latest", 240_128),
+        (120_832, 120_832),
+        ("120832", 120_832),
+        ("121k", 120_832),
+        ("0.1M", 1e5),
+    ],
 )
 def test_a_checkpoint_is_found_by_what_people_type(tmp_path: Path, which: str | int, step: int):
     for s in (0, 100_000, 120_832, 240_128):
@@ -181,5 +187,5 @@ def test_going_on_from_an_earlier_one_sets_later_ones_aside_until_replaced(tmp_p
 def test_missing_files_are_named(tmp_path: Path):
     found = checkpoint.read(save(tmp_path, 5))
     assert found.stems == ("policy",)
-    with pytest.raises(CheckpointError, match="optimizer.safetensors"):
+    with pytest.raises(CheckpointError, match=r"optimizer\.safetensors"):
         found.tensors("optimizer")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.errors import RunError
+from gymnast.errors import GymnastError, RunError
 from gymnast.runs import lock, run
 from gymnast.runs.run import Run
 
@@ -90,6 +91,35 @@ def test_fields_changed_by_many_processes_at_once_are_all_kept(make_run: Maker):
         child.join()
     assert len([key for key in made.info if key.startswith("field_")]) == 40
     assert not [p for p in made.path.iterdir() if p.name.startswith(".run.json")]
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_run_json_and_events_as_they_were_and_is_said(
+    make_run: Maker, monkeypatch: pytest.MonkeyPatch
+):
+    made = make_run(note="before")
+    made.event("first", {"rollouts": 1})
+    monkeypatch.setattr(os, "fsync", full)
+    for change in (lambda: made.update(note="after"), lambda: made.event("x", {"rollouts": 2})):
+        with pytest.raises(GymnastError, match="No space left"):
+            change()
+    assert made.info["note"] == "before"
+    assert made.events()[0]["kind"] == "first"
+    assert not list(made.path.glob(".run.json*"))
+
+
+def test_a_start_that_fails_leaves_no_directory(
+    runs_dir: Path, make_run: Maker, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(GymnastError, match="No space left"):
+        make_run()
+    assert list(runs_dir.iterdir()) == []
+    with pytest.raises(GymnastError, match="Not a directory"):
+        Run.create(Path("/dev/null/x"), config_text="", preset="A", seed=0, provenance={})
 
 
 def test_a_status_nobody_knows_is_refused(make_run: Maker):

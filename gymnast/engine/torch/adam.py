@@ -15,7 +15,9 @@ _BETA1, _BETA2 = 0.9, 0.999
 
 
 class Adam:
-    def __init__(self, parameters: np.ndarray, gradient: np.ndarray, *, eps: float, weight_decay: float):
+    def __init__(
+        self, parameters: np.ndarray, gradient: np.ndarray, *, eps: float, weight_decay: float
+    ):
         self.eps, self.weight_decay = eps, weight_decay
         self.parameters, self.gradient = torch.from_numpy(parameters), torch.from_numpy(gradient)
         self.first, self.second = aligned_zeros(parameters.size), aligned_zeros(parameters.size)

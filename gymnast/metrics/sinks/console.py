@@ -70,15 +70,20 @@ class Console:
             return
         self._closed = True
         atexit.unregister(self._abandon)
-        with suppress(OSError, ValueError):  # the reader of a pipe went away: nobody is watching
+        with suppress(OSError, ValueError):  # nobody is watching any more
             self._show.close()
             if summary is not None and self._ending is not None:
-                first, *others = self._ending(summary).rstrip().split("\n")
-                style = {True: "bold green", False: "bold yellow", None: "bold"}
-                mood = style[summary.get("solved")] if not self._quiet else None
-                self._terminal.print(first, style=mood, markup=False)
-                if others and not self._quiet:
-                    self._terminal.print("\n".join(others), markup=False)
+                self._tell(summary, self._ending(summary).rstrip())
+
+    def _tell(self, summary: Summary, ending: str) -> None:
+        first, _, others = ending.partition("\n")
+        if self._quiet or not self._terminal.is_terminal:  # rich ends the process on a closed pipe
+            self._terminal.file.write(f"{first if self._quiet else ending}\n")
+            self._terminal.file.flush()
+            return
+        moods = {True: "bold green", False: "bold yellow", None: "bold"}
+        self._terminal.print(first, style=moods[summary.get("solved")], markup=False)
+        self._terminal.print(others, markup=False)
 
     def _abandon(self) -> None:
         self.close(None)
@@ -167,7 +172,7 @@ class _LiveTable:
         self._stop.set()
         if self._live is None:
             return
-        self._thread.join(timeout=5.0)
+        self._thread.join(timeout=1.0)
         self._ticking = False
         try:
             self._draw()

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from gymnast.insight.textchart import sparkline
-from gymnast.insight.wording import duration
+from gymnast.text.chart import sparkline
+from gymnast.text.wording import duration
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History

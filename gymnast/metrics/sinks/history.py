@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from threading import Lock
+from threading import RLock
 
 from gymnast.metrics.recorder import Row
 
@@ -25,7 +25,7 @@ class History:
     def __init__(self, limit: int = 128) -> None:
         self._all = _Thinned(limit)
         self._evaluated = _Thinned(limit)
-        self._lock = Lock()
+        self._lock = RLock()  # a signal handler may draw while a row is being added
 
     def add(self, row: Row) -> None:
         with self._lock:

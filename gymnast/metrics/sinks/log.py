@@ -47,15 +47,10 @@ class LogFile:
         """Anything worth keeping: a warning, a worker's traceback. May have several lines."""
         lines = _ANSI.sub("", text).replace("\r", "\n").rstrip().split("\n")
         stamp = time.strftime("%Y-%m-%d %H:%M:%S ")
-        entry = "".join(f"{stamp}{line}\n" for line in lines)
-        if self._full:
-            return
-        if self._size + len(entry.encode()) > self._cap - ENDING_BYTES:
+        if not self._full and not self._put(lines, stamp, ENDING_BYTES):
             self._full = True
-            entry = (
-                f"{stamp}the log is full; rows and events go on in metrics.db and events.jsonl\n"
-            )
-        self._put(entry)
+            note = "the log is full; rows and events go on in metrics.db and events.jsonl"
+            self._put([note], stamp, ENDING_BYTES // 2)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
@@ -72,9 +67,7 @@ class LogFile:
         if self._file.closed:
             return
         if summary is not None and self._ending is not None:
-            ending = _ANSI.sub("", self._ending(summary)).rstrip() + "\n"
-            if self._size + len(ending.encode()) <= self._cap:
-                self._put(ending)
+            self._put(_ANSI.sub("", self._ending(summary)).rstrip().split("\n"))
         self._file.close()
 
     @contextmanager
@@ -101,10 +94,15 @@ class LogFile:
             warnings.showwarning = show
             root.removeHandler(handler)
 
-    def _put(self, text: str) -> None:
+    def _put(self, lines: Sequence[str], stamp: str = "", reserve: int = 0) -> bool:
+        """One write, so that lines of several threads do not mix; False where it does not fit."""
+        text = "".join(f"{stamp}{line}\n" for line in lines)
         encoded = text.encode("utf-8", "backslashreplace")
+        if self._size + len(encoded) > self._cap - reserve:
+            return False
         self._file.write(encoded)
         self._size += len(encoded)
+        return True
 
 
 class _Handler(logging.Handler):

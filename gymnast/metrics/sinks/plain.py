@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gymnast.clock import CLOCKS
+from gymnast.text.wording import score
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import in_order, spec
 
-_UNTOLD = {"kind", "time", "env_steps", "rollouts", "clocks"}
+_UNTOLD = {"kind", "time", *CLOCKS}
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric]) -> str:
@@ -36,7 +38,14 @@ def alert_line(alert: Alert) -> str:
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """`checkpoint at 40,960 env steps: reason=best`."""
+    """`checkpoint at 40,960 env steps: reason best`."""
     where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""
-    detail = " ".join(f"{key}={value}" for key, value in event.items() if key not in _UNTOLD)
+    told = (f"{key} {_value(value)}" for key, value in event.items() if key not in _UNTOLD)
+    detail = ", ".join(told)
     return f"{event.get('kind', 'event')}{where}{': ' if detail else ''}{detail}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping) and {"mean", "low", "high"} <= set(value):
+        return score(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,55 @@
+# Everything runs in .venv, which the first target that needs it creates.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test check lint format fast slow docs kill100 results bench clean
+
+demo: $(READY) ## train CartPole to solved, show the result, say what to do next
+	@$(BIN)/gymnast train CartPole-v1
+	@echo
+	@$(BIN)/gymnast show @last
+	@echo
+	@echo "Watch one while it trains:  $(BIN)/gymnast train LunarLander-v3"
+	@echo "List runs:                  $(BIN)/gymnast runs"
+
+test: check slow ## what CI runs: all of check, then the slow tests
+
+check: lint fast ## run on every change
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/gymnast config check
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+fast: $(READY)
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+slow: $(READY)
+	$(BIN)/pytest -q -m slow
+
+docs: $(READY) ## regenerate the pages that are made from data
+	$(BIN)/python -m gymnast.metrics.docs
+	$(BIN)/python -m gymnast.insight.results > docs/results.md
+
+kill100: $(READY) ## kill -9 a training and its saves a hundred times, resume, compare
+	$(BIN)/python -m tests.e2e.kills --kills 100
+
+bench: $(READY) ## measure ourselves beside Stable-Baselines3
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text]"
+	touch $@

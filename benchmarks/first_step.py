@@ -1,0 +1,14 @@
+"""A CartPole that ends its process at the first step: what that process has used by then is what it
+takes to get from the command to the first environment step."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+
+
+class FirstStep(CartPoleEnv):
+    def step(self, action: Any) -> NoReturn:  # noqa: ARG002
+        os._exit(0)

@@ -1,0 +1,67 @@
+"""`gymnast reproduce`."""
+
+from __future__ import annotations
+
+import click
+
+from gymnast.cli.options import echo_json, json_option, runs_option
+
+
+@click.command()
+@click.argument("preset", metavar="ENV[:VARIANT]")
+@click.option("--seeds", type=click.IntRange(min=1), help="How many of its seeds. Default: all.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Seeds trained at the same time.",
+)
+@click.option("--store", "store_it", is_flag=True, help="Store what comes out as the result.")
+@runs_option
+@json_option
+def reproduce(
+    preset: str, seeds: int | None, jobs: int, store_it: bool, runs_dir: str | None, as_json: bool
+) -> int:
+    """Train a preset again as its stored result was trained, and say whether it holds.
+
+    \b
+    gymnast reproduce CartPole-v1:ppo
+    gymnast reproduce LunarLander-v3 --seeds 1
+
+    On the same kind of machine with the same versions the scores are identical to the last digit.
+    """
+    from gymnast.config.resolve import resolve
+    from gymnast.insight import results
+    from gymnast.launch import train_group
+    from gymnast.runs import store
+
+    resolved = resolve(preset)
+    known = None if store_it else results.stored(resolved.preset)
+    count = seeds or (len(known["seeds"]) if known else 1)
+    group = train_group(
+        resolved.preset,
+        seeds=[e["seed"] for e in known["seeds"][:count]] if known else range(count),
+        jobs=jobs,
+        runs_dir=store.runs_dir(runs_dir),
+        report=None if as_json else click.echo,
+    )
+    for seed, text in group.errors.items():
+        click.echo(f"seed {seed}: {text}", err=True)
+    if not group.ok:
+        return 130 if group.interrupted else 1
+    if known is None:
+        threshold = resolved.config.facts.threshold
+        result = results.of_group(resolved.preset, group.runs, threshold)
+        click.echo(f"stored in {results.store(result)}")
+        return 0
+    verdict = results.verdict(known, group.runs)
+    if as_json:
+        echo_json(verdict)
+    else:
+        word = "holds" if verdict["holds"] else "does NOT hold"
+        same = ", identical to the last digit" if verdict["identical"] else ""
+        click.echo(f"{resolved.preset}: the stored result {word}{same}")
+        click.echo(f"  stored  {known['mean']:.5g} over {len(known['seeds'])} seeds")
+        click.echo(f"  now     {verdict['now']['mean']:.5g} over {len(group.runs)} seeds")
+    return 0 if verdict["holds"] else 1

@@ -1,0 +1,150 @@
+"""Stored results of presets: what was run, how it came out, on what; and whether it still holds.
+
+One JSON file per `ENV:variant` lies beside the presets. `gymnast reproduce` makes them and repeats
+them; docs/results.md is a view of them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import UsageError
+from gymnast.launch import group_result
+from gymnast.runs import document, durable
+
+VERSION = 1
+FOLDER = Path(__file__).parent.parent / "presets" / "results"
+
+
+def of_group(
+    preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
+) -> dict[str, Any]:
+    """The stored form of a group of finished seeds. `runs`: run.json of each."""
+    group = group_result(runs)
+    seeds = [run["seed"] for run in runs]
+    return {
+        "version": VERSION,
+        "preset": preset,
+        "command": f"gymnast reproduce {preset} --seeds {len(seeds)}",
+        "date": time.strftime("%Y-%m-%d"),
+        "revision": runs[0]["revision"],
+        "versions": runs[0]["versions"],
+        "cpu": runs[0]["cpu"],
+        "threshold": threshold,
+        "seeds": [
+            {
+                "seed": run["seed"],
+                "solved": run["solved"],
+                "score": run["score"],
+                "env_steps": run["clocks"]["env_steps"],
+                "seconds": run["clocks"]["seconds"],
+            }
+            for run in runs
+        ],
+        **{key: group[key] for key in ("mean", "iqm", "low", "high", "solved")},
+    }
+
+
+def store(result: Mapping[str, Any]) -> Path:
+    path = _file(result["preset"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.replace(path, (document.dumps(dict(result), indent=1) + "\n").encode())
+    return path
+
+
+def stored(preset: str) -> dict[str, Any]:
+    path = _file(preset)
+    if not path.exists():
+        known = ", ".join(result["preset"] for result in every()) or "none"
+        raise UsageError(f"no result is stored for {preset}", fix=f"stored are: {known}")
+    return json.loads(path.read_text())
+
+
+def every() -> list[dict[str, Any]]:
+    """All stored results, by preset."""
+    return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
+
+
+def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Does a repetition hold? It does when its mean is not below the stored interval (of the mean
+    over seeds, or of a single seed's episodes) and no seed that was solved is unsolved now."""
+    now = group_result(runs)
+    by_seed = {entry["seed"]: entry for entry in before["seeds"]}
+    same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
+    floor = min([e["score"]["low"] for e in same] + [x for x in (before["low"],) if x is not None])
+    lost = [
+        run["seed"]
+        for run in runs
+        if by_seed.get(run["seed"], {}).get("solved") and run.get("solved") is not True
+    ]
+    holds = now["mean"] is not None and now["mean"] >= floor and not lost
+    identical = bool(same) and [e["score"] for e in same] == [run["score"] for run in runs]
+    return {
+        "preset": before["preset"],
+        "holds": holds,
+        "identical": identical,
+        "stored": {key: before[key] for key in ("mean", "low", "high", "iqm", "solved")},
+        "now": {key: now[key] for key in ("mean", "low", "high", "iqm", "solved")},
+        "floor": floor,
+        "seeds_no_longer_solved": lost,
+    }
+
+
+def markdown() -> str:
+    """docs/results.md."""
+    lines = [
+        "# Results",
+        "",
+        "Made by `make docs` from the JSON files in `gymnast/presets/results/`. Each line can be",
+        "repeated with its command. A score is the mean raw return of the best checkpoint on held-out",
+        "seeds that were used neither for stopping nor for choosing; over several training seeds the",
+        "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
+        "from start to stop, evaluation included.",
+        "",
+        "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes | env steps | seconds |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [_line(result) for result in every()]
+    lines += ["", "## How each was made", ""]
+    for result in every():
+        versions = ", ".join(f"{name} {v}" for name, v in result["versions"].items())
+        lines.append(
+            f"- `{result['command']}`: seeds {', '.join(str(e['seed']) for e in result['seeds'])}; "
+            f"revision {result['revision'][:12]}, {result['date']}, {result['cpu']['model']}, {versions}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _line(result: Mapping[str, Any]) -> str:
+    entries = result["seeds"]
+    interval = "" if result["low"] is None else f" [{result['low']:.4g}, {result['high']:.4g}]"
+    cells = (
+        f"`{result['preset']}`",
+        "-" if result["threshold"] is None else f"{result['threshold']:g}",
+        f"{result['solved']}/{len(entries)}",
+        f"{result['mean']:.4g}{interval}",
+        f"{min(e['score']['mean'] for e in entries):.4g}",
+        f"{result['iqm']:.4g}",
+        f"{entries[0]['score']['episodes']:,}",
+        f"{_median([e['env_steps'] for e in entries]):,.0f}",
+        f"{_median([e['seconds'] for e in entries]):,.3g}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _file(preset: str) -> Path:
+    return FOLDER / f"{preset.replace('/', '__').replace(':', '.')}.json"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

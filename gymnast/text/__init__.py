@@ -1,0 +1,1 @@
+"""How numbers, times and curves read as text."""

@@ -1,0 +1,123 @@
+"""Random configs for property tests: every field of every section, schedules in every shape."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from gymnast.clock import CLOCKS
+from gymnast.config.cadence import Cadence
+from gymnast.config.numbers import Share
+from gymnast.config.schedule import SHAPES, Position, Schedule
+
+numbers = st.floats(-1e12, 1e12, allow_nan=False).map(lambda x: x + 0.0)
+positive = st.floats(1e-9, 1e9)
+counts = st.integers(1, 10**9)
+switches = st.booleans()
+shares = st.floats(0, 1).map(lambda x: Share(x + 0.0))
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Co"]), max_size=12)
+
+
+def maybe(values: st.SearchStrategy) -> st.SearchStrategy:
+    return st.just("off") | values
+
+
+@st.composite
+def schedules(draw: st.DrawFn, values: st.SearchStrategy = positive) -> Schedule:
+    percent = draw(st.booleans())
+    amounts = st.floats(0.001, 100) if percent else st.floats(0.5, 1e9)
+    n = draw(st.integers(0, 3))
+    later = sorted(draw(st.lists(amounts, min_size=n, max_size=n, unique=True)))
+    frames = [(Position(0), draw(values))]
+    frames += [(Position(amount, percent), draw(values)) for amount in later]
+    return Schedule(
+        tuple(frames),
+        shape=draw(st.sampled_from(SHAPES)),
+        warmup=draw(st.none() | st.builds(Position, st.floats(0.1, 100), st.just(percent))),
+        floor=draw(st.none() | positive),
+        clock=draw(st.none() | st.sampled_from(CLOCKS)),
+    )
+
+
+cadences = st.builds(Cadence, positive, st.sampled_from(CLOCKS)) | st.builds(
+    Cadence, st.floats(0.001, 100), st.just("%")
+)
+
+json_values = st.recursive(
+    st.none() | switches | st.integers(-(10**12), 10**12) | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def on_env_steps(schedule: Schedule) -> Schedule:
+    """The same, on a clock that the budget below limits."""
+    return Schedule(schedule.frames, schedule.shape, schedule.warmup, schedule.floor, "env_steps")
+
+
+coefficients = schedules().map(on_env_steps)
+
+configs = st.fixed_dictionaries(
+    {
+        "env": st.fixed_dictionaries(
+            {"id": texts},
+            optional={
+                "kwargs": st.dictionaries(texts, json_values, max_size=3),
+                "n_envs": st.just("auto") | counts,
+                "max_episode_steps": maybe(counts),
+            },
+        ),
+        "algo": st.fixed_dictionaries(
+            {"name": st.just("ppo")},
+            optional={
+                "batch_size": shares,
+                "lr": coefficients,
+                "clip": coefficients,
+                "value_clip": maybe(coefficients),
+                "entropy_coef": coefficients,
+                "gamma": st.floats(0, 1),
+                "max_grad_norm": maybe(positive),
+                "target_kl": maybe(positive),
+                "advantage_norm": st.sampled_from(["minibatch", "rollout", "off"]),
+            },
+        ),
+        "stop": st.fixed_dictionaries(
+            {"env_steps": counts},
+            optional={"minutes": maybe(positive), "solved": switches, "plateau": maybe(counts)},
+        ),
+    },
+    optional={
+        "seed": st.integers(0, 2**31),
+        "policy": st.fixed_dictionaries(
+            {}, optional={"hidden": st.lists(counts, max_size=3), "shared": switches}
+        ),
+        "eval": st.fixed_dictionaries(
+            {},
+            optional={
+                "every": maybe(cadences),
+                "start_at": maybe(shares | numbers),
+                "deterministic": switches,
+                "starts": st.sampled_from(["seeds", "all"]),
+            },
+        ),
+        "traces": st.fixed_dictionaries({}, optional={"train": shares, "eval": switches}),
+        "facts": st.fixed_dictionaries(
+            {},
+            optional={
+                "actions": st.lists(texts, max_size=3),
+                "reward": maybe(st.just([float("-inf"), 3]) | st.tuples(st.just(-1.5), positive)),
+                "threshold": maybe(numbers),
+                "deterministic": switches,
+                "source": texts,
+                "observations": st.lists(
+                    st.fixed_dictionaries(
+                        {"name": texts, "low": st.just(float("-inf")), "high": numbers}
+                    ),
+                    max_size=2,
+                ),
+            },
+        ),
+        "metrics": st.dictionaries(
+            texts, st.fixed_dictionaries({"source": texts, "description": texts}), max_size=2
+        ),
+    },
+)

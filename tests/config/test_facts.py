@@ -1,0 +1,132 @@
+"""What presets declare about environments, held against the live ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.config import Config
+from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.resolve import resolve
+
+TARGETS = [
+    f"{preset.name}:{variant}"
+    for preset in (Preset(p.stem.replace("__", "/"), p) for p in sorted(SHIPPED.glob("*.yaml")))
+    for variant in preset.variants
+]
+
+
+@pytest.fixture(params=TARGETS)
+def config(request: pytest.FixtureRequest) -> Config:
+    return resolve(request.param).config
+
+
+@pytest.fixture
+def env(config: Config) -> Iterator[gym.Env]:
+    live = gym.make(config.env.id, **config.env.kwargs)
+    yield live
+    live.close()
+
+
+def episode(env: gym.Env, seed: int) -> tuple[list, list[float], bool]:
+    """Observations, rewards and whether it ended by itself, under random actions."""
+    env.action_space.seed(seed)
+    obs, _ = env.reset(seed=seed)
+    seen, rewards, terminated, truncated = [obs], [], False, False
+    while not (terminated or truncated):
+        obs, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        seen.append(obs)
+        rewards.append(float(reward))
+    return seen, rewards, terminated
+
+
+def test_there_is_a_label_for_every_action(config, env):
+    space = env.action_space
+    n = space.n if isinstance(space, gym.spaces.Discrete) else int(np.prod(space.shape))
+    assert len(config.facts.actions) == n
+    assert len(set(config.facts.actions)) == n
+
+
+def test_observation_ranges_are_those_of_the_environment(config, env):
+    space, components = env.observation_space, config.facts.observations
+    if isinstance(space, gym.spaces.Discrete):
+        (state,) = components
+        assert (state.low, state.high) == (space.start, space.start + space.n - 1)
+        return
+    assert len(components) == int(np.prod(space.shape))
+    assert np.allclose([c.low for c in components], space.low.ravel(), rtol=1e-6)
+    assert np.allclose([c.high for c in components], space.high.ravel(), rtol=1e-6)
+    assert len({c.name for c in components}) == len(components)
+
+
+def test_no_reward_and_no_return_leaves_the_declared_range(config, env):
+    (low, high), (worst, best) = config.facts.reward, config.facts.returns
+    for seed in range(5):
+        _, rewards, _ = episode(env, seed)
+        assert low <= min(rewards) <= max(rewards) <= high
+        assert worst <= sum(rewards) <= best
+
+
+def test_bounded_returns_are_what_the_longest_episode_can_collect(config, env):
+    low, high = config.facts.reward
+    steps = env.spec.max_episode_steps
+    assert config.facts.returns[0] >= min(low * steps, low) - 0.01
+    assert config.facts.returns[1] <= max(high * steps, high)
+
+
+def test_the_same_seed_and_actions_give_the_same_episode(config, env):
+    assert config.facts.deterministic
+    other = gym.make(config.env.id, **config.env.kwargs, **config.facts.deterministic_settings)
+    episode(other, 99)  # an environment with a past must not differ
+    for seed in (0, 1):
+        seen, rewards, terminated = episode(env, seed)
+        seen_again, rewards_again, terminated_again = episode(other, seed)
+        assert all(map(np.array_equal, seen, seen_again))
+        assert rewards == rewards_again
+        assert terminated == terminated_again
+    other.close()
+
+
+def test_frames_per_second_are_the_environments(config, env):
+    assert config.facts.fps == env.metadata["render_fps"]
+
+
+def test_the_threshold_is_the_environments_unless_its_optimum_cannot_clear_it(config, env):
+    own = env.spec.reward_threshold
+    if own is not None and own <= (config.facts.optimum or np.inf):
+        assert config.facts.threshold == own
+
+
+def test_the_source_documents_this_environment(config):
+    name = config.env.id.rsplit("-v", 1)[0]
+    page = config.facts.source.rstrip("/").rsplit("/", 1)[-1].replace("_", "")
+    assert config.facts.source.startswith("https://gymnasium.farama.org/environments/")
+    assert page == name.lower()
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v4"])
+def test_the_optimum_is_what_dynamic_programming_finds(name):
+    config = resolve(name).config
+    env = gym.make(config.env.id, **config.env.kwargs)
+    table, starts = env.unwrapped.P, env.unwrapped.initial_state_distrib
+    value = np.zeros(len(table))
+    for _ in range(env.spec.max_episode_steps):
+        value = np.array([max(_worth(table[s][a], value) for a in table[s]) for s in table])
+    assert config.facts.optimum == pytest.approx(value @ starts, abs=5e-4)
+    assert value[starts > 0].max() <= config.facts.returns[1]
+
+
+def _worth(outcomes: list, value: np.ndarray) -> float:
+    return sum(p * (r + (0 if done else value[s])) for p, s, r, done in outcomes)
+
+
+def test_no_landing_returns_more_than_the_declared_range_allows():
+    config = resolve("LunarLander-v3").config
+    env = gym.make("LunarLander-v3")
+    for seed in range(200):  # a return is at most 100 + 20 - the shaping at the start
+        x, y, vx, vy, angle, *_ = env.reset(seed=seed)[0]
+        start = -100 * (np.hypot(x, y) + np.hypot(vx, vy) + abs(angle))
+        assert 120 - start <= config.facts.returns[1]

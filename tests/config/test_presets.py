@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gymnast.config import presets
+from gymnast.config.check import check
+from gymnast.config.resolve import resolve
+from gymnast.errors import ConfigError
+
+
+def test_a_nearer_preset_hides_the_one_shipped(preset):
+    path = preset("stop: {env_steps: 1k}", name="CartPole-v1")
+    assert presets.find("CartPole-v1").path == path
+    assert presets.all_presets()["CartPole-v1"].path == path
+    assert resolve("CartPole-v1").config.stop.env_steps == 1000
+
+
+def test_presets_of_the_working_directory_are_found(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "presets").mkdir()
+    (tmp_path / "presets" / "ALE__Pong-v5.yaml").write_text("seed: 3\n")
+    assert resolve("ALE/Pong-v5").config.seed == 3
+    assert resolve("ALE/Pong-v5").provenance["seed"] == "presets/ALE__Pong-v5.yaml:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("CartPole-v1", "CartPole-v1"),
+        ("cart", "CartPole-v1"),
+        ("lunr", "LunarLander-v3"),
+        ("continuous", "LunarLander-v3"),
+        ("frozen", "FrozenLake-v1"),
+    ],
+)
+def test_search_finds_by_part_by_variant_and_by_likeness(text, first):
+    assert presets.search(text)[0].name == first
+
+
+def test_search_finds_nothing_for_nonsense_and_all_for_nothing():
+    assert not presets.search("zzzzzz")
+    assert [p.name for p in presets.search("")] == list(presets.all_presets())
+
+
+def test_an_unknown_variant_names_those_known(problems):
+    (problem,) = problems(resolve, "LunarLander-v3:continous")
+    assert "known: ppo, continuous" in problem
+    assert "did you mean continuous?" in problem
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1:best", "CartPole-v1:latest", "CartPole-v1:120k"])
+def test_a_checkpoint_is_no_variant(name):
+    with pytest.raises(ConfigError, match="checkpoint"):
+        resolve(name)
+
+
+@pytest.mark.parametrize("name", ["", ":ppo"])
+def test_a_name_without_an_environment_is_refused(name):
+    with pytest.raises(ConfigError, match="names no environment"):
+        resolve(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("algo: {lr: 1}", 1, "algo: belongs into a variant"),
+        ("default: pp", 1, "default: no variant pp (known: ppo); did you mean ppo?"),
+        ("variants:\n  fast: {}", 2, "variants.fast: says no algorithm"),
+        ("variants:\n  fast: {extends: ppp}", 2, "variants.fast.extends: no variant ppp"),
+        ("variants:\n  best: {extends: ppo}", 2, "variants.best: names a checkpoint"),
+        ("variants:\n  100k: {extends: ppo}", 2, "variants.100k: names a checkpoint"),
+        ("variants:\n  ppo: {extends: x}\n  x: {extends: ppo}", 2, "extends nothing"),
+        ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "goes round in a circle"),
+        ("variants:\n  ppo: {algo: {name: ppo}}", 2, "variants.ppo.algo.name: is implied"),
+        ("variants:\n  ppo: 3", 2, "variants.ppo: expected a section"),
+        ("variants: 3", 1, "variants: expected `name: settings` lines"),
+        ("seed: 1\nseed: 2", 2, "seed: is given twice (line 1)"),
+        ("seed: [1", 1, "is not YAML"),
+        ("- 1", None, "is not a preset"),
+    ],
+)
+def test_a_file_with_a_wrong_structure_is_refused_with_its_line(preset, text, line, problem):
+    path = preset(text)
+    (found,) = check([str(path)]).values()
+    assert any(problem in str(p) for p in found), found
+    if line:
+        assert any(p.at.endswith(f"Thing-v0.yaml:{line}") for p in found), found
+
+
+def test_a_variant_may_be_of_another_environment(preset):
+    preset(
+        """
+        variants:
+          big:
+            extends: ppo
+            env: {id: BigThing-v0}
+            facts: {threshold: 9}
+        """
+    )
+    found = resolve("Thing-v0:big")
+    assert found.config.env.id == "BigThing-v0"
+    assert found.config.facts.threshold == 9
+    assert resolve("Thing-v0").config.env.id == "Thing-v0"
+
+
+def test_every_shipped_preset_is_valid_complete_and_in_canonical_order():
+    from gymnast.config.fmt import fmt
+
+    assert check() == {name: [] for name in presets.all_presets()}
+    for path in presets.SHIPPED.glob("*.yaml"):
+        assert fmt(path.read_text()) == path.read_text(), path.name
+
+
+def test_a_threshold_that_the_optimum_cannot_clear_is_refused(preset):
+    path = preset("facts:\n  optimum: 7.93\n  threshold: 8\n  returns: [-2000, 7.95]")
+    found = [str(p) for p in check([str(path)])[str(path)]]
+    assert found == [
+        "mine/Thing-v0.yaml:3: facts.threshold: 8 is above the optimum 7.93",
+        "mine/Thing-v0.yaml:3: facts.threshold: 8 is outside returns [-2000, 7.95]",
+    ]
+
+
+def test_check_takes_names_variants_files_and_stored_configs(preset, tmp_path):
+    from gymnast.config.resolve import save
+
+    stored = tmp_path / "config.yaml"
+    stored.write_text(save(resolve("CartPole-v1").config))
+    good = check(["CartPole-v1", "LunarLander-v3:continuous", str(stored)])
+    assert not any(good.values())
+    bad = check(["Nowhere-v0", "CartPole-v1:x", "gone.yaml"])
+    assert all(bad.values())
+    stored.write_text(stored.read_text().replace("epochs: 20", "epochs: x"))
+    assert check([str(stored)])[str(stored)]

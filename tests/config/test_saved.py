@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import configs
+
+from gymnast.config.config import CONFIGS
+from gymnast.config.fmt import fmt
+from gymnast.config.numbers import Share
+from gymnast.config.resolve import diff, load, resolve, save
+from gymnast.errors import ConfigError
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(configs)
+def test_a_config_reads_back_from_what_a_run_keeps(data):
+    config = CONFIGS["ppo"].model_validate(data)
+    text = save(config)
+    assert load(text) == config
+    assert save(load(text)) == text
+    assert fmt(text) == text
+
+
+def test_a_config_survives_the_way_into_another_process():
+    config = resolve("CartPole-v1").config
+    assert pickle.loads(pickle.dumps(config)) == config
+
+
+def test_schedules_are_kept_by_a_run_and_by_a_revision():  # trap 18
+    config = resolve("CartPole-v1", {"algo.entropy_coef": {"0%": 0.02, "30%": 0.01, "100%": 0}})
+    stored = load(save(config.config))
+    assert stored.algo.lr == config.config.algo.lr
+    assert str(stored.algo.lr) == "0.001 -> 0"
+    assert str(stored.algo.entropy_coef) == "{0%: 0.02, 30%: 0.01, 100%: 0}"
+
+
+def test_a_batch_of_the_whole_rollout_does_not_come_back_as_a_batch_of_one():  # trap 37
+    whole = resolve("CartPole-v1", {"algo.batch_size": "100%"}).config
+    assert isinstance(load(save(whole)).algo.batch_size, Share)
+    one = resolve("CartPole-v1", {"algo.batch_size": 1}).config
+    assert load(save(one)).algo.minibatch(256) == 1
+
+
+def test_mistakes_in_a_stored_config_are_named_with_their_lines():
+    text = save(resolve("CartPole-v1").config)
+    broken = text.replace("n_steps: 32", "n_steps: some").replace("gamma:", "gama:")
+    with pytest.raises(ConfigError) as refused:
+        load(broken, at="config.yaml")
+    lines = text.splitlines()
+    steps, gamma = (next(i for i, x in enumerate(lines, 1) if k in x) for k in ("n_steps", "gamma"))
+    assert f"config.yaml:{steps}: algo.n_steps: some is not a number" in str(refused.value)
+    assert f"config.yaml:{gamma}: algo.gama: unknown key; did you mean algo.gamma?" in str(
+        refused.value
+    )
+
+
+@pytest.mark.parametrize("text", ["", "algo: 3", "algo: {name: magic}", "- 1", "a: [", "a: {b: 1"])
+def test_what_is_no_config_is_refused(text):
+    with pytest.raises(ConfigError):
+        load(text, at="config.yaml")
+
+
+def test_a_difference_names_key_and_both_values():
+    a = resolve("LunarLander-v3:ppo").config
+    b = resolve("LunarLander-v3:continuous", {"algo.lr": "1e-3 -> 0"}).config
+    found = {key: (left, right) for key, left, right in diff(a, b)}
+    assert found["algo.lr"] == (3e-4, "0.001 -> 0")
+    assert found["env.kwargs.continuous"] == (None, True)
+    assert not diff(a, a)

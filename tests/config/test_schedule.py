@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import schedules
+
+from gymnast.clock import Clock
+from gymnast.config.schedule import Schedule
+from gymnast.errors import ConfigError
+
+
+def curve(written, total=1000, clock="env_steps", steps=5):
+    """Values at evenly spaced readings from 0 to the total."""
+    schedule = Schedule.parse(written)
+    readings = np.linspace(0, total, steps)
+    return [schedule(Clock(**{clock: now}, limits={clock: total})) for now in readings]
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("3e-4", [3e-4] * 5),
+        (3, [3.0] * 5),
+        ("1 -> 0", [1, 0.75, 0.5, 0.25, 0]),
+        ("1->0", [1, 0.75, 0.5, 0.25, 0]),
+        ("0 -> 1", [0, 0.25, 0.5, 0.75, 1]),
+        ("1 -> 0 cosine", [(1 + math.cos(math.pi * t / 4)) / 2 for t in range(5)]),
+        ("1 -> 16 exponential", [1, 2, 4, 8, 16]),
+        ("1 -> 0 @ 25%..75%", [1, 1, 0.5, 0, 0]),
+        ("1 -> 0 @ 250..750", [1, 1, 0.5, 0, 0]),
+        ("1 -> 0 @ 0.25k..0.75k", [1, 1, 0.5, 0, 0]),
+        ({"0%": 1, "50%": 0.5, "100%": 2}, [1, 0.75, 0.5, 1.25, 2]),
+        ({0: 1, "0.5k": 0}, [1, 0.5, 0, 0, 0]),
+        ({"from": 1, "to": 0, "start": "25%", "end": "75%"}, [1, 1, 0.5, 0, 0]),
+        ({"points": {"0%": 1, "100%": 0}, "floor": 0.3}, [1, 0.75, 0.5, 0.3, 0.3]),
+        ("1 -> 0 floor 0.5", [1, 0.75, 0.5, 0.5, 0.5]),
+        ("2 warmup 50%", [0, 1, 2, 2, 2]),
+        ("1 -> 0 warmup 50%", [0, 0.375, 0.5, 0.25, 0]),
+        ("{0%: 1, 50%: 0, 100%: 1} cosine", [1, 0.5, 0, 0.5, 1]),
+    ],
+)
+def test_a_schedule_takes_the_values_it_says(written, values):
+    assert curve(written) == pytest.approx(values)
+
+
+def test_a_schedule_counts_on_the_budgets_own_clock_unless_it_names_another():
+    clock = Clock(env_steps=100, updates=5, limits={"env_steps": 200, "updates": 20})
+    assert Schedule.parse("1 -> 0")(clock) == 0.5
+    assert Schedule.parse("1 -> 0 clock updates")(clock) == 0.75
+
+
+@given(schedules())
+def test_a_schedule_reads_back_from_its_text(schedule):
+    assert Schedule.parse(str(schedule)) == schedule
+    assert Schedule.parse(schedule.plain()) == schedule
+    assert hash(schedule) == hash(Schedule.parse(str(schedule)))
+
+
+@given(schedules())
+def test_a_schedule_stays_between_its_lowest_and_highest_frame(schedule):
+    if schedule.floor is not None or schedule.warmup is not None:
+        return
+    name = schedule.clock or "env_steps"
+    for now in (0, 1, 333, 5_000, 1e6):
+        value = schedule(Clock(**{name: now}, limits={name: 1e6}))
+        assert schedule.lowest * (1 - 1e-9) <= value <= schedule.highest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("fast", "is not a number"),
+        ("1 -> 0 sine", "is not a number"),
+        ("1 -> 0 @ 80%..10%", "must increase"),
+        ("1 -> 0 @ 10%..20k", "mixed"),
+        ("1 -> 0 @ 10%", "is not understood"),
+        ("1 @ 10%..20%", "is not understood"),
+        ("1 -> 0 clock days", "unknown clock"),
+        ("1 -> 0 floor", "is not understood"),
+        ("1 -> 0 cosine linear", "is not understood"),
+        ("1 -> 0 exponential", "never reaches 0"),
+        ("-1 -> 1 exponential", "cross 0"),
+        ("1 -> 0 @ 10%..120%", "out of range"),
+        ({"0%": 1}, "two or more"),
+        ({"from": 1}, "incomplete"),
+        ({"from": 1, "to": 0, "form": "cosine"}, "no part of a schedule"),
+        (True, "is not a number"),
+        (None, "is empty"),
+        ([1, 2], "is not a number"),
+    ],
+)
+def test_what_is_no_schedule_is_refused_with_the_reason(written, problem):
+    with pytest.raises(ValueError, match=problem):
+        Schedule.parse(written)
+
+
+def test_percentages_need_a_budget_and_readings_do_not():
+    assert Schedule.parse("1 -> 0").needs_budget("env_steps") == "env_steps"
+    assert Schedule.parse("1 -> 0 clock updates").needs_budget("env_steps") == "updates"
+    assert Schedule.parse("1 warmup 5%").needs_budget("env_steps") == "env_steps"
+    for free in ("1", "1 -> 0 @ 0..20k", "1 clock updates"):
+        assert not Schedule.parse(free).needs_budget("env_steps")
+    with pytest.raises(ConfigError, match="budget"):
+        Schedule.parse("1 -> 0")(Clock())

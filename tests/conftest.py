@@ -1,0 +1,27 @@
+"""Shared by all tests: where runs go, and no skips hidden in green."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # noqa: ARG001
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and os.environ.get("GYMNAST_NO_SKIPS"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where skips are not allowed: {report.longrepr}"
+
+
+@pytest.fixture(autouse=True)
+def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has its own, empty runs directory."""
+    path = tmp_path / "runs"
+    monkeypatch.setenv("GYMNAST_RUNS", str(path))
+    return path

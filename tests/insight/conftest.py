@@ -1,0 +1,66 @@
+"""Runs with a metric record, as the loop would leave them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast.config.resolve import Resolved, resolve, save
+from gymnast.metrics.store import MetricStore
+from gymnast.runs.run import Run
+
+Record = Callable[..., Run]
+ROLLOUT = 32
+"""Vector steps per rollout of a recorded run."""
+
+
+@cache
+def _resolved(overrides: str) -> Resolved:
+    return resolve("CartPole-v1:ppo", json.loads(overrides))
+
+
+@pytest.fixture
+def record(runs_dir: Path) -> Record:
+    """A finished run of `n_envs` copies whose k-th evaluation, of the version after rollout 2k,
+    arrives two rollouts later with the k-th of `returns`; None: not evaluated there."""
+
+    def make(returns: Sequence[float | None], *, n_envs: int = 8, **more: Any) -> Run:
+        overrides = {"env.n_envs": n_envs, "algo.batch_size": "50%", **more.pop("overrides", {})}
+        resolved = _resolved(json.dumps(overrides))
+        fields = {"threshold": 475.0, "env": "CartPole-v1", "algo": "ppo", "seed": 0} | more
+        run = Run.create(
+            runs_dir,
+            config_text=save(resolved.config),
+            preset=resolved.preset,
+            provenance=resolved.provenance,
+            **fields,
+        )
+        clocks: dict[str, float] = {}
+        with MetricStore(run.path / "metrics.db", "w") as store:
+            for rollout in range(1, 2 * len(returns) + 1):
+                vec_steps = rollout * ROLLOUT
+                clocks = {
+                    "env_steps": vec_steps * n_envs,
+                    "vec_steps": vec_steps,
+                    "frames": vec_steps * n_envs,
+                    "updates": rollout * 4,
+                    "rollouts": rollout,
+                    "episodes": rollout * 3,
+                    "seconds": rollout * 0.1,
+                }
+                row = {f"clock/{name}": float(value) for name, value in clocks.items()}
+                row["policy/entropy"] = 1 / rollout
+                k = rollout // 2 - 1
+                if rollout % 2 == 0 and (value := returns[k]) is not None:
+                    row["eval:episode/return"] = value
+                    row["eval:clock/env_steps"] = float(2 * k * ROLLOUT * n_envs)
+                store.append(row)
+        run.update(status="finished", clocks=clocks)
+        return run
+
+    return make

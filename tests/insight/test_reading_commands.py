@@ -1,0 +1,255 @@
+"""`runs`, `show`, `rows` and `compare` as a user calls them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gymnast.cli import cli
+from gymnast.errors import GymnastError
+from gymnast.metrics.export import to_csv
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+
+Record = Callable[..., Run]
+SCORE = {"mean": 1 / 3, "low": 0.1 + 0.2, "high": 0.5, "episodes": 100}
+
+
+@pytest.fixture
+def ask(runs_dir: Path) -> Callable[..., str]:
+    def call(*words: str) -> str:
+        done = CliRunner().invoke(cli, [*words, "--runs", str(runs_dir)])
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture
+def run(record: Record) -> Run:
+    """A run with all that can be shown."""
+    made = record([10.0, 20.0, 480.0], name="try-1", tags=["paper"], score=SCORE)
+    for step in (0, 512, 1024):
+        checkpoint.write(
+            made.checkpoints,
+            step,
+            tensors={"policy": {"w": np.full(3, float(step))}},
+            documents={"state": {"lr": 5e-4}},
+            reason="cadence",
+        )
+    alert = {"id": "policy/kl:high", "level": "warning", "message": "policy/kl is high"}
+    alert |= {"advice": "lower algo.lr", "first": 256, "last": 512, "count": 9, "active": True}
+    made.update(
+        reason="solved", solved=True, checkpoints={"best": 512, "latest": 1024}, alerts=[alert]
+    )
+    made.event("confirmed", {"env_steps": 1024, "rollouts": 4}, score=SCORE)
+    return made
+
+
+def test_no_runs_is_an_empty_list(ask: Callable[..., str], runs_dir: Path):
+    assert ask("runs").startswith("no runs in ")
+    assert json.loads(ask("runs", "--json")) == []
+    assert not runs_dir.exists()
+
+
+def test_runs_lists_what_matters_in_one_line_each(
+    ask: Callable[..., str], run: Run, record: Record
+):
+    other = record([None], seed=7)
+    head, newest, oldest = ask("runs").splitlines()
+    assert head.split()[:4] == ["id", "name", "preset", "status"]
+    assert newest.startswith(other.id)
+    for text in (run.id, "try-1", "CartPole-v1:ppo #0", "finished", "0.33 [0.30, 0.50]", "1.54k"):
+        assert text in oldest
+    assert len(ask("runs", "paper").splitlines()) == 2
+    assert "no runs that match" in ask("runs", "nothing-like-it")
+    assert [r["id"] for r in json.loads(ask("runs", "--json", "seed=7"))] == [other.id]
+
+
+def test_a_run_that_cannot_be_read_is_listed_and_refused_by_show(
+    ask: Callable[..., str], run: Run, record: Record
+):
+    bad = record([None])
+    (bad.path / "run.json").write_text('{"version": 99}')
+    listed = ask("runs")
+    assert run.id in listed
+    assert "unreadable" in listed
+    assert "run format 99 is not known" in listed
+    with pytest.raises(GymnastError, match="run format 99"):
+        ask("show", bad.id)
+
+
+def test_show_as_json_has_every_promised_key(ask: Callable[..., str], run: Run):
+    shown = json.loads(ask("show", "@last", "--json"))
+    promised = (
+        "id preset status reason solved score env_steps vec_steps updates seconds seed config"
+    )
+    for key in f"{promised} parent alerts events checkpoints".split():
+        assert key in shown
+    assert shown["score"] == SCORE  # to the last digit
+    assert (shown["env_steps"], shown["vec_steps"], shown["updates"]) == (1536, 192, 24)
+    assert shown["config"]["env"]["id"] == "CartPole-v1"
+    assert shown["alerts"][0]["id"] == "policy/kl:high"
+    assert [event["kind"] for event in shown["events"]] == ["confirmed"]
+    for word, step in (("best", 512), ("latest", 1024)):
+        found = shown["checkpoints"][word]
+        assert (found["step"], Path(found["path"]).name) == (step, f"{step:012d}")
+        manifest = json.loads((Path(found["path"]) / "manifest.json").read_text())
+        assert found["sha256"] == manifest["files"]["policy.safetensors"]
+    assert json.loads(ask("show", f"{run.id}:best", "--json"))["checkpoint"]["step"] == 512
+
+
+def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str], run: Run):
+    page = ask("show", "try-1")
+    for text in (
+        f"run {run.id}  try-1  CartPole-v1:ppo  seed 0",
+        "finished: solved",
+        "over 100 episodes, threshold 475.0, solved",
+        "10.0 -> 480.0 in 3 evaluations",
+        "algo.batch_size",
+        "policy/kl is high, 9 rows",
+        "lower algo.lr",
+        f"gymnast resume {run.id}",
+        f"gymnast eval {run.id}:best",
+    ):
+        assert text in page
+    assert "\x1b" not in page
+
+
+def test_show_says_which_checkpoints_are_damaged(ask: Callable[..., str], run: Run):
+    for step in (512, 1024):
+        (run.checkpoints / f"{step:012d}" / "policy.safetensors").write_bytes(b"")
+    shown = json.loads(ask("show", "--json"))["checkpoints"]
+    assert shown["latest"]["step"] == 0
+    assert shown["best"] is None
+    assert len([d for d in shown["damaged"] if "000000001024" in d]) == 1
+    assert "DAMAGED" in ask("show")
+
+
+def test_show_works_on_a_run_that_has_barely_begun(ask: Callable[..., str], runs_dir: Path):
+    Run.create(runs_dir, config_text="", preset="A-v0:ppo", seed=0, provenance={})
+    assert "A-v0:ppo" in ask("show")
+    shown = json.loads(ask("show", "--json"))
+    assert (shown["score"], shown["env_steps"], shown["checkpoints"]["latest"]) == (None, 0, None)
+
+
+def test_rows_are_the_record_to_the_last_digit_in_every_form(ask: Callable[..., str], run: Run):
+    with MetricStore(run.path / "metrics.db") as store:
+        expected, text = list(store.rows()), to_csv(store)
+    assert ask("rows", run.id) == ask("rows", run.id, "--csv") == text
+    assert json.loads(ask("rows", run.id, "--json")) == expected
+    read = csv.DictReader(io.StringIO(ask("rows", run.id)))
+    assert [{k: float(v) for k, v in row.items() if v} for row in read] == expected
+
+
+def test_rows_can_be_narrowed_and_missing_values_stay_missing(ask: Callable[..., str], run: Run):
+    words = ("rows", run.id, "--metric", "eval:episode/return", "--last", "2")
+    lines = list(csv.DictReader(io.StringIO(ask(*words))))
+    assert [line["eval:episode/return"] for line in lines] == ["", "480.0"]
+    assert [line["clock/vec_steps"] for line in lines] == ["160.0", "192.0"]
+    assert "policy/entropy" not in lines[0]
+    rows = json.loads(ask(*words, "--json"))
+    assert "eval:episode/return" not in rows[0]
+    assert rows[1]["eval:episode/return"] == 480.0
+    with pytest.raises(GymnastError, match="did you mean policy/entropy"):
+        ask("rows", run.id, "--metric", "policy/entropi")
+
+
+def test_numbers_that_json_lacks_are_texts(ask: Callable[..., str], run: Run):
+    run.update(score=SCORE | {"low": float("-inf")}, note=[float("nan")])
+    shown = json.loads(ask("show", "--json"))
+    assert (shown["score"]["low"], shown["note"]) == ("-inf", ["nan"])
+
+
+def test_compare_shows_scores_curves_and_settings(
+    ask: Callable[..., str], run: Run, record: Record
+):
+    other = record([5.0, 6.0, 7.0], overrides={"algo.gamma": 0.5})
+    page = ask("compare", run.id, other.id)
+    assert "area: mean evaluation return over 0 to 128 vec_steps" in page
+    assert f"● {run.id} try-1   ○ {other.id} CartPole-v1:ppo" in page
+    assert "algo.gamma" in page
+    found = json.loads(ask("compare", "try-1", other.id, "--x", "env_steps", "--json"))
+    assert (found["x"], found["range"]) == ("env_steps", [0, 1024])
+    assert [r["area"] for r in found["runs"]] == [132.5, 6.0]
+    with pytest.raises(GymnastError, match="at least two"):
+        ask("compare", run.id)
+
+
+@pytest.mark.parametrize("verb", ["runs", "show", "rows", "compare"])
+def test_every_command_has_help_with_examples(verb: str):
+    done = CliRunner().invoke(cli, [verb, "--help"])
+    assert done.exit_code == 0
+    assert f"gymnast {verb} " in done.stdout
+    assert "--runs DIR" in done.stdout
+    assert "--json" in done.stdout
+
+
+PROBE = """
+import json, resource, sys
+from gymnast.cli import cli
+cli.main(sys.argv[1:], standalone_mode=False)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([used.ru_utime + used.ru_stime, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def probe(*words: str) -> tuple[float, set[str]]:
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    command = [sys.executable, "-c", PROBE, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    seconds, modules = json.loads(done.stderr)
+    return seconds, set(modules)
+
+
+@pytest.mark.parametrize(
+    ("words", "unwanted"),
+    [
+        (["runs"], "torch gymnasium numpy pandas pydantic ruamel rich"),
+        (["runs", "--json"], "torch gymnasium numpy pandas pydantic ruamel rich"),
+        (["show"], "torch gymnasium numpy pandas pydantic rich"),
+        (["show", "--json"], "torch gymnasium numpy pandas pydantic rich"),
+        (["rows", "@last"], "torch gymnasium numpy pandas pydantic rich"),
+        (["compare", "@last", "@last"], "torch gymnasium numpy pandas"),
+    ],
+)
+def test_reading_imports_only_what_it_needs_and_is_quick(
+    run: Run, runs_dir: Path, words: list[str], unwanted: str
+):
+    assert run
+    tries: list[tuple[float, set[str]]] = []
+    while len(tries) < 5 and not (tries and tries[-1][0] < 0.3):  # other work may disturb a try
+        tries.append(probe(*words, "--runs", str(runs_dir)))
+    seconds, modules = tries[-1]
+    assert not modules & set(unwanted.split())
+    limit = 0.5 if words[0] == "compare" else 0.3
+    assert seconds < limit
+
+
+def test_a_thousand_runs_are_listed_quickly(runs_dir: Path):
+    template: dict[str, Any] = {}
+    for i in range(1000):
+        if not template:
+            first = Run.create(runs_dir, config_text="", preset="A:ppo", seed=0, provenance={})
+            first.update(status="finished")
+            template = first.info
+        path = runs_dir / f"r{i:07d}"
+        path.mkdir()
+        (path / "run.json").write_text(json.dumps(template | {"id": path.name, "seed": i}))
+    probe("runs", "--runs", str(runs_dir))
+    seconds = min(probe("runs", "--runs", str(runs_dir))[0] for _ in range(3))
+    assert seconds < 0.5

@@ -1,0 +1,304 @@
+"""The terminal: what a frame says, how it fits, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from fcntl import ioctl
+from struct import pack
+
+import pytest
+from rich.console import Console as Terminal
+from rich.text import Text
+
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.sinks.console import Console
+from gymnast.metrics.sinks.frame import View, frame
+from gymnast.metrics.sinks.history import History
+from gymnast.metrics.specs import METRICS
+from gymnast.train.summary import end_text
+
+SUMMARY = {"id": "k3f9a2bc", "solved": True, "reason": "solved", "env_steps": 10, "seconds": 1.0}
+
+
+def full_row(row, i: int, **more: float) -> dict[str, float]:
+    """Every number of the table at once."""
+    values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section != "clock"}
+    values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
+    values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
+    values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}
+    values |= {"eval:clock/env_steps": 1.0, "eval:episode/return": 3.0 * i, "eval:episode/low": i}
+    return row(i, values, **more)
+
+
+def view_of(*rows: dict[str, float], **more) -> View:
+    history, alerts = History(), Alerts(METRICS)
+    for each in rows:
+        history.add(each)
+        alerts.judge(each)
+    return View(METRICS, history, alerts.active(), title="CartPole-v1:ppo · seed 0", **more)
+
+
+def line_of(picture: Text, *words: str) -> Text:
+    (found,) = [line for line in picture.split("\n") if all(w in line.plain for w in words)]
+    return found
+
+
+def style_of(line: Text, words: str) -> str:
+    """All styles on the first of these words."""
+    at = line.plain.index(words)
+    return " ".join(str(span.style) for span in line.spans if span.start <= at < span.end)
+
+
+def test_green_is_for_the_better_so_a_falling_loss_is_green_and_a_rising_one_red(row):
+    falls = frame(view_of(row(1, value__loss=2.0), row(2, value__loss=1.5)), 100, 40)
+    rises = frame(view_of(row(1, value__loss=1.5), row(2, value__loss=2.0)), 100, 40)
+    assert style_of(line_of(falls, "loss"), "-0.5") == "green"
+    assert style_of(line_of(rises, "loss"), "+0.5") == "red"
+    returns = frame(view_of(row(1, episode__return=0.0), row(2, episode__return=0.5)), 100, 40)
+    assert style_of(line_of(returns, "return"), "+0.50") == "green"
+    neither = frame(view_of(row(1, policy__loss=1.0), row(2, policy__loss=2.0)), 100, 40)
+    assert style_of(line_of(neither, "loss"), "+1.0") == "bright_black"
+
+
+def test_a_value_of_zero_is_a_value(row):
+    picture = frame(view_of(row(1, episode__return=-1.0), row(2, episode__return=0.0)), 100, 40)
+    assert "0.00" in line_of(picture, "return").plain
+    assert "+1.00" in line_of(picture, "return").plain
+
+
+def test_elapsed_time_is_blue_and_remaining_is_what_remains(row):
+    latest = row(1, progress__share=0.25, progress__remaining=30.0, clock__seconds=10.0)
+    picture = frame(view_of(latest, since_row=2.0, budget=("env_steps", 4096.0)), 100, 40)
+    line = line_of(picture, "elapsed")
+    assert "25.0%" in line.plain
+    assert "1,024 of 4,096 env steps" in line.plain
+    assert style_of(line, "12 s elapsed") == "bold blue"
+    assert "28 s left" in line.plain, "not the total of 40 s, and the clock went on"
+
+
+def test_without_a_budget_there_is_no_bar_and_no_remaining_time(row):
+    line = frame(view_of(row(1)), 100, 40).split("\n")[1].plain
+    assert line == "1,024 env steps  1.0 s elapsed"
+
+
+def test_a_row_that_is_highlighted_and_alerting_shows_both(row):
+    picture = frame(view_of(row(1, episode__return=math.nan)), 100, 40)
+    line = line_of(picture, "✖ episode  return")
+    style = style_of(line, "return")
+    assert "bold" in style
+    assert "red" in style
+    assert line.plain.startswith("✖")
+
+
+def test_alerts_are_pinned_below_with_advice_and_an_alerting_number_joins_the_table(row):
+    assert not METRICS["policy/ratio_max"].in_table
+    picture = frame(view_of(*[row(i, policy__ratio_max=900.0) for i in range(6)]), 100, 40)
+    lines = [line.plain for line in picture.split("\n")]
+    assert lines[-2].startswith("▲ policy/ratio_max is high")
+    assert "Lower algo.lr" in lines[-1]
+    assert "900.000" in line_of(picture, "▲ policy  ratio_max").plain
+
+
+@pytest.mark.parametrize(("width", "height"), [(200, 60), (100, 40), (80, 24), (60, 16), (40, 10)])
+def test_a_frame_fits_and_drops_the_least_important_first(row, width, height):
+    rows = [full_row(row, i, value__loss=math.nan, policy__kl=0.5) for i in range(1, 9)]
+    picture = frame(view_of(*rows, last_event="checkpoint at 40,960 env steps"), width, height)
+    lines = picture.split("\n")
+    assert len(lines) <= height
+    assert max(line.cell_len for line in lines) <= width
+    assert "return" in picture.plain
+    assert any(line.plain.startswith("✖ value") for line in lines), "what alerts is never dropped"
+    assert ("memory" in picture.plain) == (height >= 40)
+
+
+def test_evaluation_keeps_its_last_result_between_evaluations(row):
+    first = row(1, {"eval:clock/env_steps": 1.0, "eval:episode/return": 5.0})
+    second = row(2, {"eval:clock/env_steps": 2.0, "eval:episode/return": 7.0})
+    picture = frame(view_of(first, second, row(3), row(4)), 100, 40)
+    line = line_of(picture, "eval", "return").plain
+    assert "7.00" in line
+    assert "+2.00" in line
+
+
+def test_late_results_do_not_wipe_the_table(row):
+    late = row(1, {"eval:clock/env_steps": 2.0, "eval:episode/return": 7.0})
+    picture = frame(view_of(row(1, policy__entropy=0.5), late), 100, 40)
+    assert "entropy" in picture.plain
+
+
+def test_history_covers_the_whole_run_in_bounded_memory():
+    history = History(limit=16)
+    for i in range(1000):
+        history.add({"policy/loss": float(i)})
+    values = history.values("policy/loss")
+    assert len(values) <= 17
+    assert values[0] == 0
+    assert values[-1] == 999
+    assert history.change("policy/loss") == 1
+
+
+def test_an_ascii_terminal_gets_ascii(row):
+    rows = [full_row(row, i, value__loss=math.nan) for i in (1, 2)]
+    assert frame(view_of(*rows), 80, 24, ascii_only=True).plain.isascii()
+
+
+def test_no_color_leaves_no_colour(row, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = Terminal(file=io.StringIO(), force_terminal=True, width=100)
+    terminal.print(frame(view_of(full_row(row, 1), full_row(row, 2)), 99, 40))
+    assert "\x1b[3" not in terminal.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b[9" not in terminal.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_signal_handler_may_close_the_console_while_a_row_is_added(row):
+    history = History()
+
+    class Interrupted(dict):
+        def __contains__(self, key: object) -> bool:
+            history.values("policy/loss")  # as a handler does that runs in the middle of add()
+            return super().__contains__(key)
+
+    history.add(Interrupted(row(1, policy__loss=1.0)))
+    assert history.latest("policy/loss") == 1.0
+
+
+def test_into_a_pipe_go_plain_lines_and_every_evaluation(row):
+    out = io.StringIO()
+    console = Console(METRICS, ending=end_text, file=out)
+    console.write(row(1, policy__entropy=0.5), [])
+    console.write(row(2, policy__entropy=0.4), [])
+    console.write(row(3, {"eval:clock/env_steps": 1.0, "eval:episode/return": 7.0}), [])
+    console.event({"kind": "checkpoint", "env_steps": 2048, "reason": "best"})
+    console.write(row(4, policy__entropy=0.3), [])
+    console.close(SUMMARY)  # type: ignore[arg-type]
+    lines = out.getvalue().splitlines()
+    assert "\x1b" not in out.getvalue()
+    assert "policy/entropy 0.500 nats" in lines[0]
+    assert "eval:episode/return 7.00" in lines[1], "row 2 came too soon for a line of its own"
+    assert lines[2] == "checkpoint at 2,048 env steps: reason best"
+    assert "4,096 env steps" in lines[3], "the last row is always told"
+    assert lines[4].startswith("solved: ")
+    assert "gymnast resume k3f9a2bc" in lines[-1]
+
+
+def test_quiet_prints_one_line(row):
+    out = io.StringIO()
+    console = Console(METRICS, ending=end_text, quiet=True, file=out)
+    console.write(row(1), [])
+    console.event({"kind": "checkpoint"})
+    console.close(SUMMARY)  # type: ignore[arg-type]
+    assert out.getvalue().startswith("solved: ")
+    assert out.getvalue().count("\n") == 1
+
+
+def test_a_closed_pipe_does_not_stop_training(row):
+    reading, writing = os.pipe()
+    os.close(reading)
+    console = Console(METRICS, ending=end_text, file=os.fdopen(writing, "w"))
+    console.write(row(1), [])
+    console.close(SUMMARY)  # type: ignore[arg-type]
+
+
+def test_a_row_costs_the_loop_less_than_20_microseconds(row, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    out = io.StringIO()
+    out.isatty = lambda: True  # type: ignore[method-assign]
+    console = Console(METRICS, file=out)
+    full = full_row(row, 1)
+    console.write(full, [])
+    costs = []
+    for _ in range(2000):
+        began = time.perf_counter()
+        console.write(full, [])
+        costs.append(time.perf_counter() - began)
+    console.close(None)
+    assert sorted(costs)[1000] < 20e-6
+    assert out.getvalue().count("training") <= 4, "drawn at most four times a second"
+
+
+CHILD = """
+import os, sys, time
+from gymnast.clock import CLOCKS
+from gymnast.metrics.sinks.console import Console
+from gymnast.metrics.specs import METRICS
+from gymnast.train.summary import end_text
+console = Console(METRICS, title="child", ending=end_text)
+for i in range(1, 1000):
+    row = {f"clock/{c}": float(i) for c in CLOCKS}
+    console.write(row | {"progress/share": i / 1000, "value/loss": float(i)}, [])
+    time.sleep(0.01)
+    if i == 60:
+        how = sys.argv[1]
+        if how == "close":
+            console.close({"id": "k3f9a2bc", "solved": True})
+            break
+        if how == "exception":
+            raise RuntimeError("broken on purpose")
+        if how == "exit":
+            sys.exit(3)
+        print("ready", flush=True)
+"""
+
+
+def in_terminal(
+    how: str, act: Callable[[subprocess.Popen], None] | None = None
+) -> tuple[str, int, bool]:
+    """What a child leaves on a terminal, its exit code, and whether settings stayed the same."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(ours)
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": ""}
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, how],
+        stdout=theirs,
+        stderr=theirs,
+        stdin=theirs,
+        env={k: v for k, v in environment.items() if v},
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 65536)
+        except OSError:  # the terminal's last user is gone
+            break
+        if act is not None and b"ready" in seen:
+            act(child)
+            act = None
+    code, same_settings = child.wait(), termios.tcgetattr(ours) == before
+    os.close(ours)
+    return seen.decode(), code, same_settings
+
+
+@pytest.mark.parametrize(
+    ("how", "act", "code"),
+    [
+        ("close", None, 0),
+        ("exception", None, 1),
+        ("exit", None, 3),
+        ("wait", lambda child: child.send_signal(signal.SIGTERM), -signal.SIGTERM),
+        ("wait", lambda child: child.send_signal(signal.SIGINT), None),
+        ("wait", lambda child: child.kill(), -signal.SIGKILL),
+    ],
+    ids=["close", "exception", "exit", "SIGTERM", "SIGINT", "kill-9"],
+)
+def test_the_terminal_is_usable_however_the_process_ends(how, act, code):
+    seen, exit_code, same_settings = in_terminal(how, act)
+    assert code is None or exit_code == code
+    assert same_settings, "no raw mode"
+    assert "\x1b[?1049h" not in seen, "no alternate screen"
+    assert seen.rfind("\x1b[?25h") > seen.rfind("\x1b[?25l"), "the cursor can be seen"
+    assert "child" in seen
+    if how == "exception":
+        assert "RuntimeError: broken on purpose" in seen
+    if how == "close":
+        assert seen.rstrip().endswith("gymnast resume k3f9a2bc")

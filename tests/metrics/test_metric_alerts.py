@@ -1,0 +1,90 @@
+"""Alerts: at once for the impossible, patiently for the unhealthy, gone when it is gone."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.metric import Limits, Metric
+from gymnast.metrics.specs import METRICS
+
+RESOLVED = {name: metric.resolved(Limits(n_actions=2)) for name, metric in METRICS.items()}
+
+
+def judged(alerts: Alerts, key: str, *values: float) -> list[tuple[str, bool]]:
+    found = []
+    for step, value in enumerate(values):
+        row = {"clock/env_steps": float(step), key: value}
+        found += [(alert.id, alert.active) for alert in alerts.judge(row)]
+    return found
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_is_an_error_at_once_and_resolved_when_gone(value: float):
+    alerts = Alerts(RESOLVED)
+    assert judged(alerts, "policy/loss", 0.1, value, value, 0.1) == [
+        ("policy/loss:nan", True),
+        ("policy/loss:nan", False),
+    ]
+    (alert,) = alerts.all()
+    assert (alert.level, alert.first, alert.last, alert.count) == ("error", 1, 2, 2)
+    assert alerts.active() == []
+
+
+def test_more_entropy_than_ln_n_is_impossible():
+    alerts = Alerts(RESOLVED)
+    assert judged(alerts, "policy/entropy", math.log(2)) == []
+    assert judged(alerts, "policy/entropy", math.log(2) + 1e-7) == [], "float32 may round up"
+    assert judged(alerts, "policy/entropy", 0.8) == [("policy/entropy:impossible", True)]
+    assert "0 to 0.693147 nats" in alerts.active()[0].message
+
+
+def test_scoped_keys_are_judged_by_their_metric_under_their_own_id():
+    metrics = {"episode/return": Metric("episode/return", "X.", bounds=(0, 500))}
+    metrics["clock/env_steps"] = METRICS["clock/env_steps"]
+    alerts = Alerts(metrics)
+    assert judged(alerts, "eval:episode/return", 501.0) == [
+        ("eval:episode/return:impossible", True)
+    ]
+
+
+def test_unhealthy_is_a_warning_only_when_it_lasts():
+    alerts = Alerts(RESOLVED)
+    assert judged(alerts, "policy/kl", *[0.2] * 4) == []
+    assert judged(alerts, "policy/kl", 0.2) == [("policy/kl:high", True)]
+    assert judged(alerts, "policy/kl", 0.2, 0.2) == [], "raised once, then counted"
+    (alert,) = alerts.active()
+    assert (alert.level, alert.count) == ("warning", 3)
+    assert "algo.lr" in alert.advice
+    assert judged(alerts, "policy/kl", *[0.0] * 5) == [("policy/kl:high", False)]
+
+
+def test_single_spikes_in_a_healthy_run_raise_nothing():
+    alerts = Alerts(RESOLVED)
+    spiky = [0.01, 0.01, 0.01, 0.01, 0.2] * 20
+    assert judged(alerts, "policy/kl", *spiky) == []
+
+
+def test_alerts_are_sorted_by_id_and_errors_come_first_among_active_ones():
+    alerts = Alerts(RESOLVED)
+    for _ in range(5):
+        alerts.judge({"policy/clip_fraction": 0.9, "value/loss": math.nan, "policy/kl": 0.3})
+    ids = ["policy/clip_fraction:high", "policy/kl:high", "value/loss:nan"]
+    assert [alert.id for alert in alerts.all()] == ids
+    assert [alert.id for alert in alerts.active()] == ["value/loss:nan", *ids[:2]]
+
+
+def test_a_resumed_run_judges_on_as_if_it_had_not_stopped():
+    values = [0.01, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, math.nan, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]
+    for stop in range(len(values)):
+        whole, first, second = Alerts(RESOLVED), Alerts(RESOLVED), Alerts(RESOLVED)
+        judged(first, "policy/kl", *values[:stop])
+        second.load(json.loads(json.dumps(first.state())))
+        expected = judged(whole, "policy/kl", *values)[
+            len(judged(Alerts(RESOLVED), "policy/kl", *values[:stop])) :
+        ]
+        assert judged(second, "policy/kl", *values[stop:]) == expected
+        assert [a.count for a in second.all()] == [a.count for a in whole.all()]

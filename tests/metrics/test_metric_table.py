@@ -1,0 +1,193 @@
+"""The table itself: whatever is declared is complete, and worded for people."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+
+from gymnast.clock import CLOCKS
+from gymnast.config.config import Config
+from gymnast.config.schedule import Schedule
+from gymnast.config.section import AlgoSection
+from gymnast.config.sections.metric import MetricConfig
+from gymnast.config.sections.ppo import PPOConfig
+from gymnast.errors import ConfigError
+from gymnast.metrics.explain import catalogue
+from gymnast.metrics.metric import ANY, Limits, Metric
+from gymnast.metrics.specs import METRICS, SECTIONS, declared, in_order, section, spec, split
+
+KNOWN = Limits(
+    n_actions=4,
+    obs_low=-1.0,
+    obs_high=3.0,
+    reward=(-1.0, 1.0),
+    returns=(0.0, 500.0),
+    episode_steps=500,
+    epochs=4,
+)
+EVERY = pytest.mark.parametrize("metric", catalogue().values(), ids=lambda m: m.name)
+
+
+@EVERY
+def test_every_metric_states_its_bounds_or_why_it_has_none(metric: Metric):
+    if metric.bounds is None:
+        assert len(metric.no_bounds_reason) > 10
+        return
+    if callable(metric.bounds):
+        assert metric.bounds.__doc__, "its bounds are not worded"
+        assert metric.bounds_for(KNOWN) != ANY
+    if metric.bounds_for(Limits()) == ANY:
+        assert metric.no_bounds_reason, "says nothing about tasks where its bounds are open"
+    low, high = metric.bounds_for(KNOWN)
+    assert low < high
+
+
+@EVERY
+def test_every_metric_is_worded_and_sorted(metric: Metric):
+    assert metric.description.endswith(".")
+    assert metric.section in SECTIONS
+    assert metric.label
+    assert metric.window
+    assert 1 <= metric.priority <= 9
+
+
+@EVERY
+def test_every_healthy_range_lies_within_bounds_and_comes_with_advice(metric: Metric):
+    low, high = metric.healthy_for(KNOWN)
+    least, most = metric.bounds_for(KNOWN)
+    assert low < high
+    assert low == -math.inf or low <= least or metric.if_low
+    assert high == math.inf or high >= most or metric.if_high
+
+
+def test_every_clock_is_a_metric():
+    assert {f"clock/{clock}" for clock in CLOCKS} <= set(METRICS)
+
+
+def test_whatever_reads_a_wall_clock_is_not_exact():
+    for metric in METRICS.values():
+        timed = metric.section in ("time", "speed", "system") or metric.name == "clock/seconds"
+        if timed:
+            assert not metric.exact, metric.name
+
+
+def test_entropy_of_n_discrete_actions_is_at_most_ln_n():
+    assert METRICS["policy/entropy"].bounds_for(Limits(n_actions=6)) == (0.0, math.log(6))
+    assert METRICS["policy/entropy"].bounds_for(Limits(action_low=-1, action_high=1)) == ANY
+
+
+def test_bounds_follow_spaces_and_facts():
+    def bounds(name: str, **limits):
+        return METRICS[name].bounds_for(Limits(**limits))
+
+    assert bounds("rollout/action_mean", n_actions=3) == (0, 2)
+    assert bounds("rollout/action_mean", action_low=-2.0, action_high=2.0) == (-2, 2)
+    assert bounds("rollout/action_std", action_low=-2.0, action_high=2.0) == (0, 2)
+    assert bounds("rollout/reward_max", reward=(-16.3, 0.0)) == (-16.3, 0)
+    assert bounds("episode/return", returns=(0.0, 1.0)) == (0, 1)
+    assert bounds("episode/length", episode_steps=200) == (1, 200)
+    assert bounds("rollout/obs_mean", obs_low=-math.inf, obs_high=math.inf) == ANY
+
+
+def test_split_takes_scopes_off_a_key():
+    assert split("policy/entropy") == ((), "policy/entropy")
+    assert split("eval:episode/return") == (("eval",), "episode/return")
+    assert split("eval/seeker:episode/return") == (("eval", "seeker"), "episode/return")
+    assert spec("eval/seeker:episode/return") is METRICS["episode/return"]
+    assert section("eval/seeker:episode/return") == "eval/seeker"
+
+
+def test_one_order_by_section_then_priority():
+    keys = [
+        "system/memory",
+        "policy/loss",
+        "eval:episode/return",
+        "policy/entropy",
+        "episode/length",
+    ]
+    assert in_order(keys) == [
+        "episode/length", "eval:episode/return", "policy/entropy", "policy/loss", "system/memory"
+    ]  # fmt: skip
+
+
+def config(**more) -> Config[PPOConfig]:
+    sections = {"env": {"id": "CartPole-v1"}, "algo": {}, "stop": {"env_steps": 1000}}
+    return Config[PPOConfig].model_validate({**sections, **more})
+
+
+def test_declared_adds_a_hyper_metric_per_scheduled_field_with_the_fields_own_words():
+    metrics = declared(config(), KNOWN)
+    assert metrics["hyper/clip"].description == PPOConfig.model_fields["clip"].description
+    assert "hyper/value_clip" in metrics, "a schedule that is off may be switched on"
+    assert "hyper/gamma" not in metrics
+    assert metrics["policy/entropy"].bounds == (0.0, math.log(4))
+
+
+def test_a_preset_declares_its_own_numbers():
+    success = MetricConfig(source="success", description="Goal reached.", better="higher")
+    metric = declared(config(metrics={"env/success": success}))["env/success"]
+    assert (metric.description, metric.better) == ("Goal reached.", "higher")
+
+
+@pytest.mark.parametrize("name", ["policy/entropy", "hyper/lr"])
+def test_declaring_a_name_twice_is_an_error(name: str):
+    with pytest.raises(ConfigError, match=f"'{name}' is declared twice"):
+        declared(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
+
+
+@pytest.mark.parametrize("name", ["success", "eval:env/success", "env/"])
+def test_a_preset_names_its_numbers_family_slash_name(name: str):
+    with pytest.raises(ConfigError, match="family/name"):
+        declared(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
+
+
+def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
+    class Own(AlgoSection):
+        name: str = "own"
+        METRICS: ClassVar = {"own/novelty": {"description": "Mean bonus.", "bounds": (0, 1)}}
+        speed: Schedule = Schedule.parse("0.1")
+
+    metrics = declared(SimpleNamespace(algo=Own(), metrics={}))
+    assert metrics["own/novelty"].bounds == (0, 1)
+    assert "hyper/speed" in metrics
+
+
+@pytest.mark.parametrize(
+    ("unit", "digits", "value", "text"),
+    [
+        ("", 4, 5e-4, "0.0005"),
+        ("", 4, 2.5e-5, "2.5e-05"),
+        ("", 2, 0.0, "0.00"),
+        ("", 2, -0.0, "0.00"),
+        ("", 0, 71680.0, "71,680"),
+        ("", 0, 4.0, "4"),
+        ("nats", 3, 0.6931, "0.693 nats"),
+        ("share", 1, 0.1234, "12.3%"),
+        ("s", 1, 8.25, "8.2 s"),
+        ("s", 1, 200.0, "3 min 20 s"),
+        ("", 2, math.nan, "nan"),
+        ("s", 2, math.inf, "inf s"),
+        ("", 2, 5e-324, "4.94e-324"),
+        ("", 2, 1e300, "1.00e+300"),
+    ],
+)
+def test_format_rounds_for_people_but_never_shows_zero_for_what_is_not(unit, digits, value, text):
+    assert Metric("a/b", "X.", unit=unit, digits=digits).format(value) == text
+
+
+def test_change_is_shown_as_finely_as_the_value():
+    metric = Metric("a/b", "X.", digits=2)
+    assert metric.format_change(1.5, 201.0) == "+1.50"
+    assert metric.format_change(-0.001, 201.0) == ""
+    assert metric.format_change(-1e-5, 3e-5) == "-1.00e-05"
+
+
+def test_improving_follows_the_better_direction():
+    assert METRICS["value/loss"].improved(+1.0) is False
+    assert METRICS["value/loss"].improved(-1.0) is True
+    assert METRICS["episode/return"].improved(+1.0) is True
+    assert METRICS["policy/entropy"].improved(+1.0) is None
+    assert METRICS["episode/return"].improved(0.0) is None

@@ -1,0 +1,130 @@
+"""`gymnast metrics`, docs/metrics.md and the texts before and after a run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast.cli.metrics import metrics
+from gymnast.errors import UsageError
+from gymnast.metrics import docs
+from gymnast.metrics.explain import catalogue, described, page
+from gymnast.metrics.specs import METRICS
+from gymnast.train.summary import end_line, end_text, preflight_text
+
+
+def output(*arguments: str) -> str:
+    return CliRunner().invoke(metrics, arguments, catch_exceptions=False).output
+
+
+def test_docs_are_as_generated():
+    """Write them anew with `python -m gymnast.metrics.docs`."""
+    assert docs.PATH.read_text(encoding="utf-8") == docs.markdown()
+
+
+def test_the_list_names_every_metric_once_in_order():
+    names = [line[2:].split()[0] for line in output().splitlines() if "/" in line[:20]]
+    assert names == list(catalogue())
+
+
+def test_one_metric_is_explained_with_what_to_try():
+    text = output("policy/kl")
+    for words in ("nats", "never k1", "at least 0 nats", "0 to 0.05 nats", "algo.target_kl"):
+        assert words in text
+    assert "ln n" in output("policy/entropy")
+    assert "Mean raw return" in output("eval:episode/return")
+
+
+@pytest.mark.parametrize("metric", catalogue().values(), ids=lambda m: m.name)
+def test_every_metric_has_a_page_and_plain_values(metric):
+    assert metric.description in page(metric)
+    assert json.loads(json.dumps(described(metric), allow_nan=False))["name"] == metric.name
+
+
+def test_json_has_all_or_one():
+    assert len(json.loads(output("--json"))) == len(catalogue()) >= len(METRICS)
+    assert json.loads(output("policy/clip_fraction", "--json"))["healthy"] == [0, 0.4]
+
+
+def test_an_unknown_metric_gets_the_nearest():
+    with pytest.raises(UsageError, match="did you mean policy/entropy"):
+        output("policy/entrpy")
+
+
+def test_explaining_imports_nothing_heavy():
+    code = (
+        "import sys; from gymnast.cli.metrics import metrics\n"
+        "metrics(['policy/kl'], standalone_mode=False)\n"
+        "assert not {'torch', 'gymnasium', 'rich', 'numpy', 'pandas'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+SCORE = {"mean": 498.2, "low": 495.1, "high": 500.0, "episodes": 100}
+ENDED = {
+    "id": "k3f9a2bc", "preset": "CartPole-v1:ppo", "path": "runs/k3f9a2bc", "solved": True,
+    "reason": "solved", "score": SCORE, "threshold": 475.0, "env_steps": 61440, "seconds": 12.3,
+    "best": 51200,
+}  # fmt: skip
+
+
+def test_the_ending_says_solved_by_how_much_where_and_what_next():
+    text = end_text(ENDED)  # type: ignore[arg-type]
+    for words in ("solved: ", "498.2", "[495.1, 500.0]", "20.1 above the threshold 475", "61,440"):
+        assert words in text.splitlines()[0]
+    for words in ("runs/k3f9a2bc", "gymnast show k3f9a2bc", "gymnast eval k3f9a2bc:best"):
+        assert words in text
+    assert "gymnast resume k3f9a2bc" in text
+
+
+def test_a_score_of_zero_is_a_score():
+    zero = ENDED | {
+        "solved": False,
+        "score": {"mean": 0.0, "low": 0.0, "high": 0.0, "episodes": 20},
+    }
+    line = end_line(zero)  # type: ignore[arg-type]
+    assert line.startswith("not solved: ")
+    assert "0.00 [0.00, 0.00]" in line
+    assert "475.0 below the threshold" in line
+
+
+def test_best_at_step_zero_is_a_checkpoint():
+    assert ":best" in end_text(ENDED | {"best": 0})  # type: ignore[arg-type]
+    assert ":best" not in end_text(ENDED | {"best": None})  # type: ignore[arg-type]
+
+
+def test_without_threshold_or_score_nothing_is_claimed():
+    line = end_line(ENDED | {"solved": None, "score": None, "threshold": None})  # type: ignore[arg-type]
+    assert line.startswith("done: CartPole-v1:ppo was not scored")
+
+
+def test_preflight_says_what_is_about_to_happen():
+    text = preflight_text(
+        {
+            "preset": "CartPole-v1:ppo",
+            "seed": 0,
+            "n_envs": 8,
+            "observation": "Box(4)",
+            "action": "Discrete(2): left, right",
+            "network": "64-64 tanh",
+            "parameters": 9155,
+            "budget": {"env_steps": 100_000, "seconds": 600},
+            "threshold": 475.0,
+            "settings": [("algo.lr", "3e-3 -> 0", "--set")],
+            "warnings": ["eval.every is longer than the budget"],
+        }
+    )
+    for words in ("seed 0", "Box(4)", "9,155 parameters", "100,000 env steps or 10 min", "475"):
+        assert words in text
+    assert "algo.lr  3e-3 -> 0  --set" in text
+    assert "warning: eval.every is longer" in text
+
+
+def test_preflight_without_a_preset_says_so():
+    text = preflight_text({"preset": "MountainCarContinuous-v0", "has_preset": False, "seed": 0})
+    assert "no preset" in text
+    assert "budget    none" in text

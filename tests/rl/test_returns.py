@@ -1,0 +1,193 @@
+"""Returns and advantages against their definitions, step by step and in float64."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from gymnast.rl.returns import discounted_so_far, gae, n_step, reward_to_go
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Steps:
+    """T steps of N copies, as a rollout has them. [T, N]"""
+
+    reward: Array
+    value: Array
+    next_value: Array
+    terminated: Array
+    done: Array
+
+    def __getitem__(self, where) -> Steps:
+        return Steps(*(column[where] for column in vars(self).values()))
+
+    def gae(self, gamma: float, lam: float) -> tuple[Array, Array]:
+        return gae(*vars(self).values(), gamma=gamma, lam=lam)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Steps:
+    """Any values, any pattern of terminated, truncated and both at once; inside an episode the
+    next value is the value of the next step."""
+    shape = draw(st.tuples(st.integers(1, 12), st.integers(1, 3)))
+    numbers = arrays(np.float64, shape, elements=st.floats(-10, 10, width=32))
+    switches = arrays(np.bool_, shape)
+    reward, value, elsewhere = draw(numbers), draw(numbers), draw(numbers)
+    terminated, truncated = draw(switches), draw(switches)
+    done = terminated | truncated
+    next_value = elsewhere.copy()
+    next_value[:-1] = np.where(done[:-1], elsewhere[:-1], value[1:])
+    return Steps(reward, value, next_value, terminated, done)
+
+
+fractions = st.floats(0, 1)
+property_test = settings(deadline=None, max_examples=60)
+
+
+def slow_gae(s: Steps, t: int, n: int, gamma: float, lam: float) -> float:
+    """Equation 16 of arXiv:1506.02438: the discounted sum of temporal differences to come, up to
+    where the episode or the rollout ends."""
+    total = 0.0
+    for k in range(t, len(s.reward)):
+        after = 0.0 if s.terminated[k, n] else float(s.next_value[k, n])
+        difference = float(s.reward[k, n]) + gamma * after - float(s.value[k, n])
+        total += (gamma * lam) ** (k - t) * difference
+        if s.done[k, n]:
+            break
+    return total
+
+
+def slow_n_step(s: Steps, t: int, column: int, gamma: float, n: int) -> float:
+    total = 0.0
+    for k in range(t, min(t + n, len(s.reward))):
+        total += gamma ** (k - t) * float(s.reward[k, column])
+        last = k == min(t + n, len(s.reward)) - 1
+        if s.terminated[k, column]:
+            return total
+        if s.done[k, column] or last:
+            return total + gamma ** (k - t + 1) * float(s.next_value[k, column])
+    raise AssertionError("unreachable")
+
+
+def each(s: Steps) -> list[tuple[int, int]]:
+    return list(np.ndindex(s.reward.shape))
+
+
+@property_test
+@given(steps(), fractions, fractions)
+def test_gae_is_its_definition_through_terminations_and_truncations(s, gamma, lam):
+    advantage, target = s.gae(gamma, lam)
+    expected = [slow_gae(s, t, n, gamma, lam) for t, n in each(s)]
+    assert np.allclose(advantage.ravel(), expected, rtol=1e-9, atol=1e-9)
+    assert np.allclose(target, advantage + s.value, rtol=1e-12)
+
+
+@property_test
+@given(steps(), fractions)
+def test_lambda_0_is_one_temporal_difference(s, gamma):
+    after = np.where(s.terminated, 0.0, s.next_value)
+    assert np.allclose(s.gae(gamma, 0.0)[0], s.reward + gamma * after - s.value)
+
+
+@property_test
+@given(steps(), fractions)
+def test_lambda_1_is_the_rest_of_the_episode_less_the_value(s, gamma):
+    whole = len(s.reward)
+    expected = [slow_n_step(s, t, n, gamma, whole) - s.value[t, n] for t, n in each(s)]
+    assert np.allclose(s.gae(gamma, 1.0)[0].ravel(), expected, rtol=1e-9, atol=1e-9)
+
+
+@property_test
+@given(steps(), steps(), fractions, fractions)
+def test_an_episodes_advantages_do_not_depend_on_its_neighbours(first, second, gamma, lam):
+    """Whatever follows the end of an episode, in the same copy, changes nothing in it."""
+    n = min(first.reward.shape[1], second.reward.shape[1])
+    first, second = first[:, :n], second[:, :n]
+    first.done[-1] = True  # both kinds of end: terminated stays as it is
+    joined = Steps(*(np.concatenate(x) for x in zip(vars(first).values(), vars(second).values())))
+    alone = first.gae(gamma, lam)[0]
+    assert np.array_equal(joined.gae(gamma, lam)[0][: len(alone)], alone)
+    assert np.array_equal(joined.gae(gamma, lam)[0][len(alone) :], second.gae(gamma, lam)[0])
+
+
+@property_test
+@given(steps(), fractions, fractions)
+def test_copies_do_not_touch_each_other(s, gamma, lam):
+    together = s.gae(gamma, lam)[0]
+    for n in range(s.reward.shape[1]):
+        assert np.array_equal(s[:, n : n + 1].gae(gamma, lam)[0][:, 0], together[:, n])
+
+
+@property_test
+@given(steps(), fractions, st.data())
+def test_splitting_a_rollout_at_an_episodes_end_changes_nothing(s, gamma, data):
+    cut = data.draw(st.integers(1, len(s.reward)))
+    s.done[cut - 1] = True
+    whole = s.gae(gamma, 0.9)[0]
+    parts = [part.gae(gamma, 0.9)[0] for part in (s[:cut], s[cut:]) if len(part.reward)]
+    assert np.array_equal(np.concatenate(parts), whole)
+
+
+@property_test
+@given(steps(), fractions, st.data())
+def test_splitting_a_rollout_inside_an_episode_bootstraps_one_step_exactly(s, gamma, data):
+    """With lambda 0 the part before the cut sees the value the rollout stored, so it may be cut."""
+    cut = data.draw(st.integers(1, len(s.reward)))
+    parts = [part.gae(gamma, 0.0)[0] for part in (s[:cut], s[cut:]) if len(part.reward)]
+    assert np.array_equal(np.concatenate(parts), s.gae(gamma, 0.0)[0])
+
+
+@property_test
+@given(steps(), fractions, st.integers(1, 15))
+def test_n_step_is_its_definition(s, gamma, n):
+    found = n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=n)
+    expected = [slow_n_step(s, t, column, gamma, n) for t, column in each(s)]
+    assert np.allclose(found.ravel(), expected, rtol=1e-9, atol=1e-9)
+
+
+@property_test
+@given(steps(), fractions)
+def test_reward_to_go_is_its_definition(s, gamma):
+    found = reward_to_go(s.reward, s.done, gamma=gamma)
+    for t, n in each(s):
+        ends = [k for k in range(t, len(s.reward)) if s.done[k, n]]
+        stop = ends[0] + 1 if ends else len(s.reward)
+        expected = math.fsum(gamma ** (k - t) * s.reward[k, n] for k in range(t, stop))
+        assert found[t, n] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@property_test
+@given(steps(), fractions, st.data())
+def test_discounted_so_far_is_its_definition_and_carries_over_a_cut(s, gamma, data):
+    nothing = np.zeros(s.reward.shape[1])
+    found = discounted_so_far(s.reward, s.done, nothing, gamma=gamma)
+    for t, n in each(s):
+        ends = [k for k in range(t) if s.done[k, n]]
+        begin = ends[-1] + 1 if ends else 0
+        expected = math.fsum(gamma ** (t - k) * s.reward[k, n] for k in range(begin, t + 1))
+        assert found[t, n] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+    cut = data.draw(st.integers(1, len(s.reward)))
+    before = discounted_so_far(s.reward[:cut], s.done[:cut], nothing, gamma=gamma)
+    carry = np.where(s.done[cut - 1], 0.0, before[-1])
+    after = discounted_so_far(s.reward[cut:], s.done[cut:], carry, gamma=gamma)
+    assert np.array_equal(np.concatenate([before, after]), found)
+
+
+@property_test
+@given(steps(), fractions)
+def test_inputs_are_left_as_they_were(s, gamma):
+    before = {name: column.copy() for name, column in vars(s).items()}
+    s.gae(gamma, 0.9)
+    n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=4)
+    reward_to_go(s.reward, s.done, gamma=gamma)
+    discounted_so_far(s.reward, s.done, np.zeros(s.reward.shape[1]), gamma=gamma)
+    assert all(np.array_equal(before[name], column) for name, column in vars(s).items())

@@ -1,0 +1,138 @@
+"""Groups of seeds, with a stand-in for `python` that leaves a run as `gymnast train` does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gymnast import launch
+from gymnast.errors import UsageError
+from gymnast.runs import store
+from gymnast.runs.run import Run
+
+CHILD = """#!{python}
+import argparse, pathlib, signal, sys, time
+from gymnast.runs.run import Run
+words = argparse.ArgumentParser()
+words.add_argument("-m"); words.add_argument("verb"); words.add_argument("target")
+words.add_argument("--quiet", action="store_true")
+for option in ("--group", "--runs", "--work"):
+    words.add_argument(option)
+words.add_argument("--seed", type=int)
+asked = words.parse_args()
+assert (asked.m, asked.verb, asked.quiet) == ("gymnast", "train", True)
+if asked.seed == 13:
+    sys.exit("error: thirteen is not allowed")
+stopped = []
+signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
+signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
+run = Run.create(pathlib.Path(asked.runs), config_text="", preset=asked.target, seed=asked.seed,
+                 group=asked.group, provenance={{}})
+deadline = time.monotonic() + float(asked.work)
+while time.monotonic() < deadline and not stopped:
+    time.sleep(0.01)
+mean = 100.0 + asked.seed
+run.update(status="stopped" if stopped else "finished", solved=not stopped, reason=str(stopped),
+           score=dict(mean=mean, low=mean - 1, high=mean + 1, episodes=20), ended=time.time())
+sys.exit(130 if stopped else 0)
+"""
+
+
+@pytest.fixture(autouse=True)
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "python"
+    script.write_text(CHILD.format(python=sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setattr(launch.sys, "executable", str(script))
+
+
+def group(runs_dir: Path, seeds: list[int], work: float, jobs: int = 2) -> launch.Group:
+    return launch.train_group(
+        "A:ppo", seeds=seeds, jobs=jobs, arguments=["--work", str(work)], runs_dir=runs_dir
+    )
+
+
+def test_every_seed_is_trained_and_found_by_its_group(runs_dir: Path, make_run: Callable[..., Run]):
+    make_run(group="another")
+    done = group(runs_dir, [0, 1, 2], work=0.0)
+    assert done.ok
+    assert [run["seed"] for run in done.runs] == [0, 1, 2]
+    assert {run["group"] for run in done.runs} == {done.id}
+    assert done.exit_codes == {0: 0, 1: 0, 2: 0}
+    assert launch.group_result(done.runs)["solved"] == 3
+
+
+def test_no_more_jobs_at_once_than_asked_for(runs_dir: Path):
+    done = group(runs_dir, [0, 1, 2, 3], work=0.3, jobs=2)
+    times = [(run["created"], run["ended"]) for run in done.runs]
+    at_once = [sum(a <= start < b for a, b in times) for start, _ in times]
+    assert max(at_once) == 2
+
+
+def test_a_child_that_fails_early_is_reported_with_its_last_words(runs_dir: Path):
+    done = group(runs_dir, [0, 13], work=0.0)
+    assert not done.ok
+    assert done.exit_codes == {0: 0, 13: 1}
+    assert done.errors == {13: "error: thirteen is not allowed"}
+    assert [run["seed"] for run in done.runs] == [0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path, number: int):
+    def interrupt() -> None:
+        while len(store.list_runs(runs_dir, "status=running")) < 2:
+            time.sleep(0.02)
+        time.sleep(0.1)
+        os.kill(os.getpid(), number)
+
+    before = signal.getsignal(number)
+    threading.Thread(target=interrupt).start()
+    done = group(runs_dir, [0, 1, 2, 3], work=30.0)
+    assert done.interrupted
+    assert not done.ok
+    assert done.exit_codes == {0: 130, 1: 130}
+    name = signal.Signals(number).name
+    assert [run["reason"] for run in done.runs] == [f"['{name}']"] * 2  # once, not twice
+    assert signal.getsignal(number) is before
+
+
+def test_wrong_use_is_refused_before_anything_starts(runs_dir: Path):
+    for seeds, jobs in (([], 1), ([1, 1], 1), ([1], 0)):
+        with pytest.raises(UsageError):
+            group(runs_dir, seeds, 0.0, jobs)
+    assert not runs_dir.exists()
+
+
+def scored(seed: int, mean: float | None, solved: bool | None = None) -> dict:
+    score = None if mean is None else {"mean": mean, "low": mean, "high": mean, "episodes": 9}
+    return {"seed": seed, "id": f"r{seed}", "status": "finished", "score": score, "solved": solved}
+
+
+def test_a_group_result_has_mean_iqm_and_an_interval_over_seeds():
+    means = [float(x) for x in np.random.default_rng(0).normal(100, 10, size=12)]
+    result = launch.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
+    assert result["mean"] == pytest.approx(sum(means) / 12, rel=1e-12)
+    assert result["iqm"] == pytest.approx(sum(sorted(means)[3:9]) / 6, rel=1e-12)
+    error = np.std(means) / 12**0.5
+    assert result["high"] - result["low"] == pytest.approx(2 * 1.96 * error, rel=0.05)
+    assert result["low"] < result["mean"] < result["high"]
+    assert result["solved"] == sum(m > 100 for m in means)
+    again = launch.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
+    assert again == result
+
+
+def test_runs_without_a_score_are_counted_but_not_as_zero():
+    result = launch.group_result([scored(0, 0.0), scored(1, None), scored(2, 4.0)])
+    assert (result["runs"], result["scored"], result["mean"]) == (3, 2, 2.0)
+    one = launch.group_result([scored(0, 5.0)])
+    assert (one["mean"], one["low"], one["high"]) == (5.0, None, None)
+    none = launch.group_result([scored(0, None)])
+    assert (none["mean"], none["iqm"], none["solved"]) == (None, None, 0)

@@ -1,0 +1,256 @@
+"""Environments whose every number is known beforehand; `py:tests.scripted:Name` trains on them.
+
+What happens in an episode of `Script` is a function of its seed alone, written here once more as
+pure functions, so that tests can say what must come out without asking an environment.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+End = Literal["terminated", "truncated", "both"]
+ENDS: tuple[End, ...] = ("terminated", "truncated", "both")
+
+
+def reward_of(seed: int, t: int) -> float:
+    """Reward of step t = 1, 2, ...: an eighth or several, so that sums are exact in any order."""
+    return ((seed + 3 * t) % 16 - 5) / 8
+
+
+def obs_of(seed: int, t: int) -> np.ndarray:
+    """After t steps: the step, and both halves of the seed, each exact in float32."""
+    return np.array([t / 8, (seed >> 16) / 2**15, (seed & 0xFFFF) / 2**16], dtype=np.float32)
+
+
+def seed_in(obs: np.ndarray) -> int:
+    """The seed that an observation echoes."""
+    return (round(float(obs[1]) * 2**15) << 16) + round(float(obs[2]) * 2**16)
+
+
+class Script(gym.Env[np.ndarray, Any]):
+    """Rewards and observations by `reward_of` and `obs_of`, whatever is done.
+
+    `length` and `end` of an episode are fixed, or vary with its seed (length 1 to 7).
+    """
+
+    def __init__(
+        self,
+        length: int | None = None,
+        end: End | None = None,
+        n_actions: int = 3,
+        box: bool = False,
+    ) -> None:
+        self.length, self.end = length, end
+        self.observation_space = Box(0.0, np.inf, (3,), np.float32)
+        self.action_space = Box(-2.0, 2.0, (2,), np.float32) if box else Discrete(n_actions)
+        self.seed = self.t = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        assert seed is not None
+        self.seed, self.t = seed, 0
+        return obs_of(seed, 0), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action), f"{action!r} is not of {self.action_space}"
+        self.t += 1
+        terminated = truncated = False
+        if self.t == (self.length or length_of(self.seed)):
+            end = self.end or end_of(self.seed)
+            terminated, truncated = end != "truncated", end != "terminated"
+        obs, reward = obs_of(self.seed, self.t), reward_of(self.seed, self.t)
+        return obs, reward, terminated, truncated, {"steps": self.t}
+
+
+def length_of(seed: int) -> int:
+    return 1 + seed % 7
+
+
+def end_of(seed: int) -> End:
+    return ENDS[seed // 7 % 3]
+
+
+class Broken(Script):
+    """Breaks the contract in one way at step `at` (0: at the reset) of episodes of copy `copy`,
+    copies being counted as they are made."""
+
+    made = itertools.count()
+
+    def __init__(self, how: str, at: int = 3, copy: int = 1, n_copies: int = 2) -> None:
+        super().__init__(length=50)
+        self.how, self.at = how, at
+        self.faulty = next(Broken.made) % n_copies == copy
+        if how in ("category", "fraction", "no category"):
+            self.observation_space = Discrete(4)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict]:
+        obs, info = super().reset(seed=seed, options=options)
+        return self._shown(obs), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        obs, reward, *rest = super().step(action)
+        if self._now():
+            rewards: dict[str, Any] = {"nan reward": np.nan, "inf reward": np.inf}
+            rewards["text reward"] = "a lot"
+            reward = rewards.get(self.how, reward)
+        return self._shown(obs), reward, *rest
+
+    def _shown(self, obs: np.ndarray) -> Any:
+        fine = 1 if isinstance(self.observation_space, Discrete) else obs
+        if not self._now():
+            return fine
+        match self.how:
+            case "raises":
+                raise ZeroDivisionError("the physics went wrong")
+            case "nan obs":
+                return np.array([0, np.nan, 0], dtype=np.float32)
+            case "inf obs":
+                return np.array([0, 0, np.inf], dtype=np.float32)
+            case "shape":
+                return np.zeros(4, dtype=np.float32)
+            case "list":
+                return [0.0, 0.0, 0.0]
+            case "text obs":
+                return np.array(["a", "b", "c"])
+            case "category":
+                return 4
+            case "fraction":
+                return 1.5
+            case "no category":
+                return None
+            case _:
+                return fine
+
+    def _now(self) -> bool:
+        return self.faulty and self.t == self.at
+
+
+class Forgetful(Script):
+    """Ignores its seed: every episode shows something else."""
+
+    count = itertools.count(1)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        self.seed = next(Forgetful.count)
+        return obs_of(self.seed, 0), {}
+
+
+class Alarm(Script):
+    """Sends this process a signal at the step that `Alarm.after` counts down to."""
+
+    after: int | None = None
+    number = signal.SIGTERM
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if Alarm.after is not None:
+            Alarm.after -= 1
+            if Alarm.after == 0:
+                Alarm.after = None
+                os.kill(os.getpid(), Alarm.number)
+        return super().step(action)
+
+
+class Drift(Script):
+    """Pays nothing in the first `steps` steps of each copy, 1 per step afterwards."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__(length=4, end="terminated")
+        self.lifetime, self.steps = 0, steps
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        obs, _, *ends = super().step(action)
+        self.lifetime += 1
+        return obs, float(self.lifetime > self.steps), *ends
+
+
+class Choose(gym.Env[int, int]):
+    """The observation is the right action: 1 for it, 0 for any other. Counts from `first`."""
+
+    def __init__(self, n: int = 4, length: int = 8, first: int = 0) -> None:
+        self.observation_space, self.action_space = (Discrete(n, start=first) for _ in range(2))
+        self.n, self.length, self.first = n, length, first
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
+        super().reset(seed=seed, options=options)
+        self.t = 0
+        return self._draw(), {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action)
+        self.t += 1
+        reward = float(action == self.right)
+        return self._draw(), reward, False, self.t == self.length, {}
+
+    def _draw(self) -> int:
+        self.right = self.first + int(self.np_random.integers(self.n))
+        return self.right
+
+
+class Match(gym.Env[np.ndarray, np.ndarray]):
+    """The observation is the right action, in units of its range -2..6; reward: minus the error."""
+
+    def __init__(self, length: int = 8) -> None:
+        self.observation_space = Box(-1.0, 1.0, (1,), np.float32)
+        self.action_space = Box(-2.0, 6.0, (1,), np.float32)
+        self.length = length
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        self.t = 0
+        return self._draw(), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action)
+        self.t += 1
+        right = 2.0 + 4.0 * float(self.right[0])
+        reward = -abs(float(action[0]) - right) / 4
+        return self._draw(), reward, self.t == self.length, False, {}
+
+    def _draw(self) -> np.ndarray:
+        self.right = self.np_random.uniform(-0.9, 0.9, 1).astype(np.float32)
+        return self.right
+
+
+class Chain(gym.Env[int, int]):
+    """States 0 .. n-1 from left to right, whatever is done; 1 for the last step, which ends it.
+
+    V(s) = gamma ** (n - 1 - s)."""
+
+    def __init__(self, n: int = 5) -> None:
+        self.observation_space, self.action_space = Discrete(n), Discrete(2)
+        self.n = n
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
+        super().reset(seed=seed, options=options)
+        self.state = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        self.state += 1
+        over = self.state == self.n
+        return min(self.state, self.n - 1), float(over), over, False, {}
+
+
+class Forever(gym.Env[int, int]):
+    """One state, 1 per step, cut short after `length` steps. V = 1 / (1 - gamma)."""
+
+    def __init__(self, length: int = 3) -> None:
+        self.observation_space, self.action_space = Discrete(1), Discrete(2)
+        self.length = length
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict]:
+        super().reset(seed=seed, options=options)
+        self.t = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+        self.t += 1
+        return 0, 1.0, False, self.t == self.length, {}
