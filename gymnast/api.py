@@ -181,7 +181,7 @@ def _run_named(name: str, directory: Path) -> Run | None:
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
     """The clocks and the names asked for, each of which must occur in a record that has rows."""
-    from gymnast.metrics.specs import closest
+    from gymnast.text.closest import closest
 
     for name in names:
         if known and name not in known:

@@ -1,0 +1,1 @@
+"""Settings: typed sections, preset files and where each value came from; no torch here."""

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.config.layers import Layer
-from gymnast.config.problems import Problem, Refused, closest
+from gymnast.config.problems import Problem, Refused
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
+from gymnast.text.closest import closest
 
 SHIPPED = Path(__file__).parent.parent / "presets"
 _CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from gymnast.config.numbers import show
 from gymnast.errors import ConfigError
+from gymnast.text.closest import closest
 
 Key = tuple[str | int, ...]
 """The way to a value: ("algo", "lr")."""
@@ -64,13 +64,6 @@ def dotted(path: Iterable[str | int]) -> str:
     return ".".join(map(str, path))
 
 
-def closest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?`, or nothing."""
-    names = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), names, n=1, cutoff=0.6)
-    return f"; did you mean {names[found[0]]}?" if found else ""
-
-
 def explain(
     error: ValidationError, model: type[BaseModel], at: Callable[[Key], str]
 ) -> list[Problem]:
@@ -119,17 +112,13 @@ _PHRASES = {
 
 
 def _known_key(path: Key, model: type[BaseModel]) -> str:
-    name = str(path[-1])
+    name = SYNONYMS.get(str(path[-1]), str(path[-1]))
     siblings = fields_at(model, path[:-1])
-    name = SYNONYMS.get(name, name) if name not in siblings else name
-    if guess := closest(name, siblings):
-        prefix = dotted(path[:-1])
-        return guess.replace(
-            "did you mean ", f"did you mean {prefix}." if prefix else "did you mean "
-        )
     elsewhere = [f"{s}.{name}" for s in model.model_fields if name in fields_at(model, (s,))]
-    if elsewhere:
+    if elsewhere and name not in siblings:
         return f"; did you mean {' or '.join(elsewhere)}?"
+    if guess := closest(name, siblings, n=1):
+        return guess.replace("did you mean ", "did you mean " + dotted((*path[:-1], "")))
     return f" (known here: {', '.join(siblings)})" if siblings else ""
 
 

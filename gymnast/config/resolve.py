@@ -13,12 +13,13 @@ from gymnast.config import presets
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.layers import Layer, Leaves, merge, nest
 from gymnast.config.presets import Preset
-from gymnast.config.problems import Key, Problem, Refused, closest, explain
+from gymnast.config.problems import Key, Problem, Refused, explain
 from gymnast.config.saved import diff, load, plain, save, values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
+from gymnast.text.closest import closest
 
 __all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
 

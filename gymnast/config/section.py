@@ -21,6 +21,6 @@ class AlgoSection(Section):
     name: str
     """Which algorithm these settings belong to."""
 
-    def conflicts(self, n_envs: int) -> list[tuple[str, str]]:  # noqa: ARG002
+    def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""
         return []

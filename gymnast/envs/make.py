@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import sys
@@ -14,6 +13,7 @@ from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
+from gymnast.text.closest import closest
 
 _EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text"}
 """Gymnasium's module of an environment -> our extra that installs what it needs."""
@@ -23,19 +23,20 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     """A fresh copy. `max_episode_steps` replaces the environment's own limit."""
     if cfg.id.startswith("py:"):
         return _from_class(cfg.id, cfg.kwargs, max_episode_steps)
-    limit = {} if max_episode_steps is None else {"max_episode_steps": max_episode_steps}
+    limit: dict[str, Any] = {}
+    if max_episode_steps is not None:
+        limit["max_episode_steps"] = max_episode_steps
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return gym.make(cfg.id, disable_env_checker=True, **limit, **cfg.kwargs)
+            return gym.make(cfg.id, disable_env_checker=True, **limit, **dict[str, Any](cfg.kwargs))
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
         raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
-        near = difflib.get_close_matches(cfg.id, list(gym.registry), n=3, cutoff=0.5)
-        fix = f"did you mean {' or '.join(near)}?" if near else "see `gymnast presets`"
-        raise EnvError(str(problem), fix=fix) from None
+        guess = closest(cfg.id, gym.registry)
+        raise EnvError(f"{problem}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
         raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
     except TypeError as problem:

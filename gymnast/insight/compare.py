@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.text.chart import line_chart
 from gymnast.runs.run import Run, derived_status
+from gymnast.text.chart import line_chart
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that curves can be drawn over, the default first."""

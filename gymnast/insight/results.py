@@ -105,7 +105,8 @@ def markdown() -> str:
         "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
         "from start to stop, evaluation included.",
         "",
-        "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes | env steps | seconds |",
+        "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes "
+        "| env steps | seconds |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_line(result) for result in every()]

@@ -8,7 +8,8 @@ from typing import Any
 
 from gymnast.errors import UsageError
 from gymnast.metrics.metric import ANY, Bounds, Metric
-from gymnast.metrics.specs import METRICS, SECTIONS, closest, hyperparameters, in_order, split
+from gymnast.metrics.specs import METRICS, SECTIONS, hyperparameters, in_order, split
+from gymnast.text.closest import closest
 
 
 def catalogue() -> Mapping[str, Metric]:

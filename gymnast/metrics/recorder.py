@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypedDict
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
 from gymnast.metrics.alerts import Alert, Alerts
-from gymnast.metrics.specs import Metric, closest, split
+from gymnast.metrics.specs import Metric, split
+from gymnast.text.closest import closest
 
 Row = Mapping[str, float]
 """One iteration: `[scope:]metric` -> value. Carries every clock."""

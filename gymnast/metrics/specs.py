@@ -7,7 +7,6 @@ a name that is not here is an error. To add a metric, add its entry to its famil
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from gymnast.errors import ConfigError
@@ -22,7 +21,6 @@ __all__ = [
     "Limits",
     "Metric",
     "Range",
-    "closest",
     "declared",
     "in_order",
     "section",
@@ -94,14 +92,6 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
         return (first, where, metric.priority if metric else 99, key)
 
     return sorted(keys, key=place)
-
-
-def closest(name: str, names: Iterable[str]) -> str:
-    """`; did you mean ...?` for an unknown name, or nothing."""
-    names = list(names)
-    near = get_close_matches(name, names, n=2, cutoff=0.7)
-    near = near or [n for n in names if name and name in n][:2]
-    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:

@@ -111,7 +111,8 @@ def _moments_of_range(space: Vector) -> Moments:
     unbounded = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high) & (high > low)))
     if len(unbounded):
         raise ConfigError(
-            f"normalize.obs: static needs a declared range for every component; missing for {unbounded.tolist()}",
+            "normalize.obs: static needs a declared range for every component; "
+            f"missing for {unbounded.tolist()}",
             fix="declare low and high under facts.observations, or set normalize.obs=running",
         )
     return Moments(1.0, (low + high) / 2, ((high - low) / 2) ** 2)

@@ -89,8 +89,10 @@ def to_json(space: Observation | Action) -> dict[str, Any]:
 
 
 def from_json(stored: dict[str, Any]) -> Any:
-    kinds = {kind.__name__: kind for kind in (Vector, Category, Choice, Amounts)}
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"}
+    kinds: dict[str, Any] = {k.__name__: k for k in (Vector, Category, Choice, Amounts)}
+    fields: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
+    }
     return kinds[stored["kind"]](**fields)
 
 

@@ -79,7 +79,8 @@ class Process:
         self._connection.send(job)
 
     def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
-        assert self._connection is not None and self._child is not None
+        assert self._connection is not None
+        assert self._child is not None
         while not self._connection.poll(0.05):
             if give_up():
                 return None

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
@@ -78,7 +79,7 @@ class Loop:
     def iterate(self) -> None:
         """Collect one rollout per role and learn from it."""
         s, clock = self.session, self.session.clock
-        values = s.control.values(clock)
+        values: Any = s.control.values(clock)
         lineup = {role: learner.policy for role, learner in s.learners.items()}
         n_steps = rollout_length(values.n_steps, s.cfg.env.n_envs, s.cfg.env.frame_skip, clock)
         self.collected = collected = s.collector.collect(lineup, n_steps, clock)
@@ -141,7 +142,7 @@ class Loop:
 
     def record(self) -> None:
         """Finish the row with clocks and times, and write it."""
-        s, clock = self.session, self.session.clock
+        clock = self.session.clock
         assert self.collected is not None
         steps = sum(r.steps for r in self.collected.rollouts.values())
         before = clock.read(clock.main)

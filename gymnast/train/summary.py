@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from gymnast.text import wording
 from gymnast.metrics.recorder import Summary
+from gymnast.text import wording
 
 
 class Preflight(TypedDict, total=False):

@@ -122,7 +122,7 @@ def test_a_threshold_that_the_optimum_cannot_clear_is_refused(preset):
     ]
 
 
-def test_check_takes_names_variants_files_and_stored_configs(preset, tmp_path):
+def test_check_takes_names_variants_files_and_stored_configs(tmp_path):
     from gymnast.config.resolve import save
 
     stored = tmp_path / "config.yaml"

@@ -82,17 +82,6 @@ METRICS = (
     _seconds("time/checkpoint", "Spent writing checkpoints."),
     _seconds("time/rest", "Spent on everything else: statistics, records, console."),
     Metric(
-        "time/checkpoint_total",
-        "Spent writing checkpoints, summed.",
-        unit="s",
-        digits=2,
-        better="lower",
-        priority=9,
-        window=SINCE_START,
-        exact=False,
-        bounds=(0, INF),
-    ),
-    Metric(
         "time/wall",
         "How long an evaluation took in its own process.",
         unit="s",

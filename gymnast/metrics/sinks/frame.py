@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from gymnast.text.chart import sparkline
-from gymnast.text.wording import duration
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import in_order, section, spec, split
+from gymnast.text.chart import sparkline
+from gymnast.text.wording import duration
 
 MARKS = {"error": "✖", "warning": "▲"}
 STYLES = {"error": "red", "warning": "yellow"}

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.clock import CLOCKS
-from gymnast.text.wording import score
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import in_order, spec
+from gymnast.text.wording import score
 
 _UNTOLD = {"kind", "time", *CLOCKS}
 

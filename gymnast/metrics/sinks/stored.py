@@ -14,12 +14,12 @@ class Stored:
     def __init__(self, store: MetricStore) -> None:
         self._store = store
 
-    def write(self, row: Row, alerts: Sequence[Alert]) -> None:  # noqa: ARG002
+    def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         self._store.append(row)
 
-    def event(self, event: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def event(self, event: Mapping[str, Any]) -> None:
         """Events have a file of their own; what led to one is on disk when it happens."""
         self._store.flush()
 
-    def close(self, summary: Summary | None) -> None:  # noqa: ARG002
+    def close(self, summary: Summary | None) -> None:
         self._store.close()

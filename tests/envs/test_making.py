@@ -1,0 +1,81 @@
+"""From a name to an environment; whatever goes wrong is said with its fix."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import pytest
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.defaults import suggested
+from gymnast.envs.make import make_env
+from gymnast.errors import EnvError
+from gymnast.policy.spaces import Amounts, Category, Choice, Vector
+from tests.scripted import Script
+
+
+def made(id: str, limit: int | None = None, **kwargs) -> gym.Env:
+    return make_env(EnvConfig(id=id, kwargs=kwargs), max_episode_steps=limit)
+
+
+def truncated_after(env: gym.Env) -> int:
+    env.reset(seed=0)
+    for t in range(1, 1000):
+        if env.step(env.action_space.sample())[3]:
+            return t
+    raise AssertionError("never")
+
+
+def test_a_registered_name_is_made_with_its_arguments():
+    env = made("FrozenLake-v1", map_name="8x8", is_slippery=False)
+    assert env.observation_space.n == 64
+
+
+def test_a_class_is_made_with_its_arguments():
+    assert made("py:tests.scripted:Script", n_actions=5).action_space.n == 5
+
+
+@pytest.mark.parametrize("id", ["Pendulum-v1", "py:tests.scripted:Script"])
+def test_a_time_limit_replaces_the_environments_own(id: str):
+    kwargs = {} if id == "Pendulum-v1" else {"length": 500}
+    assert truncated_after(made(id, 17, **kwargs)) == 17
+
+
+def test_without_a_limit_the_environments_own_holds():
+    assert truncated_after(made("Pendulum-v1")) == 200
+
+
+@pytest.mark.parametrize(
+    ("id", "kwargs", "said"),
+    [
+        ("CartPole-v2", {}, "CartPole-v1"),
+        ("CartPol-v1", {}, "did you mean CartPole-v1"),
+        ("Taxi-v1", {}, "Taxi-v4"),
+        ("CartPole-v1", {"colour": "red"}, "does not take env.kwargs"),
+        ("py:tests.scripted:Script", {"colour": "red"}, "does not take env.kwargs"),
+        ("py:tests.scripted", {}, "py:package.module:Class"),
+        ("py:tests.scripted:Nobody", {}, "cannot be imported"),
+        ("py:tests.nowhere:Script", {}, "cannot be imported"),
+    ],
+)
+def test_a_wrong_name_or_argument_is_refused_with_a_hint(id: str, kwargs: dict, said: str):
+    with pytest.raises(EnvError) as refused:
+        made(id, **kwargs)
+    assert said in str(refused.value)
+
+
+def test_defaults_follow_what_is_shown_and_what_is_taken():
+    vector = Vector((2,), (-1.0,) * 2, (1.0,) * 2)
+    assert suggested(vector, Choice(2, 0), "ppo")["normalize"]["obs"] == "running"
+    assert "normalize" not in suggested(Category(4, 0), Choice(2, 0), "ppo")
+    both = (Choice(2, 0), Amounts((1,), (-1.0,), (1.0,)))
+    discrete, continuous = (suggested(vector, action, "ppo")["algo"] for action in both)
+    assert discrete != continuous
+
+
+def test_the_scripts_are_gymnasium_environments():
+    from gymnasium.utils.env_checker import check_env
+
+    for script in (Script(), Script(box=True)):
+        assert isinstance(script, gym.Env)
+    with pytest.warns(UserWarning):  # it wants a seed at every reset, and says so
+        check_env(made("CartPole-v1").unwrapped, skip_render_check=True)

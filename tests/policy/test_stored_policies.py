@@ -1,0 +1,119 @@
+"""A policy comes back from what is stored of it, and acts as it did."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from gymnast.config.sections.normalize import NormalizeConfig
+from gymnast.config.sections.policy import PolicyConfig
+from gymnast.errors import EnvError
+from gymnast.policy import spaces
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Amounts, Category, Choice, Vector
+
+RNG = np.random.default_rng(4)
+VECTOR = Vector((2, 2), (-1.0, -np.inf, 0.0, 0.0), (1.0, np.inf, 3.0, 1.0))
+OBSERVATIONS = [VECTOR, Category(5, -2)]
+ACTIONS = [Choice(3, 1), Amounts((2,), (-1.0, -np.inf), (1.0, np.inf))]
+
+
+def trained(obs, action, **more) -> Policy:
+    """A policy with weights and statistics that no fresh one has."""
+    cfg = PolicyConfig(hidden=(8,), layer_norm=True, log_std=-0.3, **more)
+    policy = Policy(obs, action, cfg, NormalizeConfig(obs="running", value="popart"))
+    policy.initialize(7, "agent")
+    policy.parameters.flat += RNG.normal(0, 0.1, policy.parameters.flat.size).astype(np.float32)
+    if policy.normalizer is not None:
+        policy.normalizer.learn(RNG.normal(3, 2, (50, 2, 2)).astype(np.float32))
+    last = len(policy.network.critic) - 1
+    views = policy.parameters.views
+    target = RNG.normal(40, 5, 100)
+    policy.value_scale.learn(target, views[f"critic.{last}.weight"], views[f"critic.{last}.bias"])
+    return policy
+
+
+def seen_by(obs) -> np.ndarray:
+    if isinstance(obs, Category):
+        return np.arange(obs.first, obs.first + obs.n)
+    return RNG.normal(3, 2, (9, 2, 2)).astype(np.float32)
+
+
+@pytest.mark.parametrize("obs", OBSERVATIONS, ids=["vector", "category"])
+@pytest.mark.parametrize("action", ACTIONS, ids=["choice", "amounts"])
+def test_a_policy_comes_back_from_its_json_and_arrays_bit_for_bit(obs, action):
+    policy, seen = trained(obs, action), seen_by(obs)
+    again = Policy.from_spec(json.loads(json.dumps(policy.spec())))
+    again.load(policy.arrays())
+    assert np.array_equal(again.dist(seen), policy.dist(seen))
+    assert np.array_equal(again.value(seen), policy.value(seen))
+    assert again.spec() == policy.spec()
+    assert again.parameters.shapes == policy.parameters.shapes
+
+
+def test_what_was_taken_out_does_not_change_with_the_policy():
+    policy = trained(VECTOR, ACTIONS[0])
+    arrays = policy.arrays()
+    before = {name: array.copy() for name, array in arrays.items()}
+    policy.parameters.flat += 1
+    policy.normalizer.learn(seen_by(VECTOR))
+    policy.value_scale.learn(np.arange(50.0), np.ones((8, 1)), np.zeros(1))
+    assert all(np.array_equal(before[name], array) for name, array in arrays.items())
+
+
+def test_what_was_loaded_does_not_change_with_its_source():
+    policy, seen = trained(VECTOR, ACTIONS[0]), seen_by(VECTOR)
+    arrays = policy.arrays()
+    again = Policy.from_spec(policy.spec())
+    again.load(arrays)
+    before = again.dist(seen)
+    for array in arrays.values():
+        array += 1
+    assert np.array_equal(again.dist(seen), before)
+
+
+def test_whatever_fits_is_taken_over_and_the_rest_is_named():
+    source, seen = trained(VECTOR, ACTIONS[0]), seen_by(VECTOR)
+    other = Policy(
+        VECTOR,
+        Choice(5, 0),  # another number of actions: the actor's last layer cannot be taken
+        PolicyConfig(hidden=(8,), layer_norm=True),
+        NormalizeConfig(obs="running", value="popart"),
+    )
+    other.initialize(1, "agent")
+    fresh = {name: view.copy() for name, view in other.parameters.views.items()}
+    taken, kept = other.load_compatible(source.arrays())
+    assert set(kept) == {"actor.3.weight", "actor.3.bias"}
+    assert set(taken) == set(source.arrays()) - set(kept)
+    assert all(np.array_equal(other.parameters.views[n], fresh[n]) for n in kept)
+    assert np.array_equal(other.value(seen), source.value(seen))
+
+
+def test_nothing_fits_a_policy_of_another_kind():
+    other = Policy(Category(3, 0), Choice(2, 0), PolicyConfig(hidden=(16,)), NormalizeConfig())
+    taken, _ = other.load_compatible({"something": np.zeros(3)})
+    assert taken == []
+
+
+@pytest.mark.parametrize("space", [*OBSERVATIONS, *ACTIONS], ids=lambda s: type(s).__name__)
+def test_spaces_come_back_from_json(space):
+    assert spaces.from_json(json.loads(json.dumps(spaces.to_json(space)))) == space
+
+
+def test_spaces_are_told_apart_by_type():
+    from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
+
+    assert spaces.observation(Discrete(4, start=2)) == Category(4, 2)
+    assert spaces.action(Discrete(4, start=2)) == Choice(4, 2)
+    one = Box(np.float32(-1), np.float32(1), (1,))
+    assert spaces.observation(one) == Vector((1,), (-1.0,), (1.0,))
+    assert spaces.action(one) == Amounts((1,), (-1.0,), (1.0,))
+    assert spaces.observation(MultiBinary(3)) == Vector((3,), (0.0,) * 3, (1.0,) * 3)
+    for unknown in (Dict({}), Box(0, 255, (8, 8, 3), np.uint8)):
+        with pytest.raises(EnvError, match="supported are"):
+            spaces.observation(unknown)
+    for unknown in (MultiBinary(3), Box(0, 3, (2,), np.int64)):
+        with pytest.raises(EnvError, match="supported are"):
+            spaces.action(unknown)
