@@ -79,7 +79,7 @@ class PPO:
         limit = values.max_grad_norm
         return {
             **self._shift(rollout, values),
-            **self._norms(before),
+            **self._norms(before, float(norm[-1])),
             "loss/total": float(total.mean()),
             "policy/loss": float(policy_loss.mean()),
             "policy/kl_penalty": float(penalty.mean()),
@@ -169,9 +169,12 @@ class PPO:
         columns = rollout.obs[keep], rollout.action[keep], rollout.dist[keep]
         return shift(self.policy, *columns, mask, values.clip)
 
-    def _norms(self, before: np.ndarray) -> dict[str, float]:
-        """Sizes of parameters, of the whole update, and of the last gradient by part."""
-        parameters, gradient = self.policy.parameters, self.network.gradient
+    def _norms(self, before: np.ndarray, norm: float) -> dict[str, float]:
+        """Sizes of parameters, of the whole update, and of the last gradient by part, as it was
+        before clipping gave it the length it has now."""
+        parameters = self.policy.parameters
+        held = float(np.linalg.norm(self.network.gradient))
+        gradient = self.network.gradient * (norm / held if held else 1.0)
         return {
             "optim/param_norm": float(np.linalg.norm(parameters.flat)),
             "optim/update_norm": float(np.linalg.norm(parameters.flat - before)),

@@ -4,11 +4,11 @@ live environment."""
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, JsonValue
 
-from gymnast.config.numbers import OFF, Bound, Count, Maybe, Number, Positive, Switch
+from gymnast.config.numbers import OFF, Bound, Count, Maybe, Number, Positive
 from gymnast.config.section import Section
 
 
@@ -61,8 +61,8 @@ class Facts(Section):
     """Mean return of the best possible policy, where it is known."""
     threshold: Maybe[Number] = OFF
     """Mean return from which the environment counts as solved."""
-    deterministic: Switch = False
-    """Whether the same seed and actions are known to give the same episode."""
+    deterministic: Literal["yes", "no", "unknown"] = "unknown"
+    """Whether the same seed and actions give the same episode. Unknown: it is tried at the start."""
     deterministic_settings: dict[str, JsonValue] = {}
     """The keyword arguments that make it so."""
     fps: Maybe[Positive] = OFF

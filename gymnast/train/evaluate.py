@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.inprocess import InProcess, replays_exactly
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
@@ -88,7 +88,7 @@ class Evaluator:
         self.envs = InProcess(
             lambda: make_env(cfg.env, max_episode_steps=limit), cfg.eval.n_envs, cfg.env.id
         )
-        self.keep_obs = cfg.facts.deterministic is False
+        self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._every_start: tuple[int, ...] | None = None
 
     def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
@@ -115,7 +115,7 @@ class Evaluator:
             exact=plan.exact,
         )
         if not self.keep_obs:
-            episodes = [_without_obs(trace) for trace in episodes]
+            episodes = [replace(trace, obs=None) for trace in episodes]
         return evaluation, episodes
 
     def close(self) -> None:
@@ -204,9 +204,3 @@ def every_start(envs: InProcess) -> list[int]:
         found.setdefault(first, seed)
         seed += 1
     return [found[first] for first in sorted(found)]
-
-
-def _without_obs(trace: Trace) -> Trace:
-    from dataclasses import replace
-
-    return replace(trace, obs=None)

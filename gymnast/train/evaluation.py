@@ -9,12 +9,13 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import numpy as np
 
@@ -67,8 +68,9 @@ class Inline:
 class Process:
     """A child that holds its own environments; started with the first job, ends with the pipe."""
 
-    def __init__(self, cfg: Config[Any], log: Path) -> None:
-        self.cfg, self.log = cfg, log
+    def __init__(self, cfg: Config[Any], tell: Callable[[str], None]) -> None:
+        """`tell` gets whatever the child prints: warnings, tracebacks."""
+        self.cfg, self.tell = cfg, tell
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
 
@@ -89,7 +91,7 @@ class Process:
         except EOFError:
             code = self._child.wait()
             raise EnvError(
-                f"the evaluation process died with exit code {code}", fix=f"see {self.log}"
+                f"the evaluation process died with exit code {code}", fix="see the run's log.txt"
             ) from None
         if isinstance(answer, GymnastError):
             raise answer
@@ -103,17 +105,21 @@ class Process:
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
-        with self.log.open("ab") as log:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "gymnast.train.evaluation_worker", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            )
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "gymnast.train.evaluation_worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        threading.Thread(target=self._listen, args=[self._child.stdout], daemon=True).start()
         theirs.close()
         return Connection(ours.detach())
+
+    def _listen(self, printed: IO[bytes]) -> None:
+        for line in printed:
+            self.tell(f"evaluation: {line.decode(errors='replace').rstrip()}")
 
 
 def perform(evaluator: Evaluator, job: Job) -> Evaluation:
@@ -126,5 +132,5 @@ def perform(evaluator: Evaluator, job: Job) -> Evaluation:
     return replace(evaluation, seconds=time.perf_counter() - began)
 
 
-def open_evaluation(cfg: Config[Any], log: Path) -> Evaluating:
-    return Inline(cfg) if cfg.eval.mode == "inline" else Process(cfg, log)
+def open_evaluation(cfg: Config[Any], tell: Callable[[str], None]) -> Evaluating:
+    return Inline(cfg) if cfg.eval.mode == "inline" else Process(cfg, tell)

@@ -18,7 +18,7 @@ from gymnast.policy.spaces import Amounts, Choice, Vector
 from gymnast.rollout import Episode
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed, stream
+from gymnast.seeds import episode_seed
 from gymnast.train.control import Control
 from gymnast.train.learner import Learner
 from gymnast.train.rows import WINDOW
@@ -107,9 +107,7 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     env = cfg.env
     limit = env.max_episode_steps
     envs = InProcess(lambda: make_env(env, max_episode_steps=limit), env.n_envs, env.id)
-    replays = cfg.facts.deterministic
-    if replays is None:
-        replays = replays_exactly(envs, stream(cfg.seed, "replay check"))
+    replays = replays_exactly(envs, cfg.facts.deterministic)
     if not replays:
         envs.restore = "none"
     threshold = int(cfg.traces.train * 2**31)

@@ -69,6 +69,7 @@ def begin(
         env=cfg.env.id,
         algo=cfg.algo.name,
         threshold=cfg.facts.threshold,
+        repeatable=_repeatable(cfg),
     )
     with _open(run, cfg, collector, console) as loop:
         _start_fresh(loop, source)
@@ -121,7 +122,7 @@ def _open(
         store = MetricStore(run.path / "metrics.db", "w")
         recorder = Recorder(metrics, [Stored(store), log, console(metrics, cfg)])
         stack.callback(recorder.close)
-        evaluating = open_evaluation(cfg, run.path / "log.txt")
+        evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
         scores = Scores(evaluating, run.traces if cfg.traces.eval else None)
         session = Session.build(cfg, collector, scores)
@@ -239,6 +240,12 @@ def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None
         f"{run.id} is finished ({info['reason']})",
         fix=f"gymnast resume {run.id} --env-steps N, or --set stop.solved=off, or --at CHECKPOINT",
     )
+
+
+def _repeatable(cfg: Config[Any]) -> bool:
+    """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
+    cadence = cfg.eval.every
+    return "seconds" not in cfg.stop.limits() and (cadence is None or cadence.clock != "seconds")
 
 
 def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:

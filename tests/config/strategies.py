@@ -106,7 +106,7 @@ configs = st.fixed_dictionaries(
                 "actions": st.lists(texts, max_size=3),
                 "reward": maybe(st.just([float("-inf"), 3]) | st.tuples(st.just(-1.5), positive)),
                 "threshold": maybe(numbers),
-                "deterministic": switches,
+                "deterministic": st.sampled_from(["yes", "no", "unknown"]),
                 "source": texts,
                 "observations": st.lists(
                     st.fixed_dictionaries(

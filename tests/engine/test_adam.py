@@ -26,13 +26,14 @@ class Twin:
             tensor = torch.from_numpy(view).requires_grad_()
             tensor.grad = torch.from_numpy(self.parameters.views_of(self.gradient)[name])
             self.tensors[name] = tensor
-        self.ours = Adam(
-            self.parameters.flat, self.gradient, eps=eps, weight_decay=weight_decay
-        )
+        self.ours = Adam(self.parameters.flat, self.gradient, eps=eps, weight_decay=weight_decay)
         self.theirs = {n: t.detach().clone().requires_grad_() for n, t in self.tensors.items()}
         kind = torch.optim.AdamW if weight_decay else torch.optim.Adam
         self.optimizer = kind(
-            self.theirs.values(), lr=1.0, eps=eps, **({"weight_decay": weight_decay} if weight_decay else {})
+            self.theirs.values(),
+            lr=1.0,
+            eps=eps,
+            **({"weight_decay": weight_decay} if weight_decay else {}),
         )
 
     def step(self, k: int, *, lr: float, max_norm: float | None) -> tuple[float, float]:

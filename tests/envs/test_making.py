@@ -10,7 +10,6 @@ from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
 from gymnast.errors import EnvError
 from gymnast.policy.spaces import Amounts, Category, Choice, Vector
-from tests.scripted import Script
 
 
 def made(id: str, limit: int | None = None, **kwargs) -> gym.Env:
@@ -70,12 +69,3 @@ def test_defaults_follow_what_is_shown_and_what_is_taken():
     both = (Choice(2, 0), Amounts((1,), (-1.0,), (1.0,)))
     discrete, continuous = (suggested(vector, action, "ppo")["algo"] for action in both)
     assert discrete != continuous
-
-
-def test_the_scripts_are_gymnasium_environments():
-    from gymnasium.utils.env_checker import check_env
-
-    for script in (Script(), Script(box=True)):
-        assert isinstance(script, gym.Env)
-    with pytest.warns(UserWarning):  # it wants a seed at every reset, and says so
-        check_env(made("CartPole-v1").unwrapped, skip_render_check=True)

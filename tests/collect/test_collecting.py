@@ -1,0 +1,287 @@
+"""What a rollout holds, against what the scripts say must have happened."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.collect.vector import Collected, VectorCollector
+from gymnast.config.sections.normalize import NormalizeConfig
+from gymnast.config.sections.policy import PolicyConfig
+from gymnast.envs.inprocess import InProcess
+from gymnast.policy.policy import Policy
+from tests.scripted import (
+    ENDS,
+    Forgetful,
+    Script,
+    end_of,
+    length_of,
+    obs_of,
+    reward_of,
+    seed_in,
+)
+
+N = 3
+
+
+def collector_of(
+    make: Callable[[], gym.Env] = Script, *, seed: int = 0, n_envs: int = N, **more: Any
+) -> VectorCollector:
+    envs = InProcess(make, n_envs, "Scripted-v0")
+    given = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
+    return VectorCollector(envs, seed=seed, **given)
+
+
+def policy_for(collector: VectorCollector) -> Policy:
+    obs, action = collector.spaces["agent"]
+    policy = Policy(obs, action, PolicyConfig(hidden=(16,)), NormalizeConfig())
+    policy.initialize(0, "agent")
+    policy.parameters.flat *= 3  # so that values and probabilities differ between states
+    return policy
+
+
+def collect(collector: VectorCollector, policy: Policy, lengths: list[int], done: int = 0):
+    """Rollouts of these lengths, one after the other, from rollout number `done` on."""
+    clock = Clock(rollouts=done)
+    found = []
+    for n_steps in lengths:
+        found.append(collector.collect({"agent": policy}, n_steps, clock))
+        clock.rollouts += 1
+        clock.env_steps += n_steps * collector.envs.n_envs
+    return found
+
+
+def begun(make: Callable[[], gym.Env] = Script, **more: Any) -> tuple[VectorCollector, Policy]:
+    collector = collector_of(make, **more)
+    collector.begin()
+    return collector, policy_for(collector)
+
+
+def followed(obs: np.ndarray, start: np.ndarray, *, length=None, end=None) -> list[dict]:
+    """The steps of one copy as the script must have gone, told by the seeds it echoed."""
+    told = []
+    for t in range(len(obs)):
+        seed = seed_in(obs[t])
+        at = 1 if start[t] else told[-1]["at"] + 1 if told else None
+        assert at is not None, "a rollout that follows no other begins with an episode"
+        over = at == (length or length_of(seed))
+        how = (end or end_of(seed)) if over else ""
+        told.append({"seed": seed, "at": at, "over": over, "how": how})
+    return told
+
+
+@pytest.mark.parametrize(
+    ("length", "end"), [(None, None), (4, "truncated"), (4, "both"), (1, "terminated")]
+)
+def test_every_step_is_what_the_script_says(length, end):
+    collector, policy = begun(lambda: Script(length, end))
+    (found,) = collect(collector, policy, [40])
+    rollout = found.rollouts["agent"]
+    for n in range(N):
+        steps = followed(rollout.obs[:, n], rollout.start[:, n], length=length, end=end)
+        for t, step in enumerate(steps):
+            seed, at = step["seed"], step["at"]
+            assert np.array_equal(rollout.obs[t, n], obs_of(seed, at - 1))
+            assert rollout.reward[t, n] == reward_of(seed, at)
+            assert rollout.done[t, n] == step["over"]
+            assert rollout.terminated[t, n] == (step["over"] and step["how"] != "truncated")
+            if t:
+                assert rollout.start[t, n] == steps[t - 1]["over"]
+    assert rollout.valid.all()
+    assert rollout.steps == 40 * N
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_next_value_is_of_the_state_reached_and_never_of_the_one_reset_to(end):
+    collector, policy = begun(lambda: Script(5, end))
+    (found,) = collect(collector, policy, [23])
+    rollout = found.rollouts["agent"]
+    advantage, _ = rollout.advantages(0.9, 0.0)
+    for t, n in np.ndindex(rollout.reward.shape):
+        seed, at = seed_in(rollout.obs[t, n]), t % 5 + 1
+        reached = float(policy.value(obs_of(seed, at)[None])[0])
+        value = float(policy.value(obs_of(seed, at - 1)[None])[0])
+        ended = at == 5 and end != "truncated"
+        expected = reward_of(seed, at) + (0.0 if ended else 0.9 * reached) - value
+        if not ended:
+            assert rollout.next_value[t, n] == pytest.approx(reached, abs=1e-6)
+        assert advantage[t, n] == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_last_observation_is_where_the_next_rollout_begins():
+    collector, policy = begun()
+    first, second = (c.rollouts["agent"] for c in collect(collector, policy, [7, 5]))
+    assert np.array_equal(first.last_obs, second.obs[0])
+    assert np.array_equal(second.start[0], first.done[-1])
+    running = ~first.done[-1]
+    reached = first.next_value[-1][running]
+    assert np.allclose(reached, second.value[0][running], atol=1e-6)
+
+
+def test_what_is_stored_of_the_policy_is_what_it_says_of_the_observation():
+    for box in (False, True):
+        collector, policy = begun(lambda box=box: Script(box=box))
+        rollout = collect(collector, policy, [12])[0].rollouts["agent"]
+        flat = rollout.obs.reshape(-1, 3)
+        assert np.allclose(rollout.dist.reshape(12 * N, -1), policy.dist(flat), atol=1e-6)
+        assert np.allclose(rollout.value.ravel(), policy.value(flat), atol=1e-6)
+        expected = policy.head.logprob(rollout.dist, rollout.action)
+        assert np.allclose(rollout.logprob, expected, atol=1e-6)
+
+
+def test_raw_returns_are_the_sums_of_the_scripts_rewards_also_over_several_rollouts():
+    collector, policy = begun()
+    found = collect(collector, policy, [3, 1, 10, 2, 24])
+    episodes = [e for c in found for e in c.rollouts["agent"].episodes]
+    assert len(episodes) > 15
+    for episode in episodes:
+        length = length_of(episode.seed)
+        assert episode.length == length
+        expected = math.fsum(reward_of(episode.seed, t) for t in range(1, length + 1))
+        assert episode.raw_return == expected
+        assert episode.truncated == (end_of(episode.seed) == "truncated")
+
+
+def test_every_step_belongs_to_exactly_one_episode():
+    collector, policy = begun()
+    found = collect(collector, policy, [9, 9, 9])
+    finished = sum(e.length for c in found for e in c.rollouts["agent"].episodes)
+    assert finished + int(collector.running.length.sum()) == 27 * N
+
+
+def test_traces_are_the_episodes_as_they_happened():
+    collector, policy = begun()
+    found = collect(collector, policy, [3, 1, 10, 2, 24])
+    traces = [t for c in found for t in c.traces]
+    episodes = [e for c in found for e in c.rollouts["agent"].episodes]
+    assert [t.seed for t in traces] == [e.seed for e in episodes]
+    for trace, episode in zip(traces, episodes, strict=True):
+        length = length_of(trace.seed)
+        expected = [reward_of(trace.seed, t) for t in range(1, length + 1)]
+        assert trace.reward.tolist() == expected
+        assert trace.raw_return == math.fsum(expected) == episode.raw_return
+        shown = np.array([obs_of(trace.seed, t) for t in range(length + 1)])
+        assert np.array_equal(trace.obs, shown)
+        assert np.allclose(trace.probs, policy.dist(shown[:-1]), atol=1e-6)
+        assert np.allclose(trace.value, policy.value(shown[:-1]), atol=1e-6)
+        assert trace.terminated == (end_of(trace.seed) != "truncated")
+        assert trace.truncated != trace.terminated
+        assert trace.env == episode.env
+
+
+def test_a_trace_holds_actions_as_the_environment_got_them():
+    collector, policy = begun(lambda: Script(length=4, end="terminated", box=True))
+    (found,) = collect(collector, policy, [8])
+    rollout = found.rollouts["agent"]
+    given = policy.head.for_env(rollout.action)
+    assert (np.abs(given) <= 2).all()
+    for trace in found.traces:
+        first = [t for t in range(8) if seed_in(rollout.obs[t, trace.env]) == trace.seed][0]
+        assert np.array_equal(trace.action, given[first : first + 4, trace.env])
+
+
+def test_only_chosen_episodes_are_traced_and_observations_only_where_asked():
+    collector, policy = begun(traced=lambda seed: seed % 2 == 0, keep_obs=False)
+    (found,) = collect(collector, policy, [60])
+    assert found.traces
+    assert all(t.seed % 2 == 0 and t.obs is None for t in found.traces)
+    even = [e for e in found.rollouts["agent"].episodes if e.seed % 2 == 0]
+    assert len(found.traces) == len(even)
+
+
+def test_the_presets_own_numbers_are_read_from_the_last_info():
+    collector, policy = begun(numbers={"env/steps": "steps", "env/absent": "nowhere"})
+    (found,) = collect(collector, policy, [20])
+    for episode in found.rollouts["agent"].episodes:
+        assert episode.numbers == {"env/steps": float(episode.length)}
+
+
+def test_seeds_differ_between_copies_episodes_and_roots_and_repeat_with_the_root():
+    def seeds(root: int) -> list[int]:
+        collector, policy = begun(lambda: Script(1, "terminated"), seed=root)
+        (found,) = collect(collector, policy, [50])
+        return [e.seed for e in found.rollouts["agent"].episodes]
+
+    assert len(set(seeds(0))) == 50 * N
+    assert seeds(0) == seeds(0)
+    assert not set(seeds(0)) & set(seeds(1))
+
+
+def test_where_a_rollout_is_cut_changes_nothing_in_the_episodes():
+    whole = _episodes(collect(*begun(), [30]))
+    parts = _episodes(collect(*begun(), [7, 1, 12, 10]))
+    assert whole == parts
+
+
+ENVS: dict[str, Callable[[], gym.Env]] = {
+    "script": Script,
+    "script, an episode ends with each rollout": lambda: Script(8, "truncated"),
+    "CartPole": lambda: gym.make("CartPole-v1"),
+    "Taxi": lambda: gym.make("Taxi-v4"),
+    "Pendulum": lambda: gym.make("Pendulum-v1"),
+    "LunarLander": lambda: gym.make("LunarLander-v3"),
+}
+
+
+@pytest.mark.parametrize("make", ENVS.values(), ids=ENVS)
+def test_a_collector_goes_on_in_the_middle_of_episodes_bit_for_bit(make):
+    collector, policy = begun(make)
+    collect(collector, policy, [8, 8])
+    state = {name: array.copy() for name, array in collector.state().items()}
+    expected = collect(collector, policy, [40, 16], done=2)
+
+    again = collector_of(make)
+    assert again.load(state) == []
+    found = collect(again, policy, [40, 16], done=2)
+    for before, after in zip(expected, found, strict=True):
+        _same(before, after)
+
+
+def test_a_state_taken_does_not_change_while_the_collector_goes_on():
+    collector, policy = begun()
+    collect(collector, policy, [5])
+    state = collector.state()
+    before = {name: array.copy() for name, array in state.items()}
+    collect(collector, policy, [9])
+    assert all(np.array_equal(before[name], array) for name, array in state.items())
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "found out"])
+def test_episodes_that_cannot_be_replayed_begin_anew_and_are_named(declared: bool):
+    collector, policy = begun(lambda: Forgetful(length=50))
+    collect(collector, policy, [8])
+    again = collector_of(lambda: Forgetful(length=50))
+    if declared:
+        again.envs.restore = "none"
+    number = collector.running.number.copy()
+    assert again.load(collector.state()) == list(range(N))
+    assert again.start.all()
+    assert (again.running.length == 0).all()
+    assert (again.running.number == number + 1).all()
+    (found,) = collect(again, policy, [50], done=1)
+    assert [e.length for e in found.rollouts["agent"].episodes] == [50] * N
+    assert all(len(t.reward) == 50 for t in found.traces)
+
+
+def _episodes(collected: list[Collected]) -> list[tuple]:
+    every = [e for c in collected for e in c.rollouts["agent"].episodes]
+    return [(e.env, e.seed, e.length, e.raw_return) for e in every]
+
+
+def _same(a: Collected, b: Collected) -> None:
+    for name, column in vars(a.rollouts["agent"]).items():
+        other = getattr(b.rollouts["agent"], name)
+        if isinstance(column, np.ndarray):
+            assert np.array_equal(column, other), name
+        else:
+            assert column == other, name
+    assert len(a.traces) == len(b.traces)
+    for one, two in zip(a.traces, b.traces, strict=True):
+        for name, column in vars(one).items():
+            assert np.array_equal(column, getattr(two, name)), name
