@@ -164,7 +164,7 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
     loss = surrogate + value_of.value_coef * critic.mean()
     loss = loss - value_of.entropy_coef * new.entropy().mean() + value_of.kl_coef * divergence
     parts = {"policy/loss": surrogate, "value/loss": critic.mean(), "loss/total": loss}
-    return loss, {name: float(x) for name, x in parts.items()}, weights
+    return loss, {name: float(x.detach()) for name, x in parts.items()}, weights
 
 
 VARIANTS: dict[str, dict[str, Any]] = {

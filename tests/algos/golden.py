@@ -1,0 +1,73 @@
+"""Numbers of three updates per algorithm and kind of action, kept in golden.json.
+
+A refactoring may not change them. Where a change is meant, say so and regenerate:
+
+    python -m tests.algos.golden
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.algos.practice import Practice
+
+FILE = Path(__file__).with_name("golden.json")
+UPDATES = 3
+CASES: dict[str, dict[str, Any]] = {
+    "ppo/choice": {"env.kwargs": {"box": False}},
+    "ppo/amounts": {"env.kwargs": {"box": True}},
+}
+"""One line per algorithm and kind of action space."""
+
+SETTINGS = {
+    "seed": 3,
+    "env.n_envs": 4,
+    "algo.n_steps": 16,
+    "algo.epochs": 3,
+    "algo.batch_size": "50%",
+    "algo.lr": "1e-3 -> 1e-4 @ 0..500",
+    "algo.clip": 0.2,
+    "algo.value_clip": 0.2,
+    "algo.entropy_coef": 0.01,
+    "algo.value_coef": 0.5,
+    "algo.value_loss": "mse",
+    "algo.gamma": 0.95,
+    "algo.gae_lambda": 0.9,
+    "algo.max_grad_norm": 0.5,
+    "algo.kl_coef": 0.1,
+    "algo.advantage_norm": "minibatch",
+    "algo.adam_eps": 1e-5,
+    "algo.weight_decay": 0.001,
+    "policy.hidden": [16, 16],
+    "policy.activation": "tanh",
+    "policy.log_std": -0.5,
+    "normalize.obs": "running",
+    "normalize.reward": "running",
+    "normalize.value": "popart",
+}
+"""All of them, so that another default changes nothing here."""
+
+
+def numbers(case: str) -> list[dict[str, float]]:
+    """What each update reports, and a few sums over what it made of the weights."""
+    practice = Practice.on("Script", SETTINGS | CASES[case])
+    found = []
+    for _ in range(UPDATES):
+        rollout = practice.collect()
+        metrics = practice.learn(rollout)
+        for name, view in practice.learner.policy.parameters.views.items():
+            waves = np.cos(np.arange(view.size)).reshape(view.shape)  # so that order matters
+            metrics[f"weights/{name}"] = float((view.astype(np.float64) * waves).sum())
+        metrics["rollout/reward"] = float(rollout.reward.sum())
+        metrics["rollout/action"] = float(rollout.action.sum(dtype=np.float64))
+        found.append({name: float(value) for name, value in metrics.items()})
+    return found
+
+
+if __name__ == "__main__":
+    FILE.write_text(json.dumps({case: numbers(case) for case in CASES}, indent=1) + "\n")
+    print(f"wrote {FILE}")

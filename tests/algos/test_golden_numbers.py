@@ -1,0 +1,29 @@
+"""Three updates give the numbers they always gave."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gymnast.config.sections import ALGORITHMS
+from tests.algos import golden
+
+STORED = json.loads(golden.FILE.read_text())
+
+
+@pytest.mark.parametrize("case", golden.CASES)
+def test_three_updates_give_the_numbers_they_always_gave(case: str):
+    found = golden.numbers(case)
+    assert len(found) == golden.UPDATES
+    for k, (now, then) in enumerate(zip(found, STORED[case], strict=True)):
+        assert now.keys() == then.keys()
+        for name, value in then.items():
+            # machines differ in their vector instructions, hence in the last digits
+            close = pytest.approx(value, rel=1e-5, abs=1e-6)
+            assert now[name] == close, f"update {k + 1}: {name}"
+
+
+def test_every_algorithm_has_its_golden_numbers():
+    assert {case.partition("/")[0] for case in golden.CASES} == set(ALGORITHMS)
+    assert STORED.keys() == golden.CASES.keys()
