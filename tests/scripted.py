@@ -143,6 +143,19 @@ class Forgetful(Script):
         return obs_of(self.seed, 0), {}
 
 
+class Cursed(Script):
+    """Raises when it is reset with one particular seed."""
+
+    def __init__(self, cursed: int, length: int | None = None) -> None:
+        super().__init__(length)
+        self.cursed = cursed
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        if seed == self.cursed:
+            raise RuntimeError("this seed is cursed")
+        return super().reset(seed=seed, options=options)
+
+
 class Alarm(Script):
     """Sends this process a signal at the step that `Alarm.after` counts down to."""
 

@@ -126,16 +126,18 @@ def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[
     """Play every episode of the plan to its end; (place in the plan, what happened)."""
     waiting = iter(enumerate(plan.seeds))
     playing: dict[int, _Playing] = {}
+    past: list[tuple[Array, Array, Array, Array]] = []
     steps = 0
 
     def begin(copy: int) -> None:
+        playing.pop(copy, None)
         enough = plan.steps is not None and steps >= plan.steps
-        place, seed = (None, None) if enough else next(waiting, (None, None))
-        if place is None or seed is None:
-            playing.pop(copy, None)
-            return
-        envs.reset([copy], [seed])
-        playing[copy] = _Playing(place, seed, copy, policy, greedy=plan.deterministic)
+        upcoming = None if enough else next(waiting, None)
+        if upcoming is not None:
+            place, seed = upcoming
+            envs.reset([copy], [seed])
+            noise = None if plan.deterministic else stream(seed, "evaluation noise")
+            playing[copy] = _Playing(place, seed, len(past), noise)
 
     for copy in range(envs.n_envs):
         begin(copy)
@@ -143,50 +145,68 @@ def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[
         shown = envs.obs.copy()
         dist = policy.dist(shown)  # always of all copies: row sums must not depend on who plays
         action = policy.head.mode(dist)
-        for copy, episode in playing.items():
-            if episode.noise is not None:
-                action[copy] = policy.head.sample(dist[copy], episode.next_noise())
+        if not plan.deterministic:
+            for copy, episode in playing.items():
+                action[copy] = policy.head.sample(dist[copy], episode.draw(policy))
         env_action = policy.head.for_env(action)
-        step = envs.step(env_action, list(playing))
-        for copy, episode in list(playing.items()):
-            steps += 1
-            episode.add(shown[copy], env_action[copy], step.reward[copy], dist[copy])
-            if step.terminated[copy] or step.truncated[copy]:
+        step = envs.step(env_action, None if len(playing) == envs.n_envs else list(playing))
+        past.append((shown, env_action, step.reward.copy(), dist))
+        steps += len(playing)
+        done = step.terminated | step.truncated
+        if done.any():
+            for copy in [copy for copy in playing if done[copy]]:
+                episode, columns = playing[copy], _columns(past[playing[copy].began :], copy)
+                final = step.obs[copy].copy()
                 ended = bool(step.terminated[copy])
-                yield episode.place, episode.trace(step.obs[copy].copy(), ended, version)
+                yield (
+                    episode.place,
+                    _trace(policy, episode.seed, copy, columns, final, ended, version),
+                )
                 begin(copy)
 
 
+@dataclass(frozen=True)
 class _Playing:
-    """One episode being evaluated in one copy."""
+    """One episode under way in one copy."""
 
-    def __init__(self, place: int, seed: int, copy: int, policy: Policy, *, greedy: bool) -> None:
-        self.place, self.seed, self.copy, self.policy = place, seed, copy, policy
-        self.noise = None if greedy else stream(seed, "evaluation noise")
-        self.steps: list[tuple[Array, Array, float, Array]] = []
+    place: int
+    seed: int
+    began: int
+    """Vector steps played before it."""
+    noise: np.random.Generator | None
 
-    def next_noise(self) -> Array:
+    def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
-        return self.policy.head.noise(self.noise, ())
+        return policy.head.noise(self.noise, ())
 
-    def add(self, obs: Array, action: Array, reward: float, dist: Array) -> None:
-        self.steps.append((obs, action, float(reward), dist))
 
-    def trace(self, final_obs: Array, terminated: bool, version: int) -> Trace:
-        obs, action, reward, dist = (np.stack(column) for column in zip(*self.steps, strict=True))
-        return Trace(
-            seed=self.seed,
-            env=self.copy,
-            action=action,
-            reward=reward,
-            value=self.policy.value(obs),
-            probs=dist,
-            obs=np.concatenate([obs, final_obs[None]]),
-            terminated=terminated,
-            truncated=not terminated,
-            raw_return=math.fsum(reward),
-            version=version,
-        )
+def _columns(past: list[tuple[Array, Array, Array, Array]], copy: int) -> list[Array]:
+    return [np.stack([column[copy] for column in columns]) for columns in zip(*past, strict=True)]
+
+
+def _trace(
+    policy: Policy,
+    seed: int,
+    copy: int,
+    columns: list[Array],
+    final_obs: Array,
+    terminated: bool,
+    version: int,
+) -> Trace:
+    obs, action, reward, dist = columns
+    return Trace(
+        seed=seed,
+        env=copy,
+        action=action,
+        reward=reward,
+        value=policy.value(obs),
+        probs=dist,
+        obs=np.concatenate([obs, final_obs[None]]),
+        terminated=terminated,
+        truncated=not terminated,
+        raw_return=math.fsum(reward),
+        version=version,
+    )
 
 
 def every_start(envs: InProcess) -> list[int]:

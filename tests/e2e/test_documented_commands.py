@@ -1,0 +1,68 @@
+"""Every command that the docs show is typed, with budgets that a test can afford."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SMALL = "--set eval.episodes=2 --set eval.confirm_episodes=2 --set env.n_envs=2 --set algo.n_steps=64"
+
+
+def documented(page: Path) -> list[str]:
+    """The `gymnast ...` lines of a page's shell blocks, in order, without their comments."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.S)
+    lines = [line.split(" #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("gymnast ")]
+
+
+def affordable(command: str) -> str:
+    """The same command with a small budget where it trains."""
+    verb = command.split()[1]
+    if verb in ("train", "resume"):
+        command = re.sub(r"--env-steps \S+", "", command)
+        total = "1024" if verb == "train" else "2048"
+        command += f" --quiet --env-steps {total}"
+        command += f" {SMALL} --set algo.batch_size=25%" if verb == "train" else ""
+    return command
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if documented(p)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_documented_command_runs(page: Path, tmp_path: Path):
+    environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    for command in documented(page):
+        if command.startswith("gymnast reproduce"):
+            continue  # trains as long as the result took: tests/learning repeats it
+        done = subprocess.run(
+            affordable(command),
+            shell=True,
+            executable="/bin/bash",
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_python_example_runs(tmp_path: Path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    code = code.replace("seed=0)", "seed=0, quiet=True, overrides={'stop.env_steps': 1024})")
+    environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("episodes=100", "episodes=2")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,194 @@
+"""What a run starts from, why it ends, and what it leaves behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.errors import CheckpointError, ConfigError, EnvError
+from gymnast.runs import checkpoint
+from gymnast.train.loop import rollout_length
+from tests.training import arrays, evaluations, rows, same_arrays, traces, trained
+
+TINY = {
+    "env.n_envs": 2,
+    "algo.n_steps": 8,
+    "stop.rollouts": 3,
+    "eval.every": "off",
+    "checkpoint.every": "off",
+}
+ROLLOUT = 2 * 8
+
+
+def test_a_run_from_another_takes_its_weights_and_statistics_and_names_its_parent():
+    normal = {"normalize.obs": "running", "normalize.value": "popart"}
+    parent = trained("Script", TINY | normal)
+    child = trained("Script", TINY | normal | {"seed": 9}, source=parent)
+    taken, stranger = arrays(child, which=0), trained("Script", TINY | normal | {"seed": 9})
+    assert same_arrays(taken, arrays(parent))
+    assert not same_arrays(taken, arrays(stranger, which=0))
+    assert (child.info["parent"], child.info["parent_step"]) == (parent.id, 3 * ROLLOUT)
+    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    assert event["fresh"] == []
+    assert rows(child)[0]["clock/env_steps"] == ROLLOUT  # its own clocks begin anew
+    fresh = checkpoint.find(child.path, 0)
+    assert fresh.document("state")["learners"]["agent"]["algorithm"]["steps"] == 0
+
+
+def test_from_another_shape_only_what_fits_is_taken_and_the_rest_is_named():
+    parent = trained("Script", TINY)
+    child = trained("Script", TINY | {"env.kwargs": {"n_actions": 5}}, source=parent)
+    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    assert event["fresh"] == ["actor.2.weight", "actor.2.bias"]
+    ours, theirs = arrays(child, which=0), arrays(parent)
+    assert np.array_equal(ours["agent/critic.0.weight"], theirs["agent/critic.0.weight"])
+
+
+def test_from_a_checkpoint_that_is_named():
+    parent = trained("Script", TINY | {"checkpoint.every": "1 rollouts"})
+    child = trained("Script", TINY, source=f"{parent.path}:{ROLLOUT}")
+    assert child.info["parent_step"] == ROLLOUT
+    assert same_arrays(arrays(child, which=0), arrays(parent, which=ROLLOUT))
+
+
+def test_weights_of_which_none_fit_are_refused():
+    parent = trained("Choose", TINY)
+    with pytest.raises(CheckpointError, match="no weights that fit"):
+        trained("Script", TINY | {"policy.hidden": [8]}, source=parent)
+
+
+def test_a_budget_smaller_than_a_rollout_shortens_it():
+    run = trained("Script", TINY | {"stop.env_steps": 6})
+    (row,) = [row for row in rows(run) if "policy/loss" in row]
+    assert row["clock/env_steps"] == 6
+    assert row["clock/vec_steps"] == 3
+    assert run.info["reason"] == "budget of 6 env_steps spent"
+
+
+def test_the_last_rollout_is_shortened_to_the_budget():
+    run = trained("Script", TINY | {"stop.env_steps": 2 * ROLLOUT + 4})
+    steps = [row["clock/env_steps"] for row in rows(run) if "policy/loss" in row]
+    assert steps == [ROLLOUT, 2 * ROLLOUT, 2 * ROLLOUT + 4]
+
+
+@pytest.mark.parametrize(
+    ("limits", "done", "length"),
+    [
+        ({}, 0, 128),
+        ({"env_steps": 1000}, 0, 125),
+        ({"env_steps": 100_000}, 0, 128),
+        ({"env_steps": 1001}, 0, 126),
+        ({"env_steps": 1000}, 990, 2),
+        ({"vec_steps": 10}, 0, 10),
+        ({"env_steps": 8, "vec_steps": 100}, 0, 1),
+        ({"updates": 3}, 0, 128),
+        ({"env_steps": 1000}, 1000, 1),
+    ],
+)
+def test_a_rollout_is_as_long_as_the_budget_allows(limits, done: int, length: int):
+    clock = Clock(env_steps=done, limits=limits)
+    assert rollout_length(128, 8, 1, clock) == length
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        ({"stop.env_steps": 40}, {"env_steps": 40}),
+        ({"stop.vec_steps": 20}, {"vec_steps": 20}),
+        ({"stop.rollouts": 2}, {"rollouts": 2}),
+        ({"stop.updates": 6}, {"updates": 8}),  # whole rollouts: four optimiser steps each
+    ],
+)
+def test_every_budget_ends_a_run(budget, expected):
+    run = trained("Script", {k: v for k, v in TINY.items() if k != "stop.rollouts"} | budget)
+    info = run.info
+    assert info["reason_kind"] == "budget"
+    for clock, reading in expected.items():
+        assert info["clocks"][clock] == reading
+
+
+def test_a_training_return_ends_a_run_once_enough_episodes_say_so():
+    """Any return will do, but one lucky episode is not a result."""
+    settings = {"env.kwargs": {"length": 4}, "stop.rollouts": 100, "stop.train_return": -1e9}
+    run = trained("Script", TINY | settings)
+    assert run.info["reason_kind"] == "train_return"
+    last = [row for row in rows(run) if "policy/loss" in row][-1]
+    assert last["episode/count"] >= 50 > last["episode/count"] - last["rollout/episodes"]
+
+
+def test_solved_is_when_the_lower_bound_clears_the_threshold():
+    """The script pays what it pays; the threshold is put just below and just above its lower bound."""
+    settings = TINY | {"eval.every": "1 rollouts", "stop.rollouts": 4, "stop.solved": "on"}
+    known = trained("Script", settings)
+    low = min(row["eval:episode/low"] for row in rows(known) if "eval:episode/low" in row)
+    confirmed = known.info["score"]["low"]
+    solved = trained("Script", settings | {"facts.threshold": min(low, confirmed) - 0.01})
+    assert solved.info["solved"] is True
+    assert solved.info["reason_kind"] == "solved"
+    assert evaluations(solved)[-1] == (2 * ROLLOUT, ROLLOUT)
+    unsolved = trained("Script", settings | {"facts.threshold": max(low, confirmed) + 0.01})
+    assert unsolved.info["solved"] is False
+    assert unsolved.info["clocks"]["rollouts"] == 4
+    assert known.info["solved"] is None
+
+
+def test_checkpoints_are_there_without_any_evaluation_at_the_start_and_at_the_end():
+    run = trained("Script", TINY)
+    assert list(checkpoint.steps(run.path)) == [0, 3 * ROLLOUT]
+    assert not evaluations(run)
+    assert run.info["checkpoints"]["latest"] == 3 * ROLLOUT
+
+
+def test_only_as_many_checkpoints_as_asked_for_are_kept_besides_the_best():
+    settings = {"stop.rollouts": 8, "checkpoint.every": "1 rollouts", "checkpoint.keep": 2}
+    run = trained("Script", TINY | settings | {"eval.every": "2 rollouts"})
+    best = run.info["checkpoints"]["best"]
+    assert set(checkpoint.steps(run.path)) == {best, 7 * ROLLOUT, 8 * ROLLOUT}
+
+
+def test_a_share_of_training_episodes_is_traced_whatever_the_rollouts():
+    many = TINY | {"env.kwargs": {"length": 1}, "stop.rollouts": 20}
+    counts = {
+        share: sum(map(len, traces(trained("Script", many | {"traces.train": share}), "train").values()))
+        for share in ("0%", "25%", "100%")
+    }
+    assert counts["0%"] == 0
+    assert counts["100%"] == 20 * ROLLOUT
+    assert counts["25%"] == pytest.approx(0.25 * 20 * ROLLOUT, rel=0.3)
+
+
+def test_a_refused_start_leaves_no_files(runs_dir):
+    for settings in ({"algo.n_stepz": 4}, {"normalize.obs": "static"}):
+        with pytest.raises(ConfigError):
+            trained("Script", TINY | settings)
+    with pytest.raises(EnvError):
+        trained("Nobody", TINY)
+    with pytest.raises(EnvError, match="copy 0, step 2"):
+        trained("Broken", TINY | {"env.kwargs": {"how": "nan reward", "at": 2, "copy": 0}})
+    assert not runs_dir.exists() or not list(runs_dir.glob("*/run.json"))
+
+
+def test_an_environment_that_breaks_ends_the_run_as_failed_with_its_checkpoints_kept(runs_dir):
+    from tests.scripted import Broken
+
+    Broken.made = iter(range(1000))
+    settings = {"how": "nan reward", "at": 30, "copy": 1}
+    with pytest.raises(EnvError, match="copy 1, step 30"):
+        trained("Broken", TINY | {"env.kwargs": settings, "stop.rollouts": 10})
+    (path,) = runs_dir.glob("*/run.json")
+    from gymnast.runs.run import Run
+
+    run = Run(path.parent)
+    assert run.info["status"] == "failed"
+    assert "copy 1, step 30" in run.info["reason"]
+    assert len(rows(run)) == 3  # all that was learned is on record
+    assert checkpoint.latest(run.path).step == 0
+
+
+def test_the_same_seed_is_the_same_run_and_another_is_not():
+    settings = TINY | {"normalize.obs": "running", "traces.train": "100%"}
+    first, again, other = (trained("CartPole-v1", settings | {"seed": s}) for s in (0, 0, 1))
+    assert same_arrays(arrays(first), arrays(again))
+    assert same_arrays(arrays(first, "collector"), arrays(again, "collector"))
+    assert not same_arrays(arrays(first), arrays(other))

@@ -1,0 +1,181 @@
+"""When evaluations happen, what they score, what they may not touch, and what they decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.errors import EnvError
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.seeds import episode_seed
+from gymnast.train.evaluate import Evaluator
+from gymnast.train.rescore import policy_of
+from tests.training import (
+    arrays,
+    evaluations,
+    exact,
+    rows,
+    same_arrays,
+    same_traces,
+    traces,
+    trained,
+)
+
+ROLLOUT = 4 * 8
+CARTPOLE = {
+    "env.n_envs": 4,
+    "algo.n_steps": 8,
+    "stop.env_steps": 12 * ROLLOUT,
+    "eval.every": "3 rollouts",
+    "checkpoint.every": "off",
+}
+
+
+def cartpole(**overrides: Any) -> Run:
+    named = {key.replace("__", "."): value for key, value in overrides.items()}
+    return trained("CartPole-v1", CARTPOLE | named)
+
+
+def config_of(run: Run) -> Any:
+    from gymnast.config.resolve import load
+
+    return load(run.config())
+
+
+def test_evaluating_beside_training_and_inline_gives_the_same_run():
+    inline, beside = cartpole(eval__mode="inline"), cartpole(eval__mode="process")
+    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(beside)]
+    assert same_arrays(arrays(inline), arrays(beside))
+    assert inline.info["score"] == beside.info["score"]
+    assert inline.info["checkpoints"] == beside.info["checkpoints"]
+    for kind in ("eval", "confirm"):
+        here, there = traces(inline, kind), traces(beside, kind)
+        assert here.keys() == there.keys() != set()
+        assert all(same_traces(here[step], there[step]) for step in here)
+
+
+def test_evaluating_never_changes_training():
+    with_evaluation = cartpole()
+    without = cartpole(eval__every="off")
+    often = cartpole(eval__every="1 rollouts", eval__episodes=2, eval__deterministic="off")
+    assert not evaluations(without)
+    assert len(evaluations(often)) == 12
+    for run in (without, often):
+        assert same_arrays(arrays(run), arrays(with_evaluation))
+        assert same_arrays(arrays(run, "learner"), arrays(with_evaluation, "learner"))
+        assert _learned(run) == _learned(with_evaluation)
+
+
+def _learned(run: Run) -> list[dict[str, float]]:
+    every = [exact(row) for row in rows(run) if "policy/loss" in row]
+    return [{k: v for k, v in row.items() if not k.startswith("eval")} for row in every]
+
+
+def test_a_result_is_taken_exactly_one_point_later_and_the_last_ones_at_the_end():
+    point = 3 * ROLLOUT
+    expected = [(2 * point, point), (3 * point, 2 * point), (4 * point, 3 * point)]
+    assert evaluations(cartpole()) == [*expected, (4 * point, 4 * point)]
+
+
+def test_a_version_that_no_point_falls_on_is_scored_at_the_end():
+    run = cartpole(stop__env_steps=11 * ROLLOUT)
+    assert evaluations(run)[-2:] == [(11 * ROLLOUT, 9 * ROLLOUT), (11 * ROLLOUT, 11 * ROLLOUT)]
+
+
+def test_waiting_takes_each_result_at_its_own_point():
+    run = cartpole(eval__wait="on")
+    assert evaluations(run) == [(k * 3 * ROLLOUT,) * 2 for k in (1, 2, 3, 4)]
+    assert same_arrays(arrays(run), arrays(cartpole()))
+
+
+@pytest.mark.parametrize(("wait", "after"), [("off", 6), ("on", 3)])
+def test_nothing_is_learned_after_a_result_that_ends_the_run_was_taken(wait: str, after: int):
+    """Any return will do, so the first result ends it: at its own point, or one point later."""
+    run = cartpole(stop__eval_return=-1e9, eval__wait=wait)
+    info = run.info
+    assert info["clocks"]["env_steps"] == after * ROLLOUT
+    assert info["reason_kind"] == "eval_return"
+    assert evaluations(run) == [(after * ROLLOUT, 3 * ROLLOUT)]
+    assert rows(run)[-1]["clock/rollouts"] == after
+    (stopping,) = [e for e in run.events() if e["kind"] == "stopping"]
+    assert stopping["overrun"] == (after - 3) * ROLLOUT
+
+
+def test_warm_up_and_a_first_level_put_evaluation_off():
+    assert evaluations(cartpole(eval__warmup=7 * ROLLOUT))[0][1] == 9 * ROLLOUT
+    never = cartpole(eval__start_at=501)
+    assert evaluations(never) == [(12 * ROLLOUT, 12 * ROLLOUT)]  # what came out is scored anyway
+    assert evaluations(cartpole(eval__start_at="1%"))[0][1] == 3 * ROLLOUT
+
+
+def test_plateau_ends_a_run_that_no_longer_improves():
+    """The script pays the same whatever is done: no result is better than the first."""
+    settings = {"stop.rollouts": 30, "eval.every": "1 rollouts", "stop.plateau": 3}
+    run = trained("Script", settings | {"env.n_envs": 2, "algo.n_steps": 8})
+    assert run.info["reason_kind"] == "plateau"
+    assert len(evaluations(run)) == 4
+    assert run.info["checkpoints"]["best"] == 16
+
+
+def test_the_best_checkpoint_is_the_version_that_was_scored_best():
+    run = cartpole(checkpoint__keep=1)
+    results = {
+        int(row["eval:clock/env_steps"]): row["eval:episode/low"]
+        for row in rows(run)
+        if "eval:episode/low" in row
+    }
+    best = run.info["checkpoints"]["best"]
+    assert results[best] == max(results.values())
+    saved = checkpoint.find(run.path, "best")
+    assert saved.step == best
+    again = _replayed(run, saved)
+    assert [t.raw_return for t in traces(run, "eval")[best]] == list(again.returns)
+    assert same_arrays(saved.tensors("policy"), arrays(run, which=best))
+
+
+def test_a_result_is_of_the_weights_it_names():
+    """Every version that still has a checkpoint scores again what the record says of it."""
+    run = cartpole(checkpoint__keep=20)
+    for row in rows(run):
+        if "eval:clock/env_steps" in row:
+            version = int(row["eval:clock/env_steps"])
+            again = _replayed(run, checkpoint.find(run.path, version))
+            assert np.mean(again.returns) == row["eval:episode/return"]
+            assert again.version == version
+
+
+def _replayed(run: Run, saved: checkpoint.Checkpoint) -> Any:
+    evaluator = Evaluator(config_of(run))
+    try:
+        return evaluator.evaluate(policy_of(saved), saved.step, evaluator.plan("eval"))[0]
+    finally:
+        evaluator.close()
+
+
+def test_runs_of_different_seeds_are_scored_on_the_same_episodes():
+    settings = {"stop.rollouts": 2, "eval.every": "1 rollouts", "env.n_envs": 2, "algo.n_steps": 8}
+    first, second = (trained("Script", settings | {"seed": seed}) for seed in (0, 1))
+    for kind in ("eval", "confirm"):
+        played = [
+            [[t.seed for t in episodes] for episodes in traces(run, kind).values()]
+            for run in (first, second)
+        ]
+        assert played[0] == played[1]
+        assert len({tuple(seeds) for seeds in played[0]}) == 1
+    assert not same_arrays(arrays(first), arrays(second))
+
+
+@pytest.mark.parametrize("mode", ["inline", "process"])
+def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, runs_dir):
+    cursed = episode_seed(1000, "eval", 2)
+    settings = {"env.kwargs": {"cursed": cursed}, "env.n_envs": 2, "algo.n_steps": 8}
+    settings |= {"eval.every": "1 rollouts", "stop.rollouts": 5, "eval.mode": mode}
+    with pytest.raises(EnvError, match=r"Cursed.*cursed"):
+        trained("Cursed", settings)
+    (run,) = (Run(path) for path in runs_dir.iterdir() if (path / "run.json").exists())
+    assert run.info["status"] == "failed"
+    assert "cursed" in run.info["reason"]
+    assert checkpoint.latest(run.path).step >= 0

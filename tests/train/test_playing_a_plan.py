@@ -1,0 +1,153 @@
+"""Scoring a policy on a list of seeds: each episode depends on policy and seed, and on nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config import presets
+from gymnast.config.resolve import resolve
+from gymnast.envs.inprocess import InProcess
+from gymnast.errors import ConfigError
+from gymnast.policy.policy import Policy
+from gymnast.train.evaluate import Evaluator, Plan, every_start
+from tests.scripted import length_of, reward_of
+
+
+def evaluator_of(env: str, overrides: dict[str, Any] | None = None) -> Evaluator:
+    target = env if "-v" in env else f"py:tests.scripted:{env}"
+    return Evaluator(resolve(target, {"stop.env_steps": 1000} | (overrides or {})).config)
+
+
+def policy_for(evaluator: Evaluator, seed: int = 0) -> Policy:
+    cfg, envs = evaluator.cfg, evaluator.envs
+    policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
+    policy.initialize(seed, "agent")
+    return policy
+
+
+def test_returns_are_those_of_the_script_in_the_order_of_the_seeds():
+    evaluator = evaluator_of("Script", {"eval.episodes": 30, "eval.n_envs": 7})
+    plan = evaluator.plan("eval")
+    found, traces = evaluator.evaluate(policy_for(evaluator), 99, plan)
+    assert found.seeds == plan.seeds
+    assert found.version == 99
+    for seed, value, length, trace in zip(
+        found.seeds, found.returns, found.lengths, traces, strict=True
+    ):
+        assert length == length_of(seed)
+        assert value == math.fsum(reward_of(seed, t) for t in range(1, length + 1))
+        assert (trace.seed, trace.raw_return, len(trace)) == (seed, value, length)
+
+
+@pytest.mark.parametrize("env", ["Choose", "Match"])
+@pytest.mark.parametrize("deterministic", [True, False], ids=["greedy", "sampled"])
+def test_how_many_copies_play_changes_nothing(env: str, deterministic: bool):
+    results = []
+    for n_envs in (1, 3, 20):
+        evaluator = evaluator_of(env, {"eval.n_envs": n_envs})
+        plan = Plan(tuple(range(12)), deterministic=deterministic)
+        results.append(evaluator.evaluate(policy_for(evaluator), 0, plan)[0].returns)
+    assert np.allclose(results[0], results[1], atol=1e-5)
+    assert np.allclose(results[0], results[2], atol=1e-5)
+
+
+def test_an_episode_does_not_depend_on_those_before_it():
+    evaluator = evaluator_of("Choose", {"eval.n_envs": 2})
+    policy = policy_for(evaluator)
+    for deterministic in (True, False):
+        alone = [
+            evaluator.evaluate(policy, 0, Plan((seed,), deterministic=deterministic))[0].returns[0]
+            for seed in range(8)
+        ]
+        plan = Plan(tuple(range(8)), deterministic=deterministic)
+        assert evaluator.evaluate(policy, 0, plan)[0].returns == tuple(alone)
+
+
+def test_greedy_takes_the_mode_and_sampling_draws_with_the_seeds_own_noise():
+    evaluator = evaluator_of("Choose")
+    policy = policy_for(evaluator)
+    plan = Plan(tuple(range(40)))
+    _, traces = evaluator.evaluate(policy, 0, plan)
+    assert all(np.array_equal(t.action, policy.head.mode(t.probs)) for t in traces)
+    sampled = Plan(plan.seeds, deterministic=False)
+    first, second = (evaluator.evaluate(policy, 0, sampled)[1] for _ in range(2))
+    assert all(np.array_equal(a.action, b.action) for a, b in zip(first, second, strict=True))
+    drawn = np.bincount(np.concatenate([t.action for t in first]), minlength=4)
+    assert (drawn > 40 * 8 / 4 * 0.6).all()  # close to uniform, as the initial policy is
+
+
+def test_evaluating_leaves_policy_and_statistics_as_they_were():
+    evaluator = evaluator_of("Match", {"normalize.obs": "running", "normalize.value": "popart"})
+    policy = policy_for(evaluator)
+    before = policy.arrays()
+    evaluator.evaluate(policy, 0, evaluator.plan("eval"))
+    after = policy.arrays()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_taxi_has_300_starts_and_each_is_played_once():
+    evaluator = evaluator_of("Taxi-v4")
+    plan = evaluator.plan("eval")
+    assert plan.exact
+    assert len(plan.seeds) == 300
+    env, firsts = gym.make("Taxi-v4"), set()
+    for seed in plan.seeds:
+        state = int(env.reset(seed=seed)[0])
+        passenger, destination = state // 4 % 5, state % 4
+        assert passenger < 4  # waiting at a stand, not in the taxi
+        assert passenger != destination
+        firsts.add(state)
+    assert len(firsts) == 300 == 5 * 5 * 4 * 3
+    assert evaluator.plan("confirm").seeds == plan.seeds
+
+
+def test_the_mean_over_all_starts_has_no_interval():
+    evaluator = evaluator_of("Choose", {"eval.starts": "all"})
+    plan = evaluator.plan("eval")
+    assert len(plan.seeds) == 4
+    found = evaluator.evaluate(policy_for(evaluator), 0, plan)[0].score()
+    assert found["low"] == found["mean"] == found["high"]
+
+
+def test_all_starts_need_observations_that_can_be_counted():
+    with pytest.raises(ConfigError, match="Discrete") as refused:
+        every_start(InProcess(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
+    assert "eval.starts=seeds" in refused.value.fix
+
+
+@pytest.mark.parametrize("n_envs", [1, 3])
+def test_by_steps_episodes_begin_until_that_many_steps_are_done_and_then_end(n_envs: int):
+    evaluator = evaluator_of("Script", {"eval.steps": 50, "eval.n_envs": n_envs})
+    found, _ = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
+    assert sum(found.lengths) >= 50
+    assert sum(found.lengths) - 50 <= 7 * n_envs  # no more than what was being played
+    full = evaluator_of("Script", {"eval.episodes": len(found.seeds)}).plan("eval").seeds
+    assert found.seeds == full
+
+
+@pytest.mark.parametrize("name", presets.all_presets())
+def test_the_seeds_that_confirm_are_none_of_those_that_choose(name: str):
+    evaluator = evaluator_of(name, {"eval.starts": "seeds"})
+    choose, confirm = (evaluator.plan(which).seeds for which in ("eval", "confirm"))
+    assert not set(choose) & set(confirm)
+    assert len(set(confirm)) == len(confirm) == evaluator.cfg.eval.confirm_episodes
+    assert len(set(choose)) == len(choose) == evaluator.cfg.eval.episodes
+
+
+def test_fewer_episodes_than_copies_are_played_where_categories_begin_late():
+    evaluator = evaluator_of("Choose", {"env.kwargs": {"first": 90}, "eval.n_envs": 8})
+    found, _ = evaluator.evaluate(policy_for(evaluator), 0, Plan((1, 2)))
+    assert len(found.returns) == 2
+
+
+def test_one_episode_is_a_score_without_a_claim():
+    evaluator = evaluator_of("Script")
+    found = evaluator.evaluate(policy_for(evaluator), 0, Plan((5,)))[0]
+    assert found.score()["low"] == -math.inf
+    row = found.row()
+    assert all(math.isfinite(value) for value in row.values())

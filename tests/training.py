@@ -1,0 +1,120 @@
+"""Small real runs, trained, resumed and read within a test."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.metrics.sinks.console import Console
+from gymnast.metrics.specs import spec
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.runs.trace import Trace, read_traces
+from gymnast.train.notebook import train
+from gymnast.train.session import open_collector
+from gymnast.train.start import resume
+
+Row = dict[str, float]
+
+SMALL = {
+    "eval.mode": "inline",
+    "eval.episodes": 4,
+    "eval.confirm_episodes": 4,
+    "eval.n_envs": 4,
+    "policy.hidden": [16],
+    "algo.epochs": 2,
+    "algo.batch_size": "50%",
+    "stop.solved": "off",
+}
+"""Settings that make a run a matter of a second."""
+
+
+def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
+    """`target`: a preset, or the name of a scripted environment."""
+    if "-v" not in target:
+        target = f"py:tests.scripted:{target}"
+    return train(target, overrides=SMALL | overrides, quiet=True, **more)
+
+
+def resumed(
+    run: Run, overrides: dict[str, Any] | None = None, *, at: str = "latest", optimizer: bool = True
+) -> Run:
+    return resume(
+        run,
+        open_collector,
+        at=at,
+        overrides=overrides or {},
+        optimizer=optimizer,
+        console=lambda metrics, cfg: Console(
+            metrics, title="", budget=cfg.stop.limits(), ending=lambda _: "", quiet=True
+        ),
+    )[0]
+
+
+def gone_back(run: Run, step: int) -> Run:
+    """A copy of a run as a kill right after that checkpoint would have left it."""
+    taken = len(list(run.path.parent.glob(f"{run.id}*")))
+    copy = Run(run.path.with_name(f"{run.id}{taken}"))
+    shutil.copytree(run.path, copy.path)
+    for later, path in checkpoint.steps(copy.path).items():
+        if later > step:
+            shutil.rmtree(path)
+    for file in copy.traces.iterdir():
+        if step_of(file) > step or file.name.startswith("confirm"):
+            file.unlink()
+    copy.update(status="running", id=copy.id)
+    return copy
+
+
+def rows(run: Run) -> list[Row]:
+    with MetricStore(run.path / "metrics.db") as store:
+        return list(store.rows())
+
+
+def exact(row: Row) -> Row:
+    """What a repetition must reproduce to the last bit."""
+    return {key: value for key, value in row.items() if _is_exact(key)}
+
+
+def _is_exact(key: str) -> bool:
+    name = key.rpartition(":")[2]
+    return name.startswith("hyper/") or spec(key).exact
+
+
+def arrays(run: Run, stem: str = "policy", which: str | int = "latest") -> dict[str, np.ndarray]:
+    return checkpoint.find(run.path, which).tensors(stem)
+
+
+def same_arrays(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def traces(run: Run, kind: str) -> dict[int, list[Trace]]:
+    """Stored episodes of one kind (train, eval, confirm), by the step in the file's name."""
+    files = sorted(run.traces.glob(f"{kind}-*.safetensors"))
+    return {step_of(file): read_traces(file) for file in files}
+
+
+def step_of(file: Path) -> int:
+    return int(file.stem.partition("-")[2])
+
+
+def same_traces(a: list[Trace], b: list[Trace]) -> bool:
+    return len(a) == len(b) and all(
+        np.array_equal(value, getattr(other, name))
+        for one, other in zip(a, b, strict=True)
+        for name, value in vars(one).items()
+    )
+
+
+def evaluations(run: Run) -> list[tuple[int, int]]:
+    """(env steps when it was taken, env steps of the version scored), in order."""
+    return [
+        (int(row["clock/env_steps"]), int(row["eval:clock/env_steps"]))
+        for row in rows(run)
+        if "eval:clock/env_steps" in row
+    ]
