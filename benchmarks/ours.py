@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 from typing import Any
 
+import gymnast
 from benchmarks.child import cpu_seconds, tell
 from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
 
@@ -48,7 +50,8 @@ def main() -> None:
     before = cpu_seconds()
     settings = overrides(task, env_steps)
     run = train(f"{task.env}:ppo", seed=SEED, overrides=settings, runs_dir=runs_dir)
-    tell("gymnast", env_steps, cpu_seconds() - before, run=str(run.path))
+    learning, source = cpu_seconds() - before, str(Path(gymnast.__file__).parent)
+    tell("gymnast", env_steps, learning, run=str(run.path), source=source)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, sample
+from benchmarks import report, sample, timed
 from benchmarks.tasks import TASKS
 from gymnast.runs import machine
 
@@ -34,7 +34,8 @@ def main() -> None:
     found: dict[str, Any] = {
         "command": shlex.join(["python", "-m", "benchmarks.run", *sys.argv[1:]]),
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "revision": machine.revision(),
+        "revision": timed.revision(),
+        "source": timed.digest(),
         "hardware": machine.cpu(),
         "repetitions": repetitions,
         "versions": {},
@@ -65,6 +66,7 @@ def _take(found: dict[str, Any], letter: str, scale: float) -> None:
     }
     work = [[told[who][count] for count in ("env_steps", "updates")] for who in ("ours", "sb3")]
     assert work[0] == work[1], f"task {letter}: different amounts of work, {work}"
+    timed.refuse_other_code(told["ours"].pop("source"), found["source"])
     for who, one in told.items():
         found["versions"][who] = one.pop("versions")
         found["tasks"][letter][who].append(one)

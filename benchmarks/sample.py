@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tasks import TASKS
+from benchmarks.timed import ROOT
 from gymnast.metrics.store import MetricStore
 
-ROOT = Path(__file__).parent.parent
 OURS = sys.executable
 PEERS = str(ROOT / "benchmarks" / ".venv" / "bin" / "python")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

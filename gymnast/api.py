@@ -117,10 +117,15 @@ def config_show(
     name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: Where = None
 ) -> dict[str, Any]:
     """The settings of a run, or else of a preset or any environment, and where each came from."""
-    from gymnast.config.saved import plain
+    from gymnast.config.saved import plain, values
 
     title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
-    return {"name": title, "config": plain(config), "provenance": provenance}
+    return {
+        "name": title,
+        "config": plain(config),
+        "values": values(config),
+        "provenance": provenance,
+    }
 
 
 def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
@@ -128,8 +133,12 @@ def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
     from gymnast.config.check import check
 
     found = check(targets)
-    problems = [vars(problem) for several in found.values() for problem in several]
-    return {"checked": list(found), "problems": problems}
+    problems = [problem for several in found.values() for problem in several]
+    return {
+        "checked": list(found),
+        "wrong": sum(bool(several) for several in found.values()),
+        "problems": [{**vars(problem), "said": str(problem)} for problem in problems],
+    }
 
 
 def config_fmt(text: str, at: str = "") -> str:

@@ -46,10 +46,12 @@ class Script(gym.Env[np.ndarray, Any]):
         end: End | None = None,
         n_actions: int = 3,
         box: bool = False,
+        low: float = -2.0,
+        high: float = 2.0,
     ) -> None:
         self.length, self.end = length, end
         self.observation_space = Box(0.0, np.inf, (3,), np.float32)
-        self.action_space = Box(-2.0, 2.0, (2,), np.float32) if box else Discrete(n_actions)
+        self.action_space = Box(low, high, (2,), np.float32) if box else Discrete(n_actions)
         self.seed = self.t = 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
@@ -78,15 +80,11 @@ def end_of(seed: int) -> End:
 
 
 class Broken(Script):
-    """Breaks the contract in one way at step `at` (0: at the reset) of episodes of copy `copy`,
-    copies being counted as they are made."""
+    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`."""
 
-    made = itertools.count()
-
-    def __init__(self, how: str, at: int = 3, copy: int = 1, n_copies: int = 2) -> None:
+    def __init__(self, how: str, at: int = 3, only: int = 2) -> None:
         super().__init__(length=50)
-        self.how, self.at = how, at
-        self.faulty = next(Broken.made) % n_copies == copy
+        self.how, self.at, self.only = how, at, only
         if how in ("category", "fraction", "no category"):
             self.observation_space = Discrete(4)
 
@@ -129,7 +127,7 @@ class Broken(Script):
                 return fine
 
     def _now(self) -> bool:
-        return self.faulty and self.t == self.at
+        return self.seed == self.only and self.t == self.at
 
 
 class Forgetful(Script):
@@ -141,19 +139,6 @@ class Forgetful(Script):
         super().reset(seed=seed, options=options)
         self.seed = next(Forgetful.count)
         return obs_of(self.seed, 0), {}
-
-
-class Cursed(Script):
-    """Raises when it is reset with one particular seed."""
-
-    def __init__(self, cursed: int, length: int | None = None) -> None:
-        super().__init__(length)
-        self.cursed = cursed
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
-        if seed == self.cursed:
-            raise RuntimeError("this seed is cursed")
-        return super().reset(seed=seed, options=options)
 
 
 class Alarm(Script):

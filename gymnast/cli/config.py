@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.errors import ConfigError, RunError
-
-if TYPE_CHECKING:
-    from gymnast.config.config import Config
 
 
 @click.group()
@@ -35,18 +30,16 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
     gymnast config show @last --json
     """
     from gymnast.config.resolve import parse_assignment
-    from gymnast.config.saved import plain, values
 
-    found = _find(name, runs_dir, dict(map(parse_assignment, assignments)))
+    overrides = dict(map(parse_assignment, assignments))
+    found = api.config_show(name, overrides, runs_dir=runs_dir)
     if as_json:
-        echo_json(
-            {"name": found.name, "config": plain(found.config), "provenance": found.provenance}
-        )
+        echo_json(found)
         return
-    click.echo(f"{found.name}\n")
+    click.echo(f"{found['name']}\n")
     rows = [
-        (key, _text(value), found.provenance.get(key, "default"))
-        for key, value in values(found.config).items()
+        (key, _text(value), found["provenance"].get(key, "default"))
+        for key, value in found["values"].items()
     ]
     key_width, value_width = (max(len(row[i]) for row in rows) for i in (0, 1))
     for key, value, origin in rows:
@@ -64,17 +57,14 @@ def check(ctx: click.Context, targets: tuple[str, ...], as_json: bool) -> None:
     gymnast config check
     gymnast config check presets/MyEnv-v0.yaml
     """
-    from gymnast.config.check import check as problems_of
-
-    found = problems_of(targets)
-    problems = [problem for several in found.values() for problem in several]
+    found = api.config_check(targets)
+    problems = found["problems"]
     if as_json:
-        echo_json({"checked": list(found), "problems": [vars(problem) for problem in problems]})
+        echo_json(found)
     else:
         for problem in problems:
-            click.echo(str(problem))
-        wrong = sum(bool(several) for several in found.values())
-        click.echo(f"{len(found)} checked, {wrong} with mistakes")
+            click.echo(problem["said"])
+        click.echo(f"{len(found['checked'])} checked, {found['wrong']} with mistakes")
     ctx.exit(1 if problems else 0)
 
 
@@ -89,11 +79,10 @@ def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool) -> None:
     gymnast config fmt presets/*.yaml
     gymnast config fmt --check presets/*.yaml
     """
-    from gymnast.config.fmt import fmt as formatted
     from gymnast.runs import durable
 
     before = {file: Path(file).read_text(encoding="utf-8") for file in files}
-    after = {file: formatted(text, file) for file, text in before.items()}
+    after = {file: api.config_fmt(text, file) for file, text in before.items()}
     changed = [file for file in files if after[file] != before[file]]
     for file in changed:
         if not only_check:
@@ -114,60 +103,15 @@ def diff(a: str, b: str, runs_dir: str | None, as_json: bool) -> None:
     gymnast config diff CartPole-v1 @last
     gymnast config diff LunarLander-v3:ppo LunarLander-v3:continuous --json
     """
-    from gymnast.config.saved import diff as differences
-
-    left, right = (_find(name, runs_dir, {}) for name in (a, b))
-    found = differences(left.config, right.config)
+    found = api.config_diff(a, b, runs_dir=runs_dir)
     if as_json:
-        echo_json([{"key": key, "a": before, "b": after} for key, before, after in found])
+        echo_json(found)
         return
-    click.echo(f"a: {left.name}\nb: {right.name}\n")
-    for key, before, after in found:
-        click.echo(f"{key}: {_text(before)} | {_text(after)}")
+    click.echo(f"a: {a}\nb: {b}\n")
+    for entry in found:
+        click.echo(f"{entry['key']}: {_text(entry['a'])} | {_text(entry['b'])}")
     if not found:
         click.echo("no difference")
-
-
-@dataclass(frozen=True)
-class _Found:
-    name: str
-    config: Config[Any]
-    provenance: dict[str, str]
-
-
-def _find(name: str, runs_dir: str | None, overrides: dict[str, Any]) -> _Found:
-    """The settings of a run, or else of a preset or any environment by that name."""
-    from gymnast.config.resolve import load, resolve, revise
-
-    run = _run(name, runs_dir)
-    if run is not None:
-        stored, provenance = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
-        if overrides:
-            stored, provenance = revise(stored, overrides, provenance=provenance)
-        return _Found(f"run {run.path}", stored, provenance)
-    resolved = resolve(name, overrides)
-    note = "" if resolved.has_preset else " (no preset and no run of this name: defaults)"
-    return _Found(f"{resolved.preset}{note}", resolved.config, resolved.provenance)
-
-
-def _run(name: str, runs_dir: str | None) -> Any:
-    """The run of this name, unless it names a preset."""
-    from gymnast.config import presets
-    from gymnast.runs import store
-
-    if name.startswith("@"):
-        return store.resolve(name, store.runs_dir(runs_dir))[0]
-    if Path(name).is_dir():
-        return store.resolve(name if os.sep in name else f".{os.sep}{name}", Path())[0]
-    try:
-        if presets.find(presets.split(name)[0]).path is not None:
-            return None
-    except ConfigError:
-        pass  # a checkpoint of a run
-    try:
-        return store.resolve(name, store.runs_dir(runs_dir))[0]
-    except RunError:
-        return None
 
 
 def _text(value: Any) -> str:

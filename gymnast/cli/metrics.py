@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option
 
 
@@ -21,8 +22,7 @@ def metrics(name: str | None, as_json: bool) -> None:
     from gymnast.metrics import explain
 
     if as_json:
-        every = [explain.find(name)] if name else explain.catalogue().values()
-        described = [explain.described(metric) for metric in every]
+        described = api.metrics(name or "")
         echo_json(described[0] if name else described)
     elif name:
         click.echo(explain.page(explain.find(name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option
 
 
@@ -21,9 +22,7 @@ def presets(search: str, as_json: bool) -> None:
     gymnast presets lander
     gymnast config show LunarLander-v3:continuous
     """
-    from gymnast.config import presets as files
-
-    found = [files.described(preset) for preset in files.search(search)]
+    found = api.presets(search)
     if as_json:
         echo_json(found)
     elif found:

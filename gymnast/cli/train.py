@@ -80,7 +80,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         label=(options["name"], options["group"], options["tags"]),
         runs_dir=runs_dir,
         dry_run=options["dry_run"],
-        quiet=quiet or as_json,
+        show="nothing" if as_json else "ending" if quiet else "everything",
     )
     if as_json and result is not None:
         echo_json(result)
@@ -110,7 +110,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
         at=options["at"],
         optimizer=not options["fresh_optimizer"],
         runs_dir=runs_dir,
-        quiet=quiet or as_json,
+        show="nothing" if as_json else "ending" if quiet else "everything",
     )
     if as_json:
         echo_json(result)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import click
 
+from gymnast.cli.options import echo_json
 from gymnast.config.resolve import parse_assignment
 from gymnast.errors import UsageError
 from gymnast.launch import group_result
@@ -18,6 +19,9 @@ from gymnast.train.rescore import find
 from gymnast.train.session import open_collector
 from gymnast.train.start import Label, begin, resume
 from gymnast.train.summary import end_text, preflight_text
+
+Show = Literal["everything", "ending", "nothing"]
+"""What a training prints: the live table and its ending, one line at the end, or nothing."""
 
 
 def overrides(
@@ -38,12 +42,12 @@ def train_one(
     label: tuple[str, str | None, tuple[str, ...]],
     runs_dir: str | None,
     dry_run: bool,
-    quiet: bool,
+    show: Show,
 ) -> dict[str, Any] | None:
     """How it ended; None after a dry run."""
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo)
-    if not quiet or dry_run:
+    if show == "everything" or dry_run:
         click.echo(preflight_text(prepared.preflight()))
         click.echo()
     if dry_run:
@@ -56,7 +60,7 @@ def train_one(
         store.runs_dir(runs_dir),
         label=Label(name, group, tags),
         source=parent,
-        console=_console(prepared.resolved.preset, quiet),
+        console=_console(prepared.resolved.preset, show),
     )
     return dict(summary)
 
@@ -68,12 +72,12 @@ def resume_one(
     at: str,
     optimizer: bool,
     runs_dir: str | None,
-    quiet: bool,
+    show: Show,
 ) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     if which is not None and at != "latest" and which != at:
         raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
-    if not quiet:
+    if show == "everything":
         click.echo(f"resuming {run.id} ({run.info['preset']})")
     _, summary = resume(
         run,
@@ -81,7 +85,7 @@ def resume_one(
         at=which or at,
         overrides=settings,
         optimizer=optimizer,
-        console=_console(run.info["preset"], quiet),
+        console=_console(run.info["preset"], show),
     )
     return dict(summary)
 
@@ -106,8 +110,6 @@ def train_group(
     for seed, text in group.errors.items():
         click.echo(f"seed {seed}: {text}", err=True)
     if as_json:
-        from gymnast.cli.options import echo_json
-
         echo_json(result)
     else:
         click.echo(_group_text(target, result))
@@ -115,13 +117,18 @@ def train_group(
 
 
 def exit_code(result: Mapping[str, Any] | None) -> int:
-    return 130 if result is not None and "interrupted" in result["reason"] else 0
+    return 130 if result is not None and result["interrupted"] else 0
 
 
-def _console(title: str, quiet: bool) -> Any:
+def _console(title: str, show: Show) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
-        budget = cfg.stop.limits()
-        return Console(metrics, title=title, budget=budget, ending=end_text, quiet=quiet)
+        return Console(
+            metrics,
+            title=title,
+            budget=cfg.stop.limits(),
+            ending=None if show == "nothing" else end_text,
+            quiet=show != "everything",
+        )
 
     return make
 

@@ -129,7 +129,9 @@ def replays_exactly(envs: InProcess, declared: str, steps: int = 24) -> bool:
     if isinstance(space, Choice):
         actions = rng.integers(0, space.n, size=(steps, envs.n_envs)) + space.first
     else:
-        low, high = np.clip(space.low, -1, None), np.clip(space.high, None, 1)
+        low, high = np.array(space.low), np.array(space.high)
+        low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
+        high = np.where(np.isfinite(high), high, low + 2.0)
         actions = rng.uniform(low, high, (steps, envs.n_envs, space.size)).astype(np.float32)
         actions = actions.reshape(steps, envs.n_envs, *space.shape)
     first, second = (_episode_of(envs, actions) for _ in range(2))

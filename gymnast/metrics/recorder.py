@@ -42,6 +42,8 @@ class Summary(TypedDict, total=False):
     seconds: float
     best: int | None
     """Env steps of the best checkpoint."""
+    interrupted: bool
+    """A signal ended it before it was done."""
 
 
 class Sink(Protocol):

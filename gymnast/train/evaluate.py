@@ -18,7 +18,7 @@ from gymnast.envs.inprocess import InProcess, replays_exactly
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Category
+from gymnast.policy.spaces import Category, Observation
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, stream
@@ -211,10 +211,7 @@ def _trace(
 
 def every_start(envs: InProcess) -> list[int]:
     """One seed for each distinct first observation: a sweep over seeds until no new one turns up."""
-    if not isinstance(envs.obs_space, Category):
-        raise ConfigError(
-            "eval.starts: all needs Discrete observations", fix="set eval.starts=seeds"
-        )
+    refuse_uncountable(envs.obs_space)
     found: dict[int, int] = {}
     seed = fruitless = 0
     while fruitless < 20 * (len(found) + 10):
@@ -224,3 +221,10 @@ def every_start(envs: InProcess) -> list[int]:
         found.setdefault(first, seed)
         seed += 1
     return [found[first] for first in sorted(found)]
+
+
+def refuse_uncountable(space: Observation) -> None:
+    if not isinstance(space, Category):
+        raise ConfigError(
+            "eval.starts: all needs Discrete observations", fix="set eval.starts=seeds"
+        )

@@ -62,7 +62,7 @@ class Loop:
         if s.clock.rollouts == 0:
             self.save("start")
         self.saved_at = s.clock.rollouts
-        reason = self.spent_already()
+        reason = self.finish_point() or self.spent_already()
         while reason is None:
             self.iterate()
             reason, scored = self.evaluate()
@@ -110,17 +110,37 @@ class Loop:
         s.traces += collected.traces
 
     def evaluate(self) -> tuple[Reason | None, bool]:
-        """At an evaluation point: take the last result, and unless it ends the run submit the policy
-        as it is now. Second answer: was something submitted or taken?"""
+        """Where an evaluation point has come: is there a reason to stop, and was it one?"""
         s = self.session
         if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, self.row):
             return None, False
+        return self.at_point(), True
+
+    def at_point(self) -> Reason | None:
+        """Take the last result, and unless it ends the run submit the policy as it is now; also
+        when asked to stop, since a pending evaluation is begun again on resume."""
+        s = self.session
         reason = self.take_result()
-        if reason is None and not self.interrupts.asked():
+        s.scores.point_open = s.scores.pending is not None  # asked to stop before the result came
+        if reason is None and not s.scores.point_open:
             self.submit()
             if s.cfg.eval.wait:
                 reason = self.take_result()
-        return reason, True
+        return reason
+
+    def finish_point(self) -> Reason | None:
+        """What an interruption left undone at an evaluation point, before anything else is learned."""
+        s = self.session
+        waits = s.cfg.eval.wait and s.scores.pending is not None
+        if not s.scores.point_open and not waits:
+            return None
+        before, self.row = self.row, {}
+        reason = self.at_point() if s.scores.point_open else self.take_result()
+        if self.row:
+            self.write_more()
+        self.row = before
+        self.save("evaluation point")
+        return reason
 
     def submit(self) -> None:
         (learner,) = self.session.learners.values()
@@ -251,6 +271,7 @@ class Loop:
             env_steps=s.clock.env_steps,
             seconds=s.clock.seconds,
             best=version,
+            interrupted=stopped,
         )
 
     def confirm(self, version: int) -> Evaluation | None:

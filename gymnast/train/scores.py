@@ -28,6 +28,8 @@ class Scores:
     """The last version submitted."""
     without_gain: int = 0
     """Results since the best one."""
+    point_open: bool = False
+    """An interruption came before the result that was due at the last point: it is taken first."""
 
     def submit(self, policy: Policy, version: int) -> None:
         self._send(
@@ -57,12 +59,12 @@ class Scores:
         if self.pending is not None:
             pending = {"version": self.pending.version, "spec": self.pending.spec}
         plain = {"best": self.best, "newest": self.newest, "without_gain": self.without_gain}
-        return {**plain, "pending": pending}
+        return {**plain, "point_open": self.point_open, "pending": pending}
 
     def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
         """A pending evaluation is begun again from the snapshot it had."""
         self.best, self.newest = state["best"], state["newest"]
-        self.without_gain = state["without_gain"]
+        self.without_gain, self.point_open = state["without_gain"], state["point_open"]
         if (pending := state["pending"]) is not None:
             version = pending["version"]
             file = self._file("eval", version)

@@ -22,9 +22,10 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.train.evaluate import refuse_uncountable
 from gymnast.train.evaluation import open_evaluation
 from gymnast.train.interrupts import Interrupts
-from gymnast.train.learner import load_algorithm
+from gymnast.train.learner import Learner
 from gymnast.train.loop import Loop
 from gymnast.train.scores import Scores
 from gymnast.train.session import POLICY, Session, limits_of, of_role
@@ -54,7 +55,7 @@ def begin(
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
     cfg = resolved.config
-    load_algorithm(cfg.algo)  # the slow import comes first: a run that exists is a run that trains
+    _refuse_what_cannot_begin(cfg, collector, source)
     run = Run.create(
         runs_dir,
         config_text=save(cfg),
@@ -178,6 +179,9 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
     loop.store.supersede(rollouts)
     run.supersede(rollouts)
     checkpoint.supersede(run.path, saved.step)
+    for file in run.traces.glob("*-*.safetensors"):
+        if int(file.stem.rpartition("-")[2]) > saved.step:
+            file.unlink()
     if restarted:
         loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
     for sentence in saved.skipped:
@@ -210,13 +214,26 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
     for role, learner in loop.session.learners.items():
         arrays = of_role(role, saved.tensors(POLICY))
         taken, fresh = learner.policy.load_compatible(arrays)
-        if not taken:
-            raise CheckpointError(
-                f"{parent.id} has no weights that fit this policy",
-                at=str(saved.path),
-                fix="use a run of the same environment and policy section",
-            )
         loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
+
+
+def _refuse_what_cannot_begin(
+    cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
+) -> None:
+    """While there is no run yet: a run that exists is a run that trains."""
+    for role, (obs, action) in collector.spaces.items():
+        policy = Learner(role, obs, action, cfg).policy
+        if cfg.eval.starts == "all":
+            refuse_uncountable(obs)
+        if source is not None:
+            parent, saved = source
+            taken, _ = policy.load_compatible(of_role(role, saved.tensors(POLICY)))
+            if not any(name.endswith(".weight") for name in taken):
+                raise CheckpointError(
+                    f"{parent.id} has no weights that fit this policy",
+                    at=str(saved.path),
+                    fix="use a run of the same environment and policy section",
+                )
 
 
 def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:

@@ -145,7 +145,9 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
     old = torch_distribution(practice, torch.from_numpy(flat["dist"]).double(), mask)
     action = torch.from_numpy(flat["action"])
     ratio = (new.log_prob(action) - old.log_prob(action)).exp()
-    gain, target, before = (torch.from_numpy(np.asarray(x)) for x in (gain, flat["target"], flat["old"]))
+    gain, target, before = (
+        torch.from_numpy(np.asarray(x)) for x in (gain, flat["target"], flat["old"])
+    )
 
     held = ratio.clamp(1 - value_of.clip, 1 + value_of.clip)
     surrogate = -torch.min(ratio * gain, held * gain).mean()
@@ -264,6 +266,20 @@ def test_one_step_moves_the_weights_as_adam_does():
     assert metrics["optim/update_norm"] == pytest.approx(math.sqrt(moved), rel=1e-3)
     assert metrics["optim/clipped_share"] == float(norm > 0.5)
     assert metrics["optim/steps"] == 1
+
+
+def test_gradient_norms_of_actor_and_critic_are_parts_of_the_whole_before_clipping():
+    settings = {"algo.epochs": 1, "algo.batch_size": "100%", "algo.max_grad_norm": 1e-3}
+    practice, rollout = practised(True, settings)
+    loss, _, weights = slow_loss(practice, rollout, np.arange(T * N))
+    loss.backward()
+    metrics = updated(practice, rollout, Recorded())
+    for part in ("actor", "critic"):
+        every = [float((w.grad**2).sum()) for name, w in weights.items() if name.startswith(part)]
+        found = metrics[f"optim/grad_norm_{part}"]
+        assert found == pytest.approx(math.sqrt(sum(every)), rel=1e-3), part
+    whole = math.hypot(metrics["optim/grad_norm_actor"], metrics["optim/grad_norm_critic"])
+    assert metrics["optim/grad_norm"] == pytest.approx(whole, rel=1e-4)
 
 
 def test_gradients_are_limited_only_where_a_limit_is_set():

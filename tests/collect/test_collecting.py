@@ -182,7 +182,7 @@ def test_a_trace_holds_actions_as_the_environment_got_them():
     given = policy.head.for_env(rollout.action)
     assert (np.abs(given) <= 2).all()
     for trace in found.traces:
-        first = [t for t in range(8) if seed_in(rollout.obs[t, trace.env]) == trace.seed][0]
+        first = next(t for t in range(8) if seed_in(rollout.obs[t, trace.env]) == trace.seed)
         assert np.array_equal(trace.action, given[first : first + 4, trace.env])
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from gymnast.envs.inprocess import InProcess, replays_exactly
 from gymnast.errors import EnvError
-from gymnast.seeds import stream
 from tests.scripted import (
     ENDS,
     Broken,
@@ -131,7 +130,6 @@ BREAKAGES = {
 def test_a_broken_environment_is_stopped_naming_it_its_copy_the_step_and_the_cause(
     open_envs: Open, how: str, cause: str
 ):
-    Broken.made = iter(range(100))
     envs = open_envs(lambda: Broken(how, at=3), name="Shaky-v0")
     envs.reset([0, 1], [1, 2])
     envs.step(zeros(envs))
@@ -145,14 +143,12 @@ def test_a_broken_environment_is_stopped_naming_it_its_copy_the_step_and_the_cau
 
 @pytest.mark.parametrize("how", ["nan obs", "shape", "category", "raises"])
 def test_a_broken_reset_is_named_as_step_0(open_envs: Open, how: str):
-    Broken.made = iter(range(100))
     envs = open_envs(lambda: Broken(how, at=0), name="Shaky-v0")
     with pytest.raises(EnvError, match="Shaky-v0, copy 1, step 0"):
         envs.reset([0, 1], [1, 2])
 
 
 def test_what_an_environment_raised_is_kept_as_the_cause(open_envs: Open):
-    Broken.made = iter(range(100))
     envs = open_envs(lambda: Broken("raises", at=1))
     envs.reset([0, 1], [1, 2])
     with pytest.raises(EnvError) as stopped:
@@ -175,11 +171,25 @@ def test_a_copy_that_never_began_shows_something_of_its_space(open_envs: Open):
     assert all(5 <= o < 8 for o in envs.obs.tolist())
 
 
-@pytest.mark.parametrize(
-    ("env", "replays"),
-    [(Script, True), (Forgetful, False), (lambda: Script(box=True), True), (Choose, True)],
-    ids=["script", "forgetful", "box", "choose"],
-)
+TRIED = {
+    "script": (Script, True),
+    "forgetful": (Forgetful, False),
+    "choose": (Choose, True),
+    "late categories": (lambda: Choose(first=7), True),
+    "amounts": (lambda: Script(box=True), True),
+    "amounts above 1": (lambda: Script(box=True, low=3.0, high=5.0), True),
+    "amounts below -1": (lambda: Script(box=True, low=-9.0, high=-4.0), True),
+    "unbounded amounts": (lambda: Script(box=True, low=-np.inf, high=np.inf), True),
+}
+
+
+@pytest.mark.parametrize(("env", "replays"), TRIED.values(), ids=TRIED)
 def test_whether_an_episode_can_be_replayed_is_found_out_by_trying(open_envs: Open, env, replays):
-    envs = open_envs(env)
-    assert replays_exactly(envs, stream(0, "replay check")) is replays
+    """With actions of its space: the scripts assert that."""
+    assert replays_exactly(open_envs(env), "unknown") is replays
+
+
+def test_what_is_declared_about_replaying_is_believed(open_envs: Open):
+    envs = open_envs(Forgetful)
+    assert replays_exactly(envs, "yes") is True
+    assert replays_exactly(envs, "no") is False

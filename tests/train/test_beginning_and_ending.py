@@ -8,6 +8,8 @@ import pytest
 from gymnast.clock import Clock
 from gymnast.errors import CheckpointError, ConfigError, EnvError
 from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.seeds import episode_seed
 from gymnast.train.loop import rollout_length
 from tests.training import arrays, evaluations, rows, same_arrays, traces, trained
 
@@ -52,10 +54,11 @@ def test_from_a_checkpoint_that_is_named():
     assert same_arrays(arrays(child, which=0), arrays(parent, which=ROLLOUT))
 
 
-def test_weights_of_which_none_fit_are_refused():
+def test_weights_of_which_none_fit_are_refused_and_leave_no_run(runs_dir):
     parent = trained("Choose", TINY)
     with pytest.raises(CheckpointError, match="no weights that fit"):
         trained("Script", TINY | {"policy.hidden": [8]}, source=parent)
+    assert [path.parent.name for path in runs_dir.glob("*/run.json")] == [parent.id]
 
 
 def test_a_budget_smaller_than_a_rollout_shortens_it():
@@ -150,7 +153,9 @@ def test_only_as_many_checkpoints_as_asked_for_are_kept_besides_the_best():
 def test_a_share_of_training_episodes_is_traced_whatever_the_rollouts():
     many = TINY | {"env.kwargs": {"length": 1}, "stop.rollouts": 20}
     counts = {
-        share: sum(map(len, traces(trained("Script", many | {"traces.train": share}), "train").values()))
+        share: sum(
+            map(len, traces(trained("Script", many | {"traces.train": share}), "train").values())
+        )
         for share in ("0%", "25%", "100%")
     }
     assert counts["0%"] == 0
@@ -159,26 +164,19 @@ def test_a_share_of_training_episodes_is_traced_whatever_the_rollouts():
 
 
 def test_a_refused_start_leaves_no_files(runs_dir):
-    for settings in ({"algo.n_stepz": 4}, {"normalize.obs": "static"}):
+    for settings in ({"algo.n_stepz": 4}, {"normalize.obs": "static"}, {"eval.starts": "all"}):
         with pytest.raises(ConfigError):
             trained("Script", TINY | settings)
     with pytest.raises(EnvError):
         trained("Nobody", TINY)
-    with pytest.raises(EnvError, match="copy 0, step 2"):
-        trained("Broken", TINY | {"env.kwargs": {"how": "nan reward", "at": 2, "copy": 0}})
     assert not runs_dir.exists() or not list(runs_dir.glob("*/run.json"))
 
 
 def test_an_environment_that_breaks_ends_the_run_as_failed_with_its_checkpoints_kept(runs_dir):
-    from tests.scripted import Broken
-
-    Broken.made = iter(range(1000))
-    settings = {"how": "nan reward", "at": 30, "copy": 1}
+    broken = {"how": "nan reward", "at": 30, "only": episode_seed(0, "episode", "agent", 1, 0)}
     with pytest.raises(EnvError, match="copy 1, step 30"):
-        trained("Broken", TINY | {"env.kwargs": settings, "stop.rollouts": 10})
+        trained("Broken", TINY | {"env.kwargs": broken, "stop.rollouts": 10})
     (path,) = runs_dir.glob("*/run.json")
-    from gymnast.runs.run import Run
-
     run = Run(path.parent)
     assert run.info["status"] == "failed"
     assert "copy 1, step 30" in run.info["reason"]

@@ -170,12 +170,12 @@ def test_runs_of_different_seeds_are_scored_on_the_same_episodes():
 
 @pytest.mark.parametrize("mode", ["inline", "process"])
 def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, runs_dir):
-    cursed = episode_seed(1000, "eval", 2)
-    settings = {"env.kwargs": {"cursed": cursed}, "env.n_envs": 2, "algo.n_steps": 8}
+    third = episode_seed(1000, "eval", 2)
+    settings = {"env.kwargs": {"how": "raises", "only": third}, "env.n_envs": 2, "algo.n_steps": 8}
     settings |= {"eval.every": "1 rollouts", "stop.rollouts": 5, "eval.mode": mode}
-    with pytest.raises(EnvError, match=r"Cursed.*cursed"):
-        trained("Cursed", settings)
+    with pytest.raises(EnvError, match=r"Broken, copy 2, step 3 .*the physics went wrong"):
+        trained("Broken", settings)
     (run,) = (Run(path) for path in runs_dir.iterdir() if (path / "run.json").exists())
     assert run.info["status"] == "failed"
-    assert "cursed" in run.info["reason"]
+    assert "the physics went wrong" in run.info["reason"]
     assert checkpoint.latest(run.path).step >= 0

@@ -146,6 +146,20 @@ def test_a_signal_stops_at_the_next_boundary_and_costs_nothing(alarm, after: int
     assert run.info["score"] == whole.info["score"]
 
 
+@pytest.mark.parametrize("wait", ["off", "on"])
+def test_a_signal_while_training_waits_for_a_result_costs_no_evaluation(alarm, wait: str):
+    """The evaluation process has only just been started: no result can be there yet."""
+    settings = ALARMED | {"eval.mode": "process", "eval.wait": wait, "eval.episodes": 400}
+    whole = trained("Alarm", settings)
+    alarm.after = (2 if wait == "on" else 4) * PER_ROLLOUT - 3
+    run = trained("Alarm", settings)
+    assert run.info["status"] == "stopped"
+    resumed(run)
+    assert evaluations(run) == evaluations(whole)
+    assert same_arrays(arrays(run), arrays(whole))
+    assert run.info["score"] == whole.info["score"]
+
+
 def test_a_larger_budget_goes_on_as_if_it_had_been_there_from_the_start():
     """Schedules in readings of a clock do not move with the budget."""
     steady = EVERYTHING | {

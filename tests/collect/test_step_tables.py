@@ -1,0 +1,80 @@
+"""The table beside each checkpoint: one line per step, every number with all its digits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+
+from gymnast.config.facts import Facts
+from gymnast.steps import step_table, to_csv
+from tests.algos.practice import Practice
+from tests.scripted import reward_of, seed_in
+
+N, T = 3, 10
+FACTS = Facts(
+    actions=("left", "stay", "right"),
+    observations=tuple({"name": n, "low": 0, "high": 9} for n in ("step", "high half", "low half")),
+)
+
+
+def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object]:
+    settings = {"env.n_envs": N, "algo.n_steps": T, "env.kwargs": {"box": box}}
+    practice = Practice.on("Script", settings)
+    rollout = practice.collect()
+    policy = practice.learner.policy
+    text = to_csv(step_table(rollout, policy.head, facts, gamma=0.9, lam=0.8))
+    return list(csv.DictReader(io.StringIO(text))), rollout, policy
+
+
+def test_a_line_per_step_copy_by_copy_in_order_of_time():
+    table, rollout, _ = lines(False, FACTS)
+    assert [(int(x["env"]), int(x["step"])) for x in table] == list(np.ndindex(N, T))
+    advantage, target = rollout.advantages(0.9, 0.8)
+    for line in table:
+        t, n = int(line["step"]), int(line["env"])
+        obs = rollout.obs[t, n]
+        shown = [float(line[f"obs/{name}"]) for name in ("step", "high half", "low half")]
+        assert np.array_equal(np.float32(shown), obs)
+        assert float(line["reward"]) == rollout.reward[t, n]
+        assert float(line["advantage"]) == advantage[t, n]
+        assert float(line["value_target"]) == target[t, n]
+        ends = line["terminated"] == "True", line["truncated"] == "True"
+        assert ends == (
+            rollout.terminated[t, n],
+            rollout.done[t, n] and not rollout.terminated[t, n],
+        )
+
+
+def test_rewards_add_up_within_an_episode_and_begin_anew_with_the_next():
+    table, rollout, _ = lines(False, FACTS)
+    for line in table:
+        t, n = int(line["step"]), int(line["env"])
+        seed = seed_in(rollout.obs[t, n])
+        at = round(float(rollout.obs[t, n, 0]) * 8)
+        expected = math.fsum(reward_of(seed, k) for k in range(1, at + 2))
+        assert float(line["reward_so_far"]) == expected
+
+
+def test_actions_are_named_with_the_probability_of_each():
+    table, rollout, policy = lines(False, FACTS)
+    for line in table:
+        t, n = int(line["step"]), int(line["env"])
+        names = ["left", "stay", "right"]
+        assert line["action"] == names[rollout.action[t, n]]
+        p = [float(line[f"p/{name}"]) for name in names]
+        assert sum(p) == pytest.approx(1, abs=1e-6)
+        chosen = math.log(p[names.index(line["action"])])
+        assert chosen == pytest.approx(float(line["logprob"]), abs=1e-5)
+        assert (line["greedy"] == "True") == (int(np.argmax(p)) == rollout.action[t, n])
+    assert policy.head.n_outputs == 3
+
+
+def test_without_facts_numbers_stand_for_names():
+    table, _, _ = lines(False, Facts())
+    assert {"obs/0", "obs/1", "obs/2", "p/0", "p/1", "p/2"} <= table[0].keys()
+    continuous, _, _ = lines(True, Facts())
+    assert {"action/0", "action/1", "mean/0", "mean/1"} <= continuous[0].keys()

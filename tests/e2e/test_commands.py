@@ -1,0 +1,142 @@
+"""Commands as a user types them, from training to reading, with their exit codes and errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import answer, gymnast, small, succeed
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs directory with one finished CartPole run named `first`."""
+    runs = tmp_path_factory.mktemp("trained") / "runs"
+    succeed(runs, "train", "CartPole-v1", "--env-steps", "2k", "--name", "first", *small())
+    return runs
+
+
+def test_show_answers_with_every_promised_key(trained: Path):
+    shown = answer(trained, "show", "first")
+    promised = {
+        *("id", "preset", "status", "reason", "solved", "score", "env_steps", "vec_steps"),
+        *("updates", "seconds", "seed", "config", "parent", "alerts", "events", "checkpoints"),
+    }
+    assert promised <= set(shown)
+    assert {"mean", "low", "high", "episodes"} <= set(shown["score"])
+    for which in ("best", "latest"):
+        assert {"step", "path", "sha256"} <= set(shown["checkpoints"][which])
+    assert shown["status"] == "finished"
+    assert shown["env_steps"] >= 2000
+    assert shown["preset"] == "CartPole-v1:ppo"
+
+
+def test_eval_answers_with_every_promised_key_and_the_same_numbers_each_time(trained: Path):
+    first = answer(trained, "eval", "first:best", "--episodes", "5")
+    promised = {"mean", "low", "high", "iqm", "episodes", "returns", "seeds", "checkpoint"}
+    assert promised <= set(first)
+    assert len(first["returns"]) == len(set(first["seeds"])) == 5
+    assert answer(trained, "eval", "first:best", "--episodes", "5") == first
+
+
+def test_eval_repeats_the_score_that_training_confirmed(trained: Path):
+    score = answer(trained, "show", "first")["score"]
+    again = answer(trained, "eval", "first")
+    assert [again[key] for key in ("mean", "low", "high")] == [
+        score[key] for key in ("mean", "low", "high")
+    ]
+
+
+def test_a_larger_budget_goes_on_and_a_finished_run_says_what_to_do(trained: Path):
+    refused = gymnast(trained, "resume", "first")
+    assert refused.returncode == 1
+    assert "finished" in refused.stderr
+    assert "--env-steps" in refused.stderr
+    succeed(trained, "train", "CartPole-v1", "--env-steps", "1k", "--name", "more", *small())
+    succeed(trained, "resume", "more", "--env-steps", "2k", "--quiet")
+    shown = answer(trained, "show", "more")
+    assert shown["env_steps"] >= 2000
+    assert {"resumed", "budget changed"} <= {event["kind"] for event in shown["events"]}
+
+
+def test_weights_of_another_run_are_taken_and_the_parent_is_recorded(trained: Path):
+    words = ["train", "CartPole-v1", "--env-steps", "512", "--name", "child", "--from", "first"]
+    succeed(trained, *words, *small())
+    shown = answer(trained, "show", "child")
+    assert shown["parent"] == answer(trained, "show", "first")["id"]
+    (taken,) = [e for e in shown["events"] if e["kind"] == "weights taken"]
+    assert "actor.0.weight" in taken["taken"]
+    assert not taken["fresh"]
+
+
+def test_a_group_of_seeds_has_a_result_with_an_interval(trained: Path):
+    words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "512"]
+    group = answer(trained, *words, *small())
+    assert [entry["seed"] for entry in group["scores"]] == [0, 1]
+    assert group["low"] <= group["mean"] <= group["high"]
+    listed = answer(trained, "runs", f"group={group['group']}")
+    assert len(listed) == 2
+
+
+def test_an_environment_without_a_preset_trains_with_defaults_and_says_so(tmp_path: Path):
+    words = ["train", "MountainCarContinuous-v0", "--env-steps", "256", *small()]
+    told = succeed(tmp_path, *words, "--set", "eval.max_episode_steps=50")
+    assert "no preset" in told
+    config = answer(tmp_path, "show", "@last")["config"]
+    assert config["normalize"]["obs"] == "running"
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
+    told = succeed(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
+    assert "9,155 parameters" in told
+    assert "100,000 env steps" in told
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["train", "CartPole-v1", "--set", "algo.learning_rate=1"], 2, "algo.lr"),
+        (["train", "CartPole-v1", "--set", "algo.gamma=2", "--set", "algo.lr=x"], 2, "algo.lr"),
+        (["train", "CartPole-v1", "--set", "nonsense"], 2, "KEY=VALUE"),
+        (["train", "CartPole-v1:pppo"], 2, "did you mean ppo"),
+        (["train", "CartPole-v1", "--seed", "-1"], 2, "--seed"),
+        (["train", "CartPole-v9"], 1, "CartPole-v1"),
+        (["train", "LunarLander-v2"], 1, "LunarLander-v3"),
+        (["train", "Taxi-v3"], 1, "Taxi-v4"),
+        (["train", "Blackjack-v1"], 1, "Tuple observations"),
+        (["train", "py:no.such.module:Env"], 1, "no.such.module"),
+        (["train", "CartPole-v1", "--from", "@last"], 1, "no runs"),
+        (["resume", "@last"], 1, "no runs"),
+        (["eval", "nothing"], 1, "no runs"),
+        (["trian", "CartPole-v1"], 2, "trian"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_mistake_gets_one_clear_error_and_leaves_no_files(
+    words: list[str], code: int, said: str, tmp_path: Path
+):
+    done = gymnast(tmp_path / "runs", *words)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_seed_zero_is_a_seed_and_repeats_to_the_last_bit(trained: Path):
+    hashes = set()
+    for name in ("zero-a", "zero-b"):
+        words = ["train", "CartPole-v1", "--seed", "0", "--env-steps", "512", "--name", name]
+        succeed(trained, *words, *small())
+        hashes.add(answer(trained, "show", name)["checkpoints"]["latest"]["sha256"])
+    assert len(hashes) == 1
+    succeed(trained, "train", "CartPole-v1", "--seed", "1", "--env-steps", "512", *small())
+    assert answer(trained, "show", "@last")["checkpoints"]["latest"]["sha256"] not in hashes
+
+
+def test_training_answers_in_json_too(trained: Path):
+    result = answer(trained, "train", "CartPole-v1", "--env-steps", "512", *small())
+    assert result["env_steps"] == 512
+    assert json.dumps(result)

@@ -1,0 +1,91 @@
+"""Ctrl-C, SIGTERM and kill -9: nothing is lost, and the same run comes out in the end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import answer, small, succeed
+from tests.e2e.kills import kill_and_compare
+
+
+@contextmanager
+def training(runs: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """A long CartPole training that has got going: its first lines are out."""
+    words = ["train", "CartPole-v1", "--env-steps", "50M", "--name", "long", *small(*more)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gymnast", *words, "--runs", str(runs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        while "env steps  episode" not in (line := process.stdout.readline()):
+            assert line, process.stderr.read() if process.stderr else ""
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_a_checkpoint_and_the_run_can_go_on(number: signal.Signals, tmp_path: Path):
+    with training(tmp_path) as process:
+        process.send_signal(number)
+        told, wrong = process.communicate(timeout=60)
+        assert process.returncode == 130, wrong
+    shown = answer(tmp_path, "show", "long")
+    assert shown["status"] == "stopped"
+    assert number.name in shown["reason"]
+    assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
+    assert "gymnast resume" in told
+    total = shown["env_steps"] + 512
+    succeed(tmp_path, "resume", "long", "--env-steps", str(total), "--quiet")
+    assert answer(tmp_path, "show", "long")["env_steps"] == total
+
+
+def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path):
+    # one rollout of this run takes longer than the test: only the second signal can end it
+    with training(tmp_path, "algo.n_steps=64") as process:
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+        assert process.returncode == 130
+    assert answer(tmp_path, "show", "long")["status"] == "stopped"
+
+
+def test_a_killed_training_is_lost_until_it_is_resumed(tmp_path: Path):
+    with training(tmp_path) as process:
+        assert answer(tmp_path, "show", "long")["status"] == "running"
+        process.kill()
+        process.wait()
+        assert answer(tmp_path, "show", "long")["status"] == "lost"
+
+
+def test_two_processes_never_write_one_run(tmp_path: Path):
+    with training(tmp_path):
+        second = subprocess.run(
+            [sys.executable, "-m", "gymnast", "resume", "long", "--runs", str(tmp_path)],
+            capture_output=True,
+            text=True,
+        )
+        assert second.returncode == 1
+        assert "is being written by process" in second.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path):
+    result = kill_and_compare(tmp_path, "CartPole-v1", "12k", kills=10, seed=0)
+    assert result["unloadable"] == []
+    assert result["differences"] == []
+    assert result["kills"] == 10

@@ -1,0 +1,198 @@
+"""How learning went wrong before, and what must hold instead. Numbers as in the list of traps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gymnast
+from gymnast.clock import Clock
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.resolve import resolve
+from gymnast.envs.inprocess import InProcess
+from gymnast.policy.actions import Categorical, Gaussian
+from gymnast.policy.layers import Embedding
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Choice
+from gymnast.rl.returns import gae
+from gymnast.rl.statistics import explained_variance
+from gymnast.rollout import minibatches
+from gymnast.seeds import stream
+from gymnast.train.control import Control
+from tests.algos.practice import Practice
+from tests.scripted import Match, Script, obs_of, seed_in
+from tests.training import arrays, rows, traces, trained
+
+CHOOSE = {
+    "env.n_envs": 8,
+    "algo.n_steps": 16,
+    "algo.epochs": 6,
+    "algo.batch_size": 32,
+    "algo.lr": 3e-3,
+    "algo.gamma": 0.0,
+}
+
+
+def test_01_evaluation_scores_the_weights_of_now_and_names_their_version():
+    settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "8 rollouts", "eval.episodes": 10}
+    run = trained("Choose", settings | {"checkpoint.every": "off", "checkpoint.keep": 20})
+    found = {
+        row["eval:clock/env_steps"]: row["eval:episode/return"]
+        for row in rows(run)
+        if "eval:episode/return" in row
+    }
+    assert list(found) == [8 * 128, 16 * 128, 24 * 128]
+    assert found[24 * 128] == 8.0  # mastered: every action of every episode is right
+    initial = gymnast.evaluate(f"{run.path}:0")
+    assert initial["mean"] < 5.0
+    assert initial["checkpoint"] == 0
+
+
+def test_02_a_kl_stop_ends_its_own_update_only():
+    practice = Practice.on("Choose", CHOOSE | {"algo.lr": 0.05, "algo.target_kl": 1e-7})
+    stopped = practice.repeat(3)
+    assert [m["optim/epochs"] for m in stopped] == [1, 1, 1]  # each made its first pass
+    assert all(m["optim/update_norm"] > 0 for m in stopped)
+    loose = Control(practice.cfg.algo).values(Clock()).model_copy(update={"target_kl": 1e9})
+    after = practice.learner.algorithm.update(practice.collect(), loose, stream(0, "order"))
+    assert (after["optim/epochs"], after["optim/kl_stop"]) == (6, 0.0)
+
+
+def test_03_advantages_do_not_leak_over_a_truncation_into_the_episode_before():
+    """An episode of zero rewards, cut short, then one with a reward of 100."""
+    reward = np.array([[0.0], [0.0], [100.0], [0.0]])
+    done = np.array([[False], [True], [False], [True]])
+    nothing = np.zeros((4, 1))
+    advantage, _ = gae(reward, nothing, nothing, done & False, done, gamma=0.99, lam=0.95)
+    assert advantage[:2].tolist() == [[0.0], [0.0]]
+    assert advantage[2] == 100.0
+
+
+def collected(end: str, n_steps: int = 12):
+    envs = InProcess(lambda: Script(4, end), 2, "Scripted-v0")
+    cfg = resolve("CartPole-v1").config
+    policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
+    policy.initialize(0, "agent")
+    policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
+    collector = VectorCollector(envs, seed=0, numbers={}, traced=lambda _: True, keep_obs=True)
+    collector.begin()
+    return policy, collector.collect({"agent": policy}, n_steps, Clock())
+
+
+def test_04_terminated_and_truncated_at_once_is_an_end():
+    for end, bootstrapped in (("both", False), ("terminated", False), ("truncated", True)):
+        _, found = collected(end)
+        rollout = found.rollouts["agent"]
+        advantage, _ = rollout.advantages(0.99, 0.0)
+        last = advantage[3] - rollout.reward[3] + rollout.value[3]
+        assert (np.abs(last) > 40).all() == bootstrapped
+        assert {t.truncated for t in found.traces} == {bootstrapped}
+
+
+def test_05_no_transition_leads_over_a_reset_and_the_time_limit_bootstraps_the_true_successor():
+    policy, found = collected("truncated")
+    rollout = found.rollouts["agent"]
+    assert [len(t.reward) for t in found.traces] == [4] * 6  # 12 steps of 2 copies: nothing else
+    for t, n in np.ndindex(rollout.reward.shape):
+        seed, at = seed_in(rollout.obs[t, n]), t % 4
+        assert np.array_equal(rollout.obs[t, n], obs_of(seed, at))
+        true = policy.value(obs_of(seed, at + 1)[None])[0]
+        assert rollout.next_value[t, n] == pytest.approx(true, rel=1e-6)
+
+
+def test_07_value_and_gradient_clipping_can_be_switched_off():
+    off = {"algo.value_clip": "off", "algo.max_grad_norm": "off"}
+    assert resolve("CartPole-v1", off).config.algo.max_grad_norm is None
+    assert resolve("CartPole-v1", off).config.algo.value_clip is None
+    practice = Practice.on("Choose", CHOOSE | off | {"algo.value_coef": 1000.0})
+    metrics = practice.repeat(1)[0]
+    assert metrics["optim/grad_norm"] > 0.5
+    assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
+    gradient = practice.learner.algorithm.network.gradient
+    assert np.linalg.norm(gradient) > 0.5
+
+
+def test_08_the_seed_drives_environments_zero_is_one_and_evaluations_are_paired():
+    settings = {"env.n_envs": 2, "algo.n_steps": 8, "stop.rollouts": 1, "traces.train": "100%"}
+    settings |= {"eval.every": "1 rollouts", "checkpoint.every": "off"}
+    seeds, scored = {}, set()
+    for seed in (0, 0, 1):
+        run = trained("Script", settings, seed=seed)
+        assert run.info["seed"] == seed
+        episodes = [t.seed for several in traces(run, "train").values() for t in several]
+        seeds.setdefault(seed, []).append(tuple(episodes))
+        scored.add(tuple(t.seed for several in traces(run, "eval").values() for t in several))
+    assert seeds[0][0] == seeds[0][1]
+    assert not set(seeds[0][0]) & set(seeds[1][0])
+    assert len(scored) == 1
+
+
+def test_09_observation_statistics_are_the_policys_own_everywhere():
+    """One set: learned in training, stored with the weights, frozen in evaluation and play."""
+    settings = {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "1 rollouts"}
+    run = trained("Script", settings | {"normalize.obs": "running", "traces.train": "100%"})
+    stored = arrays(run, which="latest")
+    assert stored["agent/normalize.obs.count"] == 3 * 32
+    seen = np.concatenate(
+        [obs_of(t.seed, k)[None] for several in traces(run, "train").values()
+         for t in several for k in range(len(t.reward))]
+    )  # fmt: skip
+    mean = stored["agent/normalize.obs.mean"]
+    assert np.abs(mean - seen.mean(0)).max() < 0.2  # but for the episodes still running
+    player = gymnast.load(run)
+    obs = obs_of(123456, 3)
+    version = run.info["checkpoints"]["best"]
+    kept = arrays(run, which=version)
+    hidden = (obs - kept["agent/normalize.obs.mean"]) / np.sqrt(kept["agent/normalize.obs.var"])
+    x = np.tanh(hidden @ kept["agent/actor.0.weight"] + kept["agent/actor.0.bias"])
+    logits = x @ kept["agent/actor.2.weight"] + kept["agent/actor.2.bias"]
+    assert player.act(obs) == logits.argmax()
+    assert np.array_equal(player.policy.normalizer.moments.mean, kept["agent/normalize.obs.mean"])
+
+
+def test_10_a_box_action_is_an_amount_and_a_box_observation_is_a_vector():
+    for name, head in (("Pendulum-v1", Gaussian), ("CartPole-v1", Categorical)):
+        cfg = resolve(name).config
+        envs = InProcess(lambda name=name: gym.make(name), 1, name)
+        policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
+        assert type(policy.head) is head
+    narrow = InProcess(Match, 1, "Match")
+    cfg = resolve("CartPole-v1").config
+    policy = Policy(narrow.obs_space, narrow.action_space, cfg.policy, cfg.normalize)
+    assert narrow.obs_space.shape == (1,)
+    assert not any(isinstance(layer, Embedding) for layer in policy.network.actor)
+    assert isinstance(policy.head, Gaussian)
+
+
+def test_11_explained_variance_is_of_the_values_that_acted_and_defined_for_constant_returns():
+    practice = Practice.on("Script", CHOOSE | {"algo.lr": 0.1, "algo.gamma": 0.9})
+    rollout = practice.collect()
+    _, target = rollout.advantages(0.9, practice.cfg.algo.gae_lambda)
+    before = explained_variance(rollout.value, target)
+    values = Control(practice.cfg.algo).values(Clock())
+    metrics = practice.learner.algorithm.update(rollout, values, stream(0, "order"))
+    assert metrics["value/explained_variance"] == before
+    constant = replace(rollout, reward=np.full_like(rollout.reward, 0.1), done=rollout.done | True)
+    constant = replace(constant, terminated=constant.done)
+    metrics = practice.learner.algorithm.update(constant, values, stream(0, "order"))
+    assert metrics["value/explained_variance"] == 0.0
+
+
+def test_12_kl_is_never_negative():
+    head, rng = Categorical(Choice(6, 0)), np.random.default_rng(0)
+    old = rng.normal(0, 3, (5000, 6)).astype(np.float32)
+    for step in (0.0, 1e-4, 1e-2, 1.0):
+        new = old + rng.normal(0, 1, old.shape).astype(np.float32) * np.float32(step)
+        assert head.kl(old, new).min() > -1e-6
+    found = Practice.on("Choose", CHOOSE | {"algo.lr": 1e-5}).repeat(5)
+    assert min(metrics["policy/kl"] for metrics in found) > -1e-7
+
+
+def test_17_minibatches_are_another_partition_in_every_epoch():
+    order = stream(0, "batch", "agent", 0)
+    epochs = [[frozenset(b.tolist()) for b in minibatches(64, 16, order)] for _ in range(4)]
+    assert len({frozenset(batches) for batches in epochs}) == 4
+    assert all(frozenset.union(*batches) == frozenset(range(64)) for batches in epochs)

@@ -1,0 +1,95 @@
+"""How numbers went wrong before, and what must hold instead. Numbers as in the list of traps."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import pytest
+
+from gymnast import api
+from gymnast.config.resolve import load
+from gymnast.metrics.specs import METRICS, declared
+from gymnast.runs import checkpoint
+from tests.training import evaluations, rows, trained
+
+N, T = 2, 8
+ROLLOUT = N * T
+SETTINGS = {
+    "env.n_envs": N,
+    "algo.n_steps": T,
+    "stop.env_steps": 8 * ROLLOUT,
+    "eval.every": "3 rollouts",
+    "checkpoint.every": "off",
+}
+
+
+def test_27_every_row_carries_every_clock_and_each_counts_one_thing():
+    run = trained("Script", SETTINGS | {"env.frame_skip": 4})
+    clock = 0.0
+    for row in rows(run):
+        assert row["clock/env_steps"] == N * row["clock/vec_steps"] == row["clock/frames"] / 4
+        assert row["clock/updates"] == 4 * row["clock/rollouts"]
+        assert row["clock/env_steps"] >= clock  # also where a result is of an earlier version
+        clock = row["clock/env_steps"]
+        if "eval:clock/env_steps" in row:
+            assert row["eval:clock/env_steps"] <= clock
+    assert evaluations(run)
+
+
+def test_28_remaining_time_is_what_remains():
+    run = trained("Script", SETTINGS)
+    learned = [row for row in rows(run) if "policy/loss" in row]
+    for row in learned:
+        pace = row["clock/env_steps"] / row["clock/seconds"]
+        left = 8 * ROLLOUT - row["clock/env_steps"]
+        assert row["progress/remaining"] == pytest.approx(left / pace, rel=1e-9)
+        assert row["progress/share"] == row["clock/env_steps"] / (8 * ROLLOUT)
+    assert learned[-1]["progress/remaining"] == 0.0
+
+
+def test_29_current_statistics_are_of_now():
+    """Nothing is paid for 500 steps of each copy, then 1 per step: the numbers must follow."""
+    settings = {"env.kwargs": {"steps": 500}, "stop.env_steps": 100 * ROLLOUT, "eval.every": "off"}
+    settings["facts.deterministic"] = "no"  # else it would be stepped to find out
+    run = trained("Drift", SETTINGS | settings)
+    learned = [row for row in rows(run) if "policy/loss" in row]
+    turn = next(k for k, row in enumerate(learned) if row["rollout/reward_max"] == 1.0)
+    assert turn == 500 // T
+    assert learned[turn - 1]["episode/return"] == 0.0
+    assert learned[turn + 1]["rollout/reward_mean"] == 1.0  # of this rollout, not since the start
+    later = turn + 1 + math.ceil(100 / (ROLLOUT / 4))  # a hundred episodes of four steps
+    assert learned[later]["episode/return"] == 4.0
+    assert learned[later]["episode/count"] == 100
+
+
+def test_30_nothing_is_rounded_on_its_way_to_the_record_the_csv_or_the_checkpoint():
+    run = trained("Script", SETTINGS | {"algo.lr": 5e-4, "algo.entropy_coef": 1e-3 / 3})
+    last = [row for row in rows(run) if "policy/loss" in row][-1]
+    assert last["hyper/lr"] == 5e-4
+    assert last["hyper/entropy_coef"] == pytest.approx(1e-3 / 3, rel=1e-12)
+    saved = checkpoint.latest(run.path).document("metrics")
+    assert all(saved[name] == value for name, value in last.items() if name in saved)
+    assert saved["hyper/lr"] == 5e-4
+    table = list(csv.DictReader(io.StringIO(api.rows_csv(str(run.path)))))
+    for line, row in zip(table, rows(run), strict=True):
+        assert all(float(line[name]) == value for name, value in row.items())
+
+
+def test_31_what_is_reported_last_is_on_record_and_every_name_is_declared():
+    run = trained("Script", SETTINGS)
+    every = rows(run)
+    assert every[-1]["eval:clock/env_steps"] == run.info["clocks"]["env_steps"] == 8 * ROLLOUT
+    names = {name.rpartition(":")[2] for row in every for name in row}
+    known = declared(load(run.config()))
+    assert names <= set(known)
+    hyper = {name for name in known if name.startswith("hyper/")}
+    assert hyper >= {"hyper/lr", "hyper/clip"}
+    never = set(METRICS) - names
+    only_elsewhere = {  # normalisers that are off, and Box actions
+        "policy/log_std",
+        "normalize/value_mean",
+        "normalize/value_std",
+    }
+    assert never == only_elsewhere

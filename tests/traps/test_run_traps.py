@@ -1,0 +1,115 @@
+"""How runs went wrong before, and what must hold instead. Numbers as in the list of traps."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.resolve import load
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.train.rescore import policy_of
+from tests.scripted import Alarm
+from tests.training import (
+    evaluations,
+    exact,
+    gone_back,
+    resumed,
+    rows,
+    traces,
+    trained,
+)
+
+ROLLOUT = 2 * 8
+SETTINGS = {
+    "env.n_envs": 2,
+    "algo.n_steps": 8,
+    "stop.env_steps": 8 * ROLLOUT,
+    "algo.lr": "1e-3 -> 0",
+    "eval.every": "2 rollouts",
+    "checkpoint.every": "3 rollouts",
+    "checkpoint.keep": 20,
+}
+
+
+@pytest.fixture
+def alarm() -> Iterator[type[Alarm]]:
+    yield Alarm
+    Alarm.after, Alarm.number = None, signal.SIGTERM
+
+
+def test_18_schedules_are_part_of_the_config_and_go_on_after_a_resume():
+    whole = trained("Script", SETTINGS)
+    assert str(load(whole.config()).algo.lr) == "0.001 -> 0"
+    run = resumed(gone_back(whole, 4 * ROLLOUT))
+    found = [row["hyper/lr"] for row in rows(run) if "hyper/lr" in row]
+    assert found == pytest.approx([1e-3 * (1 - k / 8) for k in range(8)])
+
+
+def test_19_there_is_a_checkpoint_without_evaluation_at_the_end_of_the_budget_and_on_a_signal(
+    alarm,
+):
+    alone = SETTINGS | {"eval.every": "off", "checkpoint.every": "off"}
+    assert list(checkpoint.steps(trained("Script", alone).path)) == [0, 8 * ROLLOUT]
+    alarm.after = 3 * ROLLOUT + 5
+    run = trained("Alarm", alone | {"facts.deterministic": "yes"})
+    assert run.info["status"] == "stopped"
+    assert checkpoint.latest(run.path).step == 4 * ROLLOUT
+
+
+def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_and_goes_on_being_scored():
+    settings = SETTINGS | {"normalize.obs": "running", "normalize.reward": "running"}
+    whole = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
+    killed = gone_back(whole, 6 * ROLLOUT)
+    best = checkpoint.latest(killed.path).document("state")["scores"]["best"]
+    run = resumed(killed)
+    learned = [row for row in rows(run) if "policy/loss" in row]
+    assert [row["clock/rollouts"] for row in learned] == list(range(1, 9))  # none twice, none lost
+    assert [row["clock/env_steps"] for row in learned] == [k * ROLLOUT for k in range(1, 9)]
+    assert [exact(row) for row in rows(run)] == [exact(row) for row in rows(whole)]
+    assert evaluations(run) == evaluations(whole)
+    assert run.info["checkpoints"]["best"] == whole.info["checkpoints"]["best"]
+    final = checkpoint.latest(run.path).document("state")["scores"]["best"]
+    assert final["low"] >= best["low"]
+    counts = [row["normalize/obs_count"] for row in learned]
+    assert counts == [k * ROLLOUT for k in range(1, 9)]
+
+
+def test_21_every_evaluation_is_taken_once_in_order_and_is_of_the_snapshot_it_names():
+    settings = SETTINGS | {"eval.every": "1 rollouts", "eval.mode": "process", "stop.solved": "off"}
+    run = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
+    versions = [version for _, version in evaluations(run)]
+    assert versions == [k * ROLLOUT for k in range(1, 9)]
+    env = gym.make("CartPole-v1", max_episode_steps=50)
+    for version, (episode, *_) in traces(run, "eval").items():
+        assert episode.version == version
+        policy = policy_of(checkpoint.find(run.path, version))
+        obs, _ = env.reset(seed=episode.seed)
+        for action, dist in zip(episode.action, episode.probs, strict=True):
+            assert np.allclose(policy.dist(obs[None])[0], dist, atol=1e-5)
+            obs = env.step(int(action))[0]
+
+
+def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
+    """Ctrl-C while it is tried out whether the environment can be replayed."""
+    alarm.after, alarm.number = 3, signal.SIGINT
+    with pytest.raises(KeyboardInterrupt):
+        trained("Alarm", SETTINGS)
+    assert not runs_dir.exists()
+
+
+def test_37_a_batch_of_one_is_one_transition_and_a_share_follows_the_number_of_copies():
+    def updates(batch_size: int | str, n_envs: int) -> float:
+        settings = SETTINGS | {"algo.batch_size": batch_size, "env.n_envs": n_envs}
+        settings |= {"stop.env_steps": n_envs * 8, "algo.epochs": 1, "eval.every": "off"}
+        run: Run = trained("Script", settings)
+        return rows(run)[0]["clock/updates"]
+
+    assert updates(1, 2) == 16
+    assert updates("25%", 2) == updates("25%", 6) == 4
+    assert updates(8, 2) == 2
+    assert updates(8, 6) == 6
