@@ -231,7 +231,7 @@ class Chain(gym.Env[int, int]):
         self.state = 0
         return 0, {}
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         self.state += 1
         over = self.state == self.n
         return min(self.state, self.n - 1), float(over), over, False, {}
@@ -249,6 +249,6 @@ class Forever(gym.Env[int, int]):
         self.t = 0
         return 0, {}
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:  # noqa: ARG002
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         self.t += 1
         return 0, 1.0, False, self.t == self.length, {}

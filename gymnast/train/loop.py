@@ -52,8 +52,6 @@ class Loop:
     """The last row."""
     collected: Collected | None = None
     """The last rollout."""
-    saved_at: int = -1
-    """Rollouts at the last checkpoint."""
     reported: float = 0.0
 
     def train(self) -> Summary:
@@ -61,12 +59,12 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        self.saved_at = s.clock.rollouts
-        reason = self.finish_point() or self.spent_already()
+        reason = s.ended or self.finish_point() or self.spent_already()
         while reason is None:
             self.iterate()
             reason, scored = self.evaluate()
             self.record()
+            s.ended = reason
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
@@ -138,7 +136,7 @@ class Loop:
         reason = self.at_point() if s.scores.point_open else self.take_result()
         if self.row:
             self.write_more()
-        self.row = before
+        self.row, s.ended = before, reason
         self.save("evaluation point")
         return reason
 
@@ -198,7 +196,6 @@ class Loop:
             collected=self.collected,
             reason=reason,
         )
-        self.saved_at = s.clock.rollouts
         self.watch.add("checkpoint", time.perf_counter() - began)
 
     def report(self) -> None:

@@ -23,6 +23,7 @@ from gymnast.train.control import Control
 from gymnast.train.learner import Learner
 from gymnast.train.rows import WINDOW
 from gymnast.train.scores import Scores
+from gymnast.train.stop import Reason
 
 POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending"
 """Stems of a checkpoint's array files."""
@@ -40,6 +41,8 @@ class Session:
     saves: Every
     recent: dict[str, deque[Episode]]
     """Last finished episodes of each role."""
+    ended: Reason | None = None
+    """The evaluation result that ended training, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
 
@@ -80,6 +83,7 @@ class Session:
             "evaluates": self.evaluates.state(),
             "saves": self.saves.state(),
             "alerts": alerts.state(),
+            "ended": asdict(self.ended) if self.ended else None,
         }
 
     def restore(self, checkpoint: Checkpoint, alerts: Alerts, *, optimizer: bool) -> list[int]:
@@ -94,6 +98,7 @@ class Session:
         self.clock.load(state["clock"])
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])
+        self.ended = Reason(**state["ended"]) if state["ended"] else None
         alerts.load(state["alerts"])
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
         return self.collector.load(checkpoint.tensors(COLLECTOR))

@@ -105,6 +105,8 @@ def resume(
             loop.event("begun again", why="it was ended before its first checkpoint")
         else:
             _restore(loop, saved, optimizer=optimizer)
+            if cfg != before:
+                loop.session.ended = None  # whatever ended it may no longer do so
             _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
         return run, _train(loop)
 

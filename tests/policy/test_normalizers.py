@@ -96,7 +96,8 @@ def slow_returns(reward: np.ndarray, done: np.ndarray, gamma: float) -> np.ndarr
 def test_rewards_are_divided_by_the_spread_of_the_discounted_return_over_all_rollouts():
     scale = RewardScale("running", 4)
     reward, done = RNG.normal(3, 5, (60, 4)), RNG.random((60, 4)) < 0.1
-    scaled = [scale(r, d, gamma=0.9) for r, d in zip(np.split(reward, 3), np.split(done, 3))]
+    parts = zip(np.split(reward, 3), np.split(done, 3), strict=True)
+    scaled = [scale(r, d, gamma=0.9) for r, d in parts]
     spread = slow_returns(reward, done, 0.9).std()
     assert scale.scale == pytest.approx(spread, rel=1e-9)
     assert np.allclose(scaled[-1], reward[40:] / spread)

@@ -112,7 +112,8 @@ def test_an_episodes_advantages_do_not_depend_on_its_neighbours(first, second, g
     n = min(first.reward.shape[1], second.reward.shape[1])
     first, second = first[:, :n], second[:, :n]
     first.done[-1] = True  # both kinds of end: terminated stays as it is
-    joined = Steps(*(np.concatenate(x) for x in zip(vars(first).values(), vars(second).values())))
+    columns = zip(vars(first).values(), vars(second).values(), strict=True)
+    joined = Steps(*(np.concatenate(pair) for pair in columns))
     alone = first.gae(gamma, lam)[0]
     assert np.array_equal(joined.gae(gamma, lam)[0][: len(alone)], alone)
     assert np.array_equal(joined.gae(gamma, lam)[0][len(alone) :], second.gae(gamma, lam)[0])

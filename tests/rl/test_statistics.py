@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_the_t_quantile_is_what_tables_print(df: int, quantile: float):
 
 def test_the_t_quantile_falls_towards_the_normal_one():
     found = [t_quantile(df) for df in range(1, 3000)]
-    assert all(a > b for a, b in zip(found, found[1:], strict=False))
+    assert all(a > b for a, b in pairwise(found))
     assert found[-1] > 1.959964
 
 

@@ -1,0 +1,18 @@
+"""Presets learn what they claim. Slow: real trainings, to the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import answer
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.mark.parametrize("preset", ["CartPole-v1:ppo", "Acrobot-v1:ppo"])
+def test_a_stored_result_can_be_reproduced(preset: str, tmp_path: Path):
+    verdict = answer(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
+    assert verdict["holds"], verdict
+    assert verdict["now"]["solved"] == 2
