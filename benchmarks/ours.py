@@ -45,7 +45,7 @@ def main() -> None:
     task, env_steps, runs_dir = TASKS[sys.argv[1]], int(sys.argv[2]), sys.argv[3]
     # imports are not learning; the whole command has them
     importlib.import_module("gymnast.algos.ppo")
-    from gymnast.train.notebook import train
+    from gymnast.training.notebook import train
 
     before = cpu_seconds()
     settings = overrides(task, env_steps)

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gymnast.config.config import Config as Config
     from gymnast.runs.run import Run as Run
-    from gymnast.train.notebook import evaluate as evaluate
-    from gymnast.train.notebook import load as load
-    from gymnast.train.notebook import train as train
+    from gymnast.training.notebook import evaluate as evaluate
+    from gymnast.training.notebook import load as load
+    from gymnast.training.notebook import train as train
 
 __all__ = ["Config", "Run", "evaluate", "load", "train"]
 
 _HOMES = {
     "Config": "gymnast.config.config",
     "Run": "gymnast.runs.run",
-    "train": "gymnast.train.notebook",
-    "evaluate": "gymnast.train.notebook",
-    "load": "gymnast.train.notebook",
+    "train": "gymnast.training.notebook",
+    "evaluate": "gymnast.training.notebook",
+    "load": "gymnast.training.notebook",
 }
 """Where each name lives; nothing is imported before it is asked for."""
 

@@ -14,9 +14,9 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
-from gymnast.train.notebook import train
-from gymnast.train.session import open_collector
-from gymnast.train.start import resume
+from gymnast.training.notebook import train
+from gymnast.training.session import open_collector
+from gymnast.training.start import resume
 
 Row = dict[str, float]
 

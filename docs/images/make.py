@@ -1,6 +1,6 @@
 """docs/images/train.svg: the live table of a real CartPole run, as it stood at its last row.
 
-    python docs/images/make.py RUN
+python docs/images/make.py RUN
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import declared
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
-from gymnast.train.summary import end_text
+from gymnast.training.summary import end_text
 
 run, _ = store.resolve(sys.argv[1], store.runs_dir())
 cfg, info = load(run.config()), run.info

@@ -31,7 +31,7 @@ def eval_(
     gymnast eval @last:best --episodes 100 --json
     gymnast eval 3f2a:120k --sampled
     """
-    from gymnast.train.rescore import rescore
+    from gymnast.training.rescore import rescore
 
     result = rescore(run, episodes=episodes, seed=seed, sampled=sampled, runs_dir=runs_dir)
     if as_json:

@@ -14,11 +14,11 @@ from gymnast.launch import group_result
 from gymnast.launch import train_group as launch_group
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import store
-from gymnast.train.prepare import prepare
-from gymnast.train.rescore import find
-from gymnast.train.session import open_collector
-from gymnast.train.start import Label, begin, resume
-from gymnast.train.summary import end_text, preflight_text
+from gymnast.training.prepare import prepare
+from gymnast.training.rescore import find
+from gymnast.training.session import open_collector
+from gymnast.training.start import Label, begin, resume
+from gymnast.training.summary import end_text, preflight_text
 
 Show = Literal["everything", "ending", "nothing"]
 """What a training prints: the live table and its ending, one line at the end, or nothing."""

@@ -11,9 +11,9 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import resolve
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.train.control import Control
-from gymnast.train.learner import Learner
-from gymnast.train.session import open_collector
+from gymnast.training.control import Control
+from gymnast.training.learner import Learner
+from gymnast.training.session import open_collector
 
 
 @dataclass

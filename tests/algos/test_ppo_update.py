@@ -15,7 +15,7 @@ from gymnast.config.resolve import resolve
 from gymnast.policy.actions import Gaussian
 from gymnast.rollout import Rollout, minibatches
 from gymnast.seeds import stream
-from gymnast.train.control import Control
+from gymnast.training.control import Control
 from tests.algos.practice import Practice
 
 T, N = 24, 4

@@ -14,7 +14,7 @@ from gymnast.errors import UsageError
 from gymnast.metrics import docs
 from gymnast.metrics.explain import catalogue, described, page
 from gymnast.metrics.specs import METRICS
-from gymnast.train.summary import end_line, end_text, preflight_text
+from gymnast.training.summary import end_line, end_text, preflight_text
 
 
 def output(*arguments: str) -> str:

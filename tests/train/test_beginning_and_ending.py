@@ -10,7 +10,7 @@ from gymnast.errors import CheckpointError, ConfigError, EnvError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.train.loop import rollout_length
+from gymnast.training.loop import rollout_length
 from tests.training import arrays, evaluations, rows, same_arrays, traces, trained
 
 TINY = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymnast.metrics.sinks.console import Console
-from gymnast.train.notebook import train
-from gymnast.train.session import open_collector
-from gymnast.train.start import resume
+from gymnast.training.notebook import train
+from gymnast.training.session import open_collector
+from gymnast.training.start import resume
 
 SETTINGS = {
     "stop.env_steps": 4096,

@@ -11,8 +11,8 @@ from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.train.evaluate import Evaluator
-from gymnast.train.rescore import policy_of
+from gymnast.training.evaluate import Evaluator
+from gymnast.training.rescore import policy_of
 from tests.training import (
     arrays,
     evaluations,

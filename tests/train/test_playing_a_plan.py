@@ -14,7 +14,7 @@ from gymnast.config.resolve import resolve
 from gymnast.envs.inprocess import InProcess
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
-from gymnast.train.evaluate import Evaluator, Plan, every_start
+from gymnast.training.evaluate import Evaluator, Plan, every_start
 from tests.scripted import length_of, reward_of
 
 

@@ -21,7 +21,7 @@ from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.rollout import minibatches
 from gymnast.seeds import stream
-from gymnast.train.control import Control
+from gymnast.training.control import Control
 from tests.algos.practice import Practice
 from tests.scripted import Match, Script, obs_of, seed_in
 from tests.training import arrays, rows, traces, trained

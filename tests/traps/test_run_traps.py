@@ -12,7 +12,7 @@ import pytest
 from gymnast.config.resolve import load
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.train.rescore import policy_of
+from gymnast.training.rescore import policy_of
 from tests.scripted import Alarm
 from tests.training import (
     evaluations,

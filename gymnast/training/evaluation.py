@@ -23,7 +23,7 @@ from gymnast.config.config import Config
 from gymnast.errors import EnvError, GymnastError
 from gymnast.policy.policy import Policy
 from gymnast.runs.trace import write_traces
-from gymnast.train.evaluate import Evaluation, Evaluator, SeedList
+from gymnast.training.evaluate import Evaluation, Evaluator, SeedList
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Process:
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.train.evaluation_worker", str(theirs.fileno())],
+            [sys.executable, "-m", "gymnast.training.evaluation_worker", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.numbers import Share
-from gymnast.train.evaluate import Evaluation
+from gymnast.training.evaluate import Evaluation
 
 ENOUGH_EPISODES = 50
 """One lucky episode is not a result."""

@@ -22,14 +22,14 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
-from gymnast.train.evaluate import refuse_uncountable
-from gymnast.train.evaluation import open_evaluation
-from gymnast.train.interrupts import Interrupts
-from gymnast.train.learner import Learner
-from gymnast.train.loop import Loop
-from gymnast.train.scores import Scores
-from gymnast.train.session import POLICY, Session, limits_of, of_role
-from gymnast.train.summary import end_text
+from gymnast.training.evaluate import refuse_uncountable
+from gymnast.training.evaluation import open_evaluation
+from gymnast.training.interrupts import Interrupts
+from gymnast.training.learner import Learner
+from gymnast.training.loop import Loop
+from gymnast.training.scores import Scores
+from gymnast.training.session import POLICY, Session, limits_of, of_role
+from gymnast.training.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""

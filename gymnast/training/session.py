@@ -19,11 +19,11 @@ from gymnast.rollout import Episode
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed
-from gymnast.train.control import Control
-from gymnast.train.learner import Learner
-from gymnast.train.rows import WINDOW
-from gymnast.train.scores import Scores
-from gymnast.train.stop import Reason
+from gymnast.training.control import Control
+from gymnast.training.learner import Learner
+from gymnast.training.rows import WINDOW
+from gymnast.training.scores import Scores
+from gymnast.training.stop import Reason
 
 POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending"
 """Stems of a checkpoint's array files."""

@@ -11,10 +11,10 @@ from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.train.prepare import prepare
-from gymnast.train.rescore import find, policy_of, rescore
-from gymnast.train.start import Label, begin
-from gymnast.train.summary import end_text
+from gymnast.training.prepare import prepare
+from gymnast.training.rescore import find, policy_of, rescore
+from gymnast.training.start import Label, begin
+from gymnast.training.summary import end_text
 
 
 def train(

@@ -12,8 +12,8 @@ import traceback
 from multiprocessing.connection import Connection
 
 from gymnast.errors import EnvError, GymnastError
-from gymnast.train.evaluate import Evaluator
-from gymnast.train.evaluation import perform
+from gymnast.training.evaluate import Evaluator
+from gymnast.training.evaluation import perform
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.policy.policy import Policy
-from gymnast.train.evaluate import Evaluation, SeedList
-from gymnast.train.evaluation import Evaluating, Job
+from gymnast.training.evaluate import Evaluation, SeedList
+from gymnast.training.evaluation import Evaluating, Job
 
 
 @dataclass

@@ -10,8 +10,8 @@ from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
-from gymnast.train.evaluate import Evaluator
-from gymnast.train.session import POLICY, of_role
+from gymnast.training.evaluate import Evaluator
+from gymnast.training.session import POLICY, of_role
 
 
 def rescore(

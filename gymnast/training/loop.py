@@ -22,12 +22,12 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import stream
-from gymnast.train.evaluate import Evaluation
-from gymnast.train.interrupts import Interrupts
-from gymnast.train.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
-from gymnast.train.saving import save
-from gymnast.train.session import POLICY, Session, of_role
-from gymnast.train.stop import (
+from gymnast.training.evaluate import Evaluation
+from gymnast.training.interrupts import Interrupts
+from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
+from gymnast.training.saving import save
+from gymnast.training.session import POLICY, Session, of_role
+from gymnast.training.stop import (
     Reason,
     after_evaluation,
     after_rollout,

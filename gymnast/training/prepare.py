@@ -15,8 +15,8 @@ from gymnast.envs.make import make_env
 from gymnast.policy import spaces
 from gymnast.policy.layers import Embedding, Linear, Network
 from gymnast.policy.policy import Policy
-from gymnast.train.session import open_collector
-from gymnast.train.summary import Preflight
+from gymnast.training.session import open_collector
+from gymnast.training.summary import Preflight
 
 _UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
 """Settings that the rest of the pre-flight text already says."""

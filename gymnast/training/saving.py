@@ -10,8 +10,8 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.steps import step_table, to_csv
-from gymnast.train.rows import scoped
-from gymnast.train.session import Session
+from gymnast.training.rows import scoped
+from gymnast.training.session import Session
 
 
 def save(
