@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -64,6 +65,20 @@ class Rollout:
         return gae(self.reward, self.value, self.next_value, *ends, gamma=gamma, lam=lam)
 
 
-def minibatches(n: int, batch_size: int, stream: np.random.Generator) -> Iterator[Array]:
-    """Indices 0..n-1, freshly shuffled, in the fewest near-equal batches of at most batch_size."""
-    yield from np.array_split(stream.permutation(n), -(-n // batch_size))
+class Steps(Protocol):
+    """Any number of steps that can be reordered and cut: an array, or a batch of them."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+
+
+S = TypeVar("S", bound=Steps)
+
+
+def minibatches(steps: S, size: int, stream: np.random.Generator) -> Iterator[S]:
+    """All steps, freshly shuffled, in the fewest near-equal parts of at most `size`."""
+    n = len(steps)
+    shuffled = steps[stream.permutation(n)]
+    ends = np.cumsum([len(part) for part in np.array_split(np.arange(n), -(-n // size))])
+    for first, end in zip([0, *ends[:-1]], ends, strict=True):
+        yield shuffled[first:end]

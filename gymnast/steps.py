@@ -39,12 +39,12 @@ def step_table(
     return table | {name: by_copy(column) for name, column in flat.items()}
 
 
-def to_csv(table: dict[str, Array]) -> str:
-    """Full precision: every float reads back as the same number."""
+def to_csv(table: dict[str, Array], most: int) -> str:
+    """The first lines, at most so many. Every float reads back as the same number."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(table)
-    writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+    writer.writerows(zip(*(column[:most].tolist() for column in table.values()), strict=True))
     return out.getvalue()
 
 

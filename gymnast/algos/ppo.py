@@ -36,7 +36,10 @@ class Batch:
     target: Tensor
     mask: Tensor | None
 
-    def __getitem__(self, index: Tensor) -> Batch:
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __getitem__(self, index: np.ndarray | slice) -> Batch:
         parts = (getattr(self, f.name) for f in fields(self))
         return Batch(*(None if part is None else part[index] for part in parts))  # type: ignore[arg-type]
 
@@ -67,8 +70,8 @@ class PPO:
         before = self.policy.parameters.flat.copy()
         steps, epochs, stopped = [], 0, False
         while epochs < values.epochs and not stopped:
-            for chosen in minibatches(len(batch.action), size, stream):
-                loss, parts = self.loss(batch[torch.from_numpy(chosen)], values)
+            for minibatch in minibatches(batch, size, stream):
+                loss, parts = self.loss(minibatch, values)
                 norm = self.optimizer.step(loss, lr=values.lr, max_norm=values.max_grad_norm)
                 steps.append(torch.stack([loss.detach(), *parts, norm]))
             epochs += 1

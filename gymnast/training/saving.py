@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gymnast.collect.vector import Collected
+from gymnast.collect.vector import ROLE, Collected
 from gymnast.metrics.alerts import Alerts
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.steps import step_table, to_csv
-from gymnast.training.rows import scoped
 from gymnast.training.session import Session
 
 
@@ -54,15 +53,19 @@ def save(
     checkpoint.prune(run.path, session.cfg.checkpoint.keep, protect)
 
 
+TABLE_STEPS = 4096
+"""Lines of the CSV beside a checkpoint, at most: the first copies of a larger rollout."""
+
+
 def _tables(session: Session, collected: Collected | None) -> dict[str, str]:
     """The rollout of this step, one CSV per role."""
     if collected is None:
         return {}
     algo, facts = session.control.values(session.clock), session.cfg.facts
     discount = {"gamma": getattr(algo, "gamma", 1.0), "lam": getattr(algo, "gae_lambda", 1.0)}
-    return {
-        next(iter(scoped(role, {"rollout.csv": 0.0}))).replace(":", "-"): to_csv(
-            step_table(rollout, session.learners[role].policy.head, facts, **discount)
-        )
-        for role, rollout in collected.rollouts.items()
-    }
+    tables: dict[str, str] = {}
+    for role, rollout in collected.rollouts.items():
+        head = session.learners[role].policy.head
+        name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
+        tables[name] = to_csv(step_table(rollout, head, facts, **discount), TABLE_STEPS)
+    return tables

@@ -306,7 +306,7 @@ def test_minibatches_are_shuffled_anew_in_every_epoch():
 
 @pytest.mark.parametrize(("n", "size"), [(96, 24), (96, 96), (97, 24), (5, 1), (7, 100), (10, 4)])
 def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: int, size: int):
-    batches = list(minibatches(n, size, stream(0, "order")))
+    batches = list(minibatches(np.arange(n), size, stream(0, "order")))
     assert sorted(np.concatenate(batches)) == list(range(n))
     sizes = {len(batch) for batch in batches}
     assert max(sizes) <= size

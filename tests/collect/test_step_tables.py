@@ -26,7 +26,7 @@ def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object
     practice = Practice.on("Script", settings)
     rollout = practice.collect()
     policy = practice.learner.policy
-    text = to_csv(step_table(rollout, policy.head, facts, gamma=0.9, lam=0.8))
+    text = to_csv(step_table(rollout, policy.head, facts, gamma=0.9, lam=0.8), most=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
 

@@ -193,6 +193,8 @@ def test_12_kl_is_never_negative():
 
 def test_17_minibatches_are_another_partition_in_every_epoch():
     order = stream(0, "batch", "agent", 0)
-    epochs = [[frozenset(b.tolist()) for b in minibatches(64, 16, order)] for _ in range(4)]
+    epochs = [
+        [frozenset(b.tolist()) for b in minibatches(np.arange(64), 16, order)] for _ in range(4)
+    ]
     assert len({frozenset(batches) for batches in epochs}) == 4
     assert all(frozenset.union(*batches) == frozenset(range(64)) for batches in epochs)
