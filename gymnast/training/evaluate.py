@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess, replays_exactly
+from gymnast.envs.inprocess import InProcess, replays_exactly, same_episode
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
@@ -90,6 +90,7 @@ class Evaluator:
         )
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._every_start: tuple[int, ...] | None = None
+        self._starts_decide = False
 
     def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
         """The episodes of one evaluation; `episodes` replaces the config's number."""
@@ -97,7 +98,9 @@ class Evaluator:
         if cfg.starts == "all" and episodes is None:
             if self._every_start is None:
                 self._every_start = tuple(every_start(self.envs))
-            return Plan(self._every_start, exact=cfg.deterministic, deterministic=cfg.deterministic)
+                self._starts_decide = starts_decide(self.envs)
+            exact = cfg.deterministic and self._starts_decide
+            return Plan(self._every_start, exact=exact, deterministic=cfg.deterministic)
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
         steps = cfg.steps if which == "eval" and episodes is None else None
         n = steps if steps is not None else count  # an episode has at least one step
@@ -221,6 +224,20 @@ def every_start(envs: InProcess) -> list[int]:
         found.setdefault(first, seed)
         seed += 1
     return [found[first] for first in sorted(found)]
+
+
+def starts_decide(envs: InProcess) -> bool:
+    """Whether nothing but the first observation differs between seeds: no luck on the way. Tried on
+    two seeds with the same start."""
+    seed_of: dict[int, int] = {}
+    seed = 0
+    while True:
+        envs.reset([0], [seed])
+        first = int(envs.obs[0])
+        if first in seed_of:
+            return same_episode(envs, seed_of[first], seed)
+        seed_of[first] = seed
+        seed += 1
 
 
 def refuse_uncountable(space: Observation) -> None:

@@ -23,7 +23,7 @@ class Scores:
     """Directory for evaluated episodes."""
     pending: Job | None = None
     best: dict[str, Any] | None = None
-    """Score of the best version: the highest lower bound, ties to the earlier."""
+    """Score of the best version: the highest lower bound, then mean; ties to the earlier."""
     newest: int | None = None
     """The last version submitted."""
     without_gain: int = 0
@@ -76,10 +76,15 @@ class Scores:
 
     def _judge(self, result: Evaluation) -> None:
         score = result.score()
-        if self.best is None or score["low"] > self.best["low"]:
+        if self.best is None or _rank(score) > _rank(self.best):
             self.best, self.without_gain = score, 0
         else:
             self.without_gain += 1
 
     def _file(self, kind: SeedList, version: int) -> Path | None:
         return None if self.traces is None else self.traces / f"{kind}-{version:012d}.safetensors"
+
+
+def _rank(score: dict[str, Any]) -> tuple[float, float]:
+    """One episode has no lower bound, hence the mean."""
+    return score["low"], score["mean"]

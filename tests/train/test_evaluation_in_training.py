@@ -136,6 +136,20 @@ def test_the_best_checkpoint_is_the_version_that_was_scored_best():
     assert same_arrays(saved.tensors("policy"), arrays(run, which=best))
 
 
+def test_with_one_episode_per_evaluation_the_best_is_the_highest_return():
+    settings = {"env.n_envs": 8, "algo.n_steps": 16, "algo.epochs": 2, "algo.lr": 1e-4}
+    settings |= {"stop.rollouts": 8, "eval.every": "1 rollouts", "eval.episodes": 1}
+    run = trained("Choose", settings | {"algo.gamma": 0.0, "checkpoint.keep": 20})
+    results = {
+        int(row["eval:clock/env_steps"]): row["eval:episode/return"]
+        for row in rows(run)
+        if "eval:episode/return" in row
+    }
+    highest = max(results.values())
+    assert highest > next(iter(results.values()))  # else the first would be best in any case
+    assert run.info["checkpoints"]["best"] == next(v for v, r in results.items() if r == highest)
+
+
 def test_a_result_is_of_the_weights_it_names():
     """Every version that still has a checkpoint scores again what the record says of it."""
     run = cartpole(checkpoint__keep=20)

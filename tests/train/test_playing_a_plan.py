@@ -107,11 +107,22 @@ def test_taxi_has_300_starts_and_each_is_played_once():
 
 
 def test_the_mean_over_all_starts_has_no_interval():
-    evaluator = evaluator_of("Choose", {"eval.starts": "all"})
-    plan = evaluator.plan("eval")
-    assert len(plan.seeds) == 4
-    found = evaluator.evaluate(policy_for(evaluator), 0, plan)[0].score()
+    evaluator = evaluator_of("Taxi-v4", {"eval.max_episode_steps": 5})
+    found = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))[0].score()
+    assert found["episodes"] == 300
     assert found["low"] == found["mean"] == found["high"]
+
+
+@pytest.mark.parametrize(("slippery", "exact"), [(False, True), (True, False)])
+def test_all_starts_are_the_whole_truth_only_where_there_is_no_luck_on_the_way(slippery, exact):
+    """One start, but on ice one episode is one sample: it proves nothing."""
+    lake = {"env.kwargs": {"map_name": "4x4", "is_slippery": slippery}, "eval.starts": "all"}
+    evaluator = evaluator_of("FrozenLake-v1", lake)
+    plan = evaluator.plan("eval")
+    assert len(plan.seeds) == 1
+    assert plan.exact is exact
+    score = evaluator.evaluate(policy_for(evaluator), 0, plan)[0].score()
+    assert math.isfinite(score["low"]) is exact
 
 
 def test_all_starts_need_observations_that_can_be_counted():
