@@ -1,6 +1,6 @@
 """docs/studies/taxi-stall.json from runs of Taxi-v4 that are tagged A to F (see taxi-stall.md).
 
-    python docs/studies/taxi_stall.py RUNS_DIR
+python docs/studies/taxi_stall.py RUNS_DIR
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _trace(columns: dict[str, Array], end: _End, version: int) -> Trace:
         action=columns["action"],
         reward=columns["reward"],
         value=columns["value"],
-        probs=columns["dist"],
+        dist=columns["dist"],
         obs=None if obs is None else np.concatenate([obs, end.final_obs[None]]),
         terminated=end.terminated,
         truncated=end.episode.truncated,

@@ -18,7 +18,7 @@ from gymnast.errors import RunError
 from gymnast.runs import document, durable
 
 VERSION = 1
-_STEPPED = ("action", "reward", "value", "probs")
+_STEPPED = ("action", "reward", "value", "dist")
 """Arrays with one entry per step."""
 _SINGLE = {
     "seed": np.int64,
@@ -43,8 +43,8 @@ class Trace:
     """[T] float64, raw."""
     value: np.ndarray
     """[T] float32, the critic's estimate before each step."""
-    probs: np.ndarray
-    """[T, k] parameters of the action distribution: probabilities, or means and deviations."""
+    dist: np.ndarray
+    """[T, k] parameters of the action distribution: logits, or means and log deviations."""
     obs: np.ndarray | None
     """[T + 1, ...] with the last one reached; None where seed and actions give it back."""
     terminated: bool

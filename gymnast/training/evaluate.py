@@ -203,7 +203,7 @@ def _trace(
         action=action,
         reward=reward,
         value=policy.value(obs),
-        probs=dist,
+        dist=dist,
         obs=np.concatenate([obs, final_obs[None]]),
         terminated=terminated,
         truncated=not terminated,

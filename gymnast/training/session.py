@@ -101,7 +101,10 @@ class Session:
         self.ended = Reason(**state["ended"]) if state["ended"] else None
         alerts.load(state["alerts"])
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
-        return self.collector.load(checkpoint.tensors(COLLECTOR))
+        restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
+        for learner in self.learners.values():
+            learner.reward_scale.carry[restarted] = 0.0
+        return restarted
 
     def policy_specs(self) -> dict[str, Any]:
         return {role: learner.policy.spec() for role, learner in self.learners.items()}

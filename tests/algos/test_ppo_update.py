@@ -1,247 +1,29 @@
-"""PPO's update against the same mathematics written anew, in float64, from the paper."""
+"""How an update goes: steps, epochs, early stops, and what it reports."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch.distributions import Categorical, Independent, Normal, kl_divergence
+from torch.distributions import kl_divergence
 
 from gymnast.config.resolve import resolve
-from gymnast.policy.actions import Gaussian
-from gymnast.rollout import Rollout, minibatches
+from gymnast.rollout import minibatches
 from gymnast.seeds import stream
 from gymnast.training.control import Control
-from tests.algos.practice import Practice
-
-T, N = 24, 4
-STILL = {"algo.lr": 0.0, "algo.epochs": 1, "algo.max_grad_norm": "off"}
-"""A learning rate of 0: the gradient is left in place, of the weights as they were."""
-BASE = {
-    "env.n_envs": N,
-    "algo.n_steps": T,
-    "algo.batch_size": "50%",
-    "algo.gamma": 0.9,
-    "algo.gae_lambda": 0.8,
-    "algo.clip": 0.2,
-    "policy.hidden": [16, 8],
-    "normalize.obs": "off",
-    "normalize.reward": "off",
-}
-
-
-class Recorded(np.random.Generator):
-    """A stream that remembers the orders it gave."""
-
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(np.random.Philox(seed))
-        self.orders: list[np.ndarray] = []
-
-    def permutation(self, x: Any, axis: int = 0) -> np.ndarray:
-        self.orders.append(super().permutation(x, axis))
-        return self.orders[-1]
-
-
-def practised(box: bool, overrides: dict[str, Any]) -> tuple[Practice, Rollout]:
-    """A policy that has moved on since it collected the rollout, so that ratios are not 1."""
-    given = BASE | {"env.kwargs": {"box": box}} | overrides
-    practice = Practice.on("Script", given)
-    rng = np.random.default_rng(1)
-    flat = practice.learner.policy.parameters
-    for view in flat.views.values():
-        view += rng.normal(0, 0.2, view.shape).astype(np.float32)
-    rollout = practice.collect()
-    for view in flat.views.values():
-        view += rng.normal(0, 0.03, view.shape).astype(np.float32)
-    return practice, rollout
-
-
-def updated(practice: Practice, rollout: Rollout, order: np.random.Generator) -> dict[str, float]:
-    values = Control(practice.cfg.algo).values(practice.clock)
-    return practice.learner.algorithm.update(rollout, values, order)
-
-
-# ---- the same once more, in float64 ------------------------------------------------------------
-
-
-def slow_advantages(rollout: Rollout, gamma: float, lam: float) -> np.ndarray:
-    advantage = np.zeros((T, N))
-    for n in range(N):
-        for t in range(T):
-            weight = 1.0
-            for k in range(t, T):
-                after = 0.0 if rollout.terminated[k, n] else float(rollout.next_value[k, n])
-                delta = rollout.reward[k, n] + gamma * after - float(rollout.value[k, n])
-                advantage[t, n] += weight * delta
-                weight *= gamma * lam
-                if rollout.done[k, n]:
-                    break
-    return advantage
-
-
-def normal(x: np.ndarray) -> np.ndarray:
-    return (x - x.mean()) / x.std()
-
-
-def forward(practice: Practice, weights: dict[str, torch.Tensor], obs: np.ndarray):
-    def stack(part: str, depth: int) -> torch.Tensor:
-        x = torch.from_numpy(obs.astype(np.float64))
-        for i in range(0, 2 * depth, 2):
-            x = torch.tanh(x @ weights[f"{part}.{i}.weight"] + weights[f"{part}.{i}.bias"])
-        return x @ weights[f"{part}.{2 * depth}.weight"] + weights[f"{part}.{2 * depth}.bias"]
-
-    depth = len(practice.cfg.policy.hidden)
-    return stack("actor", depth), stack("critic", depth)[:, 0]
-
-
-def torch_distribution(practice: Practice, dist: torch.Tensor, mask: np.ndarray | None):
-    if isinstance(practice.learner.policy.head, Gaussian):
-        mean, log_std = dist.chunk(2, -1)
-        return Independent(Normal(mean, log_std.exp()), 1)
-    if mask is not None:
-        dist = dist.masked_fill(torch.from_numpy(~mask), -torch.inf)
-        logp = torch.log_softmax(dist, -1)
-        return Categorical(logits=logp.masked_fill(torch.from_numpy(~mask), -1e9))
-    return Categorical(logits=dist)
-
-
-def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple[Any, dict, dict]:
-    """The loss over the chosen steps, its parts, and the weights it can be differentiated by."""
-    algo, policy = practice.cfg.algo, practice.learner.policy
-    value_of = Control(algo).values(practice.clock)
-    weights = {
-        name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
-        for name, view in policy.parameters.views.items()
-    }
-    advantage = slow_advantages(rollout, algo.gamma, algo.gae_lambda)
-    target = advantage + rollout.value
-    old_value = rollout.value.astype(np.float64)
-    if practice.cfg.normalize.value == "popart":
-        mean, std = target.mean(), target.std()
-        old_value, target = (old_value - mean) / std, (target - mean) / std
-    if algo.advantage_norm == "rollout":
-        advantage = normal(advantage)
-    keep = rollout.valid.ravel()
-    flat = {
-        "obs": rollout.obs.reshape(T * N, -1),
-        "action": rollout.action.reshape(T * N, *rollout.action.shape[2:]),
-        "dist": rollout.dist.reshape(T * N, -1),
-        "advantage": advantage.ravel(),
-        "target": target.ravel(),
-        "old": old_value.ravel(),
-    }
-    flat = {name: column[keep][chosen] for name, column in flat.items()}
-    mask = None if rollout.mask is None else rollout.mask.reshape(T * N, -1)[keep][chosen]
-    gain = normal(flat["advantage"]) if algo.advantage_norm == "minibatch" else flat["advantage"]
-
-    output, value = forward(practice, weights, flat["obs"])
-    if "actor.log_std" in weights:
-        output = torch.cat([output, weights["actor.log_std"].expand_as(output)], -1)
-    new = torch_distribution(practice, output, mask)
-    old = torch_distribution(practice, torch.from_numpy(flat["dist"]).double(), mask)
-    action = torch.from_numpy(flat["action"])
-    ratio = (new.log_prob(action) - old.log_prob(action)).exp()
-    gain, target, before = (
-        torch.from_numpy(np.asarray(x)) for x in (gain, flat["target"], flat["old"])
-    )
-
-    held = ratio.clamp(1 - value_of.clip, 1 + value_of.clip)
-    surrogate = -torch.min(ratio * gain, held * gain).mean()
-
-    def error(v: torch.Tensor) -> torch.Tensor:
-        distance = (v - target).abs()
-        if algo.value_loss == "mse":
-            return distance**2
-        return torch.where(distance < 1, distance**2, 2 * distance - 1)
-
-    critic = error(value)
-    if value_of.value_clip is not None:
-        near = before + (value - before).clamp(-value_of.value_clip, value_of.value_clip)
-        critic = torch.max(critic, error(near))
-    divergence = kl_divergence(old, new).mean()
-    loss = surrogate + value_of.value_coef * critic.mean()
-    loss = loss - value_of.entropy_coef * new.entropy().mean() + value_of.kl_coef * divergence
-    parts = {"policy/loss": surrogate, "value/loss": critic.mean(), "loss/total": loss}
-    return loss, {name: float(x.detach()) for name, x in parts.items()}, weights
-
-
-VARIANTS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "advantages as they are": {"algo.advantage_norm": "off"},
-    "advantages over the rollout": {"algo.advantage_norm": "rollout"},
-    "value clip": {"algo.value_clip": 0.05},
-    "huber": {"algo.value_loss": "huber"},
-    "huber and value clip": {"algo.value_loss": "huber", "algo.value_clip": 0.05},
-    "kl penalty": {"algo.kl_coef": 0.7},
-    "entropy bonus": {"algo.entropy_coef": 0.3},
-    "popart": {"normalize.value": "popart", "algo.value_clip": 0.05},
-    "narrow clip": {"algo.clip": 0.01},
-    "value weight": {"algo.value_coef": 3.0},
-}
-
-
-@pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
-@pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
-def test_the_gradient_is_that_of_the_loss_written_anew(box: bool, settings: dict[str, Any]):
-    practice, rollout = practised(box, STILL | settings)
-    order = Recorded()
-    metrics = updated(practice, rollout, order)
-    halves = np.array_split(order.orders[0], 2)
-    loss, _, weights = slow_loss(practice, rollout, halves[-1])
-    loss.backward()
-    _same_gradient(practice, weights)
-
-    reported = [slow_loss(practice, rollout, half)[1] for half in halves]
-    for name in reported[0]:
-        expected = np.mean([parts[name] for parts in reported])
-        assert metrics[name] == pytest.approx(expected, rel=1e-4, abs=1e-5), name
-
-
-def test_what_a_mask_forbids_takes_no_part_in_the_gradient():
-    practice, rollout = practised(False, STILL | {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7})
-    head = practice.learner.policy.head
-    mask = np.random.default_rng(2).random(rollout.dist.shape) < 0.6
-    np.put_along_axis(mask, rollout.action[..., None], True, -1)
-    dist = head.parameters(rollout.dist, None, mask)
-    logprob = head.logprob(dist, rollout.action)
-    rollout = replace(rollout, mask=mask, dist=dist, logprob=logprob)
-    order = Recorded()
-    metrics = updated(practice, rollout, order)
-    loss, _, weights = slow_loss(practice, rollout, np.array_split(order.orders[0], 2)[-1])
-    loss.backward()
-    _same_gradient(practice, weights)
-    assert metrics["policy/entropy"] < math.log(3)
-
-
-def test_steps_out_of_play_are_not_learned_from():
-    practice, rollout = practised(False, STILL | {"algo.advantage_norm": "off"})
-    valid = np.random.default_rng(3).random((T, N)) < 0.5
-    rollout = replace(rollout, valid=valid)
-    order = Recorded()
-    updated(practice, rollout, order)
-    size = practice.cfg.algo.minibatch(T * N)
-    (n_batches,) = {-(-int(valid.sum()) // size)}
-    last = np.array_split(order.orders[0], n_batches)[-1]
-    assert sum(map(len, order.orders)) == valid.sum()
-    loss, _, weights = slow_loss(practice, rollout, last)
-    loss.backward()
-    _same_gradient(practice, weights)
-
-
-def _same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
-    parameters = practice.learner.policy.parameters
-    gradient = parameters.views_of(practice.learner.algorithm.network.gradient)
-    size = max(float(w.grad.abs().max()) for w in weights.values())
-    assert size > 1e-3
-    for name, weight in weights.items():
-        assert np.allclose(gradient[name], weight.grad.numpy(), rtol=1e-3, atol=2e-5 * size), name
-
-
-# ---- how an update goes ------------------------------------------------------------------------
+from tests.algos.reference import (
+    STILL,
+    N,
+    Recorded,
+    T,
+    practised,
+    slow_advantages,
+    slow_loss,
+    torch_distribution,
+    updated,
+)
 
 
 def test_one_step_moves_the_weights_as_adam_does():

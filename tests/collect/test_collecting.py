@@ -168,7 +168,7 @@ def test_traces_are_the_episodes_as_they_happened():
         assert trace.raw_return == math.fsum(expected) == episode.raw_return
         shown = np.array([obs_of(trace.seed, t) for t in range(length + 1)])
         assert np.array_equal(trace.obs, shown)
-        assert np.allclose(trace.probs, policy.dist(shown[:-1]), atol=1e-6)
+        assert np.allclose(trace.dist, policy.dist(shown[:-1]), atol=1e-6)
         assert np.allclose(trace.value, policy.value(shown[:-1]), atol=1e-6)
         assert trace.terminated == (end_of(trace.seed) != "truncated")
         assert trace.truncated != trace.terminated

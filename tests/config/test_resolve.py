@@ -79,7 +79,7 @@ def test_a_budget_given_on_top_replaces_the_others():
 def test_without_a_budget_percentages_are_refused_with_the_fix(problems):
     found = problems(resolve, "CartPole-v1", {"stop.env_steps": "off"})
     assert any("algo.lr" in p and "set stop.env_steps" in p for p in found)
-    assert any("eval.every" in p for p in found)
+    assert any("checkpoint.every" in p for p in found)
     found = problems(resolve, "CartPole-v1", {"algo.lr": "1 -> 0 clock episodes"})
     assert "budget on episodes" in found[0]
 

@@ -96,22 +96,18 @@ def kill_and_compare(
 
 def compare(a: Run, b: Run) -> list[str]:
     """What differs between two runs that should be one and the same."""
-    found = []
-    last_a, last_b = checkpoint.latest(a.path), checkpoint.latest(b.path)
-    for stem in ("policy", "learner", "collector"):
-        if (
-            last_a.manifest["files"][f"{stem}.safetensors"]
-            != last_b.manifest["files"][f"{stem}.safetensors"]
-        ):
-            found.append(f"{stem} arrays differ")
+    last_a, last_b = (checkpoint.latest(run.path).manifest["files"] for run in (a, b))
+    files = [f"{stem}.safetensors" for stem in ("policy", "learner", "collector")]
+    found = [f"{file} differs" for file in files if last_a[file] != last_b[file]]
     rows_a, rows_b = a.rows(), b.rows()
     if len(rows_a) != len(rows_b):
         return [*found, f"{len(rows_a)} rows against {len(rows_b)}"]
     declarations = declared(load(a.config()))
     exact = [name for name in rows_a.columns if spec(name, declarations).exact]
-    for name in exact:
-        if not np.array_equal(rows_a[name].to_numpy(), rows_b[name].to_numpy(), equal_nan=True):
-            found.append(f"metric {name} differs")
+    columns = ((name, rows_a[name].to_numpy(), rows_b[name].to_numpy()) for name in exact)
+    found += [
+        f"metric {n} differs" for n, x, y in columns if not np.array_equal(x, y, equal_nan=True)
+    ]
     if a.info["score"] != b.info["score"]:
         found.append("scores differ")
     if _traces(a) != _traces(b):

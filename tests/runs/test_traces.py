@@ -20,7 +20,7 @@ def episode(rng: np.random.Generator, length: int, *, action_shape=(), obs: bool
         else rng.integers(4, size=length),
         reward=rng.normal(size=length),
         value=rng.normal(size=length).astype(np.float32),
-        probs=rng.random((length, 4)).astype(np.float32),
+        dist=rng.random((length, 4)).astype(np.float32),
         obs=rng.normal(size=(length + 1, 3)).astype(np.float32) if obs else None,
         terminated=bool(rng.integers(2)),
         truncated=bool(rng.integers(2)),

@@ -24,7 +24,7 @@ from gymnast.seeds import stream
 from gymnast.training.control import Control
 from tests.algos.practice import Practice
 from tests.scripted import Match, Script, obs_of, seed_in
-from tests.training import arrays, rows, traces, trained
+from tests.small_runs import arrays, rows, traces, trained
 
 CHOOSE = {
     "env.n_envs": 8,

@@ -12,7 +12,7 @@ from gymnast import api
 from gymnast.config.resolve import load
 from gymnast.metrics.specs import METRICS, declared
 from gymnast.runs import checkpoint
-from tests.training import evaluations, rows, trained
+from tests.small_runs import evaluations, rows, trained
 
 N, T = 2, 8
 ROLLOUT = N * T

@@ -14,7 +14,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.rescore import policy_of
 from tests.scripted import Alarm
-from tests.training import (
+from tests.small_runs import (
     evaluations,
     exact,
     gone_back,
@@ -89,7 +89,7 @@ def test_21_every_evaluation_is_taken_once_in_order_and_is_of_the_snapshot_it_na
         assert episode.version == version
         policy = policy_of(checkpoint.find(run.path, version))
         obs, _ = env.reset(seed=episode.seed)
-        for action, dist in zip(episode.action, episode.probs, strict=True):
+        for action, dist in zip(episode.action, episode.dist, strict=True):
             assert np.allclose(policy.dist(obs[None])[0], dist, atol=1e-5)
             obs = env.step(int(action))[0]
 

@@ -16,4 +16,4 @@ class NormalizeConfig(Section):
     value: Literal["off", "popart"] = "off"
     """Value targets by running statistics, with outputs preserved."""
     clip: Positive = 10.0
-    """Largest magnitude of a normalised observation or reward."""
+    """Largest magnitude of a normalised observation."""

@@ -14,7 +14,7 @@ EXPLODING = (
 def _part_norm(part: str) -> Metric:
     return Metric(
         f"optim/grad_norm_{part}",
-        f"Gradient norm of the {part}'s own parameters, as applied (after clipping).",
+        f"Gradient norm of the {part}'s own parameters, before clipping.",
         priority=8,
         estimator="L2 norm",
         window="the last optimiser step of this update",

@@ -11,7 +11,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from gymnast.training.loop import rollout_length
-from tests.training import arrays, evaluations, rows, same_arrays, traces, trained
+from tests.small_runs import arrays, evaluations, rows, same_arrays, traces, trained
 
 TINY = {
     "env.n_envs": 2,

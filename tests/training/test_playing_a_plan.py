@@ -73,7 +73,7 @@ def test_greedy_takes_the_mode_and_sampling_draws_with_the_seeds_own_noise():
     policy = policy_for(evaluator)
     plan = Plan(tuple(range(40)))
     _, traces = evaluator.evaluate(policy, 0, plan)
-    assert all(np.array_equal(t.action, policy.head.mode(t.probs)) for t in traces)
+    assert all(np.array_equal(t.action, policy.head.mode(t.dist)) for t in traces)
     sampled = Plan(plan.seeds, deterministic=False)
     first, second = (evaluator.evaluate(policy, 0, sampled)[1] for _ in range(2))
     assert all(np.array_equal(a.action, b.action) for a, b in zip(first, second, strict=True))

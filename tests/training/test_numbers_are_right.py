@@ -14,7 +14,7 @@ import pytest
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from tests.scripted import end_of, length_of, obs_of, reward_of
-from tests.training import rows, traces, trained
+from tests.small_runs import rows, traces, trained
 
 N, T, ROLLOUTS, EPISODES = 3, 8, 16, 10
 T_QUANTILE = 2.262157

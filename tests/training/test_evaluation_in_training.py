@@ -13,7 +13,7 @@ from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from gymnast.training.evaluate import Evaluator
 from gymnast.training.rescore import policy_of
-from tests.training import (
+from tests.small_runs import (
     arrays,
     evaluations,
     exact,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,8 @@ import pytest
 from gymnast.errors import ConfigError, RunError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.scripted import Alarm
-from tests.training import (
+from tests.small_runs import (
     arrays,
-    evaluations,
     exact,
     gone_back,
     resumed,
@@ -97,67 +94,6 @@ def test_it_may_be_stopped_anywhere_and_more_than_once():
         resumed(again)
         twice = gone_back(again, 6 * ROLLOUT)
         same_run(resumed(twice), whole)
-
-
-@pytest.fixture
-def alarm() -> Iterator[type[Alarm]]:
-    yield Alarm
-    Alarm.after = None
-
-
-PER_ROLLOUT, PER_EVALUATION = 2 * 8, 4 * 4
-ALARMED = {
-    "env.kwargs": {"length": 4, "end": "truncated"},
-    "facts.deterministic": "yes",  # it is not tried out: the alarm counts steps
-    "env.n_envs": 2,
-    "algo.n_steps": 8,
-    "algo.lr": "3e-3 -> 0",
-    "eval.every": "2 rollouts",
-    "stop.rollouts": 6,
-    "checkpoint.every": "off",
-    "traces.train": "100%",
-}
-
-
-@pytest.mark.parametrize(
-    ("after", "when"),
-    [
-        (PER_ROLLOUT // 2, "first rollout"),
-        (2 * PER_ROLLOUT - 3, "before the first evaluation"),
-        (2 * PER_ROLLOUT + PER_EVALUATION // 2, "in the first evaluation"),
-        (3 * PER_ROLLOUT + PER_EVALUATION - 1, "third rollout"),
-        (4 * PER_ROLLOUT + PER_EVALUATION - 3, "before the second evaluation"),
-    ],
-    ids=lambda x: x if isinstance(x, str) else "",
-)
-def test_a_signal_stops_at_the_next_boundary_and_costs_nothing(alarm, after: int, when: str):
-    whole = trained("Alarm", ALARMED)
-    alarm.after = after
-    run = trained("Alarm", ALARMED)
-    assert alarm.after is None, "the alarm went off"
-    info = run.info
-    assert (info["status"], info["reason_kind"]) == ("stopped", "interrupted")
-    assert checkpoint.latest(run.path).step == info["clocks"]["env_steps"] < 6 * PER_ROLLOUT
-    resumed(run)
-    assert run.info["status"] == "finished"
-    assert same_arrays(arrays(run), arrays(whole)), when
-    assert same_arrays(arrays(run, "learner"), arrays(whole, "learner"))
-    assert evaluations(run) == evaluations(whole)
-    assert run.info["score"] == whole.info["score"]
-
-
-@pytest.mark.parametrize("wait", ["off", "on"])
-def test_a_signal_while_training_waits_for_a_result_costs_no_evaluation(alarm, wait: str):
-    """The evaluation process has only just been started: no result can be there yet."""
-    settings = ALARMED | {"eval.mode": "process", "eval.wait": wait, "eval.episodes": 400}
-    whole = trained("Alarm", settings)
-    alarm.after = (2 if wait == "on" else 4) * PER_ROLLOUT - 3
-    run = trained("Alarm", settings)
-    assert run.info["status"] == "stopped"
-    resumed(run)
-    assert evaluations(run) == evaluations(whole)
-    assert same_arrays(arrays(run), arrays(whole))
-    assert run.info["score"] == whole.info["score"]
 
 
 def test_a_larger_budget_goes_on_as_if_it_had_been_there_from_the_start():

@@ -10,7 +10,7 @@ import pytest
 import gymnast
 from tests.algos.practice import Practice
 from tests.scripted import length_of, obs_of
-from tests.training import rows, traces, trained
+from tests.small_runs import rows, traces, trained
 
 SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.epochs": 2, "algo.batch_size": "50%"}
 

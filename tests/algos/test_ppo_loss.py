@@ -1,0 +1,85 @@
+"""PPO's loss and gradient against the same mathematics written anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.algos.practice import Practice
+from tests.algos.reference import STILL, N, Recorded, T, practised, slow_loss, updated
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "advantages as they are": {"algo.advantage_norm": "off"},
+    "advantages over the rollout": {"algo.advantage_norm": "rollout"},
+    "value clip": {"algo.value_clip": 0.05},
+    "huber": {"algo.value_loss": "huber"},
+    "huber and value clip": {"algo.value_loss": "huber", "algo.value_clip": 0.05},
+    "kl penalty": {"algo.kl_coef": 0.7},
+    "entropy bonus": {"algo.entropy_coef": 0.3},
+    "popart": {"normalize.value": "popart", "algo.value_clip": 0.05},
+    "narrow clip": {"algo.clip": 0.01},
+    "value weight": {"algo.value_coef": 3.0},
+}
+
+
+@pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
+@pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
+def test_the_gradient_is_that_of_the_loss_written_anew(box: bool, settings: dict[str, Any]):
+    practice, rollout = practised(box, STILL | settings)
+    order = Recorded()
+    metrics = updated(practice, rollout, order)
+    halves = np.array_split(order.orders[0], 2)
+    loss, _, weights = slow_loss(practice, rollout, halves[-1])
+    loss.backward()
+    _same_gradient(practice, weights)
+
+    reported = [slow_loss(practice, rollout, half)[1] for half in halves]
+    for name in reported[0]:
+        expected = np.mean([parts[name] for parts in reported])
+        assert metrics[name] == pytest.approx(expected, rel=1e-4, abs=1e-5), name
+
+
+def test_what_a_mask_forbids_takes_no_part_in_the_gradient():
+    practice, rollout = practised(False, STILL | {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7})
+    head = practice.learner.policy.head
+    mask = np.random.default_rng(2).random(rollout.dist.shape) < 0.6
+    np.put_along_axis(mask, rollout.action[..., None], True, -1)
+    dist = head.parameters(rollout.dist, None, mask)
+    logprob = head.logprob(dist, rollout.action)
+    rollout = replace(rollout, mask=mask, dist=dist, logprob=logprob)
+    order = Recorded()
+    metrics = updated(practice, rollout, order)
+    loss, _, weights = slow_loss(practice, rollout, np.array_split(order.orders[0], 2)[-1])
+    loss.backward()
+    _same_gradient(practice, weights)
+    assert metrics["policy/entropy"] < math.log(3)
+
+
+def test_steps_out_of_play_are_not_learned_from():
+    practice, rollout = practised(False, STILL | {"algo.advantage_norm": "off"})
+    valid = np.random.default_rng(3).random((T, N)) < 0.5
+    rollout = replace(rollout, valid=valid)
+    order = Recorded()
+    updated(practice, rollout, order)
+    size = practice.cfg.algo.minibatch(T * N)
+    (n_batches,) = {-(-int(valid.sum()) // size)}
+    last = np.array_split(order.orders[0], n_batches)[-1]
+    assert sum(map(len, order.orders)) == valid.sum()
+    loss, _, weights = slow_loss(practice, rollout, last)
+    loss.backward()
+    _same_gradient(practice, weights)
+
+
+def _same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
+    parameters = practice.learner.policy.parameters
+    gradient = parameters.views_of(practice.learner.algorithm.network.gradient)
+    size = max(float(w.grad.abs().max()) for w in weights.values())
+    assert size > 1e-3
+    for name, weight in weights.items():
+        assert np.allclose(gradient[name], weight.grad.numpy(), rtol=1e-3, atol=2e-5 * size), name
