@@ -11,8 +11,9 @@ demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@echo
 	@$(BIN)/gymnast show @last
 	@echo
-	@echo "Watch one while it trains:  $(BIN)/gymnast train LunarLander-v3"
-	@echo "List runs:                  $(BIN)/gymnast runs"
+	@echo "Put it on your path:        . $(BIN)/activate"
+	@echo "Watch one while it trains:  gymnast train LunarLander-v3"
+	@echo "List runs:                  gymnast runs"
 
 test: check slow ## what CI runs: all of check, then the slow tests
 
