@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint format fast slow docs kill100 results bench clean
+.PHONY: demo test check lint format fast slow docs kill100 bench clean
 
 demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@$(BIN)/gymnast train CartPole-v1
@@ -44,6 +44,8 @@ kill100: $(READY) ## kill -9 a training and its saves a hundred times, resume, c
 	$(BIN)/python -m tests.e2e.kills --kills 100
 
 bench: $(READY) ## measure ourselves beside Stable-Baselines3
+	$(BIN)/pip install --quiet --editable ".[box2d,mujoco]"
+	benchmarks/setup
 	$(BIN)/python -m benchmarks.run
 
 clean:

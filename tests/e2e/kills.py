@@ -26,6 +26,7 @@ from gymnast.config.saved import load
 from gymnast.errors import CheckpointError
 from gymnast.metrics.specs import declared, spec
 from gymnast.runs import checkpoint, store
+from gymnast.runs.machine import revision
 from gymnast.runs.run import Run
 
 SETTINGS = (
@@ -55,7 +56,8 @@ def main() -> None:
         result = kill_and_compare(
             Path(folder), options.env, options.env_steps, options.kills, options.seed
         )
-    print(json.dumps(result, indent=1))
+    about = {"command": f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}", "revision": revision()}
+    print(json.dumps(about | result, indent=1))
     sys.exit(0 if not result["differences"] and not result["unloadable"] else 1)
 
 
