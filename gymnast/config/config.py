@@ -19,6 +19,7 @@ from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
+from gymnast.config.sections.transaction import TransactionConfig
 
 Algo = TypeVar("Algo", bound=AlgoSection)
 
@@ -44,6 +45,8 @@ class Config(Section, Generic[Algo]):
     """What is saved."""
     traces: TracesConfig = TracesConfig()
     """Which episodes are stored."""
+    transaction: TransactionConfig = TransactionConfig()
+    """When an update is undone."""
     facts: Facts = Facts()
     """What the environment declares about itself."""
     metrics: dict[str, MetricConfig] = {}

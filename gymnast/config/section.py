@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -20,6 +22,11 @@ class AlgoSection(Section):
 
     name: str
     """Which algorithm these settings belong to."""
+
+    def with_smaller_step(self) -> Self:
+        """For a second attempt at an update that went wrong: half the learning rate."""
+        lr = getattr(self, "lr", None)
+        return self if lr is None else self.model_copy(update={"lr": lr / 2})
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""

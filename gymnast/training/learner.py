@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,6 +33,15 @@ class Algorithm(Protocol):
     def load(self, state: dict[str, Any]) -> None: ...
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """A learner as it was."""
+
+    policy: dict[str, Array]
+    arrays: dict[str, Array]
+    plain: dict[str, Any]
+
+
 class Learner:
     def __init__(self, role: str, obs: Observation, action: Action, cfg: Config[Any]) -> None:
         obs = with_declared_ranges(obs, cfg.facts.observations)
@@ -57,6 +66,15 @@ class Learner:
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         return metrics
+
+    def snapshot(self) -> Snapshot:
+        """All that an update changes, copied."""
+        arrays, plain = self.state()
+        return Snapshot(self.policy.arrays(), {n: a.copy() for n, a in arrays.items()}, plain)
+
+    def roll_back(self, before: Snapshot) -> None:
+        self.policy.load(before.policy)
+        self.load(before.arrays, before.plain, optimizer=True)
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Beside the policy's own arrays: further arrays, and plain values."""

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
+from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import stream
+from gymnast.training.bundle import write_bundle
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
@@ -34,6 +37,7 @@ from gymnast.training.stop import (
     is_solved,
     worth_evaluating,
 )
+from gymnast.training.transaction import Incident
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
@@ -89,9 +93,10 @@ class Loop:
         updates = 0
         for role, learner in s.learners.items():
             rollout = collected.rollouts[role]
-            metrics = learner.learn(
-                rollout, values, stream(s.cfg.seed, "batch", role, clock.rollouts)
-            )
+            order = partial(stream, s.cfg.seed, "batch", role, clock.rollouts)
+            metrics, undone = s.transactions[role].learn(learner, rollout, values, order)
+            for incident in undone:
+                self.undone(role, incident, rollout, values)
             updates += int(metrics.pop("optim/steps"))
             s.recent[role].extend(rollout.episodes)
             about = rollout_row(rollout, learner.policy.head) | episode_row(s.recent[role])
@@ -106,6 +111,11 @@ class Loop:
         clock.rollouts += 1
         clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
         s.traces += collected.traces
+
+    def undone(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
+        """Keep what a person needs to find out why, and say so."""
+        bundle = write_bundle(self.run, self.session, role, incident, rollout, values)
+        self.event("update undone", role=role, **asdict(incident), bundle=str(bundle))
 
     def evaluate(self) -> tuple[Reason | None, bool]:
         """Where an evaluation point has come: is there a reason to stop, and was it one?"""

@@ -24,6 +24,7 @@ from gymnast.training.learner import Learner
 from gymnast.training.rows import WINDOW
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
+from gymnast.training.transaction import Transaction
 
 POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending"
 """Stems of a checkpoint's array files."""
@@ -39,6 +40,7 @@ class Session:
     scores: Scores
     evaluates: Every
     saves: Every
+    transactions: dict[str, Transaction]
     recent: dict[str, deque[Episode]]
     """Last finished episodes of each role."""
     ended: Reason | None = None
@@ -59,6 +61,7 @@ class Session:
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
+            transactions={role: Transaction(cfg.transaction) for role in spaces},
             recent={role: deque(maxlen=WINDOW) for role in spaces},
         )
 
@@ -79,6 +82,7 @@ class Session:
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
             "recent": {role: [asdict(e) for e in es] for role, es in self.recent.items()},
+            "recent_kl": {role: list(t.recent) for role, t in self.transactions.items()},
             "scores": self.scores.state(),
             "evaluates": self.evaluates.state(),
             "saves": self.saves.state(),
@@ -95,6 +99,7 @@ class Session:
             plain = state["learners"][role]
             learner.load(of_role(role, learners), plain, optimizer=optimizer)
             self.recent[role].extend(Episode(**e) for e in state["recent"][role])
+            self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])

@@ -72,6 +72,17 @@ METRICS = (
         bounds=(0, 1),
     ),
     Metric(
+        "optim/undone",
+        "Attempts at this update that broke the policy and were undone; 2: the batch was dropped.",
+        digits=0,
+        better="lower",
+        priority=7,
+        window="this update",
+        bounds=(0, 2),
+        healthy=(0, 0.2),
+        if_high="Updates are too large or the numbers overflow. Lower algo.lr; see the incidents.",
+    ),
+    Metric(
         "optim/update_norm",
         "How far the whole update moved the parameters.",
         digits=4,

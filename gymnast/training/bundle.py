@@ -1,0 +1,39 @@
+"""What is kept of an update that was undone: enough to repeat it elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.rollout import Rollout
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.training.session import POLICY, Session
+from gymnast.training.transaction import Incident
+
+
+def write_bundle(
+    run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, values: Any
+) -> Path:
+    """The rollout, the policy before the update, the hyperparameters in use; a directory like a
+    checkpoint under `incidents/`."""
+    named = {f.name: getattr(rollout, f.name) for f in fields(rollout)}
+    learner = session.learners[role]
+    return checkpoint.write(
+        run.path / "incidents",
+        session.clock.env_steps,
+        tensors={
+            "rollout": {n: a for n, a in named.items() if isinstance(a, np.ndarray)},
+            POLICY: learner.policy.arrays(),
+            "learner": learner.state()[0],
+        },
+        documents={
+            "incident": {"role": role, **asdict(incident), "clock": session.clock.counters()},
+            "policy": learner.policy.spec(),
+            "values": {name: str(value) for name, value in values},
+        },
+        reason="update undone",
+    )

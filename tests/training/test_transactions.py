@@ -1,0 +1,132 @@
+"""An update that breaks the policy is undone, wholly, tried once more with a smaller step, dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.config.resolve import resolve
+from gymnast.config.sections.transaction import TransactionConfig
+from gymnast.runs import checkpoint
+from gymnast.seeds import stream
+from gymnast.training.control import Control
+from gymnast.training.learner import Learner
+from gymnast.training.session import open_collector
+from gymnast.training.transaction import Transaction
+from tests.small_runs import resumed, trained
+
+SETTINGS = {
+    "algo.lr": 0.02,
+    "env.n_envs": 4,
+    "algo.n_steps": 64,
+    "algo.batch_size": "25%",
+    "normalize.obs": "running",
+    "normalize.reward": "running",
+    "normalize.value": "popart",
+}
+
+
+@pytest.fixture
+def practice():
+    """A learner that has learned once, a rollout it has not learned from yet, current values."""
+    cfg = resolve("CartPole-v1", SETTINGS).config
+    collector = open_collector(cfg)
+    obs, action = collector.spaces["agent"]
+    learner, clock = Learner("agent", obs, action, cfg), Clock(limits={"env_steps": 1000})
+    collector.begin()
+    values = Control(cfg.algo).values(clock)
+    first = collector.collect({"agent": learner.policy}, 64, clock).rollouts["agent"]
+    learner.learn(first, values, order())
+    clock.rollouts += 1
+    rollout = collector.collect({"agent": learner.policy}, 64, clock).rollouts["agent"]
+    yield learner, rollout, values
+    collector.close()
+
+
+def order() -> np.random.Generator:
+    return stream(0, "order")
+
+
+def everything(learner: Learner) -> dict[str, np.ndarray]:
+    arrays, plain = learner.state()
+    numbers = {"steps": np.array(plain["algorithm"]["steps"]), "n": np.array(plain["reward_count"])}
+    copies = {name: array.copy() for name, array in arrays.items()}
+    return learner.policy.arrays() | copies | numbers
+
+
+def same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_an_update_that_overflows_leaves_no_mark_at_all(practice):
+    learner, rollout, values = practice
+    before = everything(learner)
+    values = values.model_copy(update={"lr": 1e30})
+    transaction = Transaction(TransactionConfig())
+    metrics, incidents = transaction.learn(learner, rollout, values, order)
+    assert [incident.dropped for incident in incidents] == [False, True]
+    assert metrics == {"optim/undone": 2, "optim/steps": 0}
+    assert same(everything(learner), before)
+    assert not transaction.recent
+
+
+def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
+    learner, rollout, values = practice
+    start = learner.snapshot()
+    kl = {}
+    for factor in (1.0, 0.5):
+        part = values.model_copy(update={"lr": values.lr * factor})
+        kl[factor] = learner.learn(rollout, part, order())["policy/kl"]
+        wanted = everything(learner)
+        learner.roll_back(start)
+    assert kl[0.5] < kl[1.0]
+    transaction = Transaction(TransactionConfig(max_kl=(kl[0.5] + kl[1.0]) / 2))
+    metrics, incidents = transaction.learn(learner, rollout, values, order)
+    assert [incident.dropped for incident in incidents] == [False]
+    assert "KL" in incidents[0].problem
+    assert metrics["policy/kl"] == kl[0.5]
+    assert metrics["optim/undone"] == 1
+    assert same(everything(learner), wanted)
+
+
+def test_a_large_kl_is_no_accident_where_updates_are_usually_large(practice):
+    learner, rollout, values = practice
+    kl = learner.learn(rollout, values, order())["policy/kl"]
+    transaction = Transaction(TransactionConfig(max_kl=kl / 2))
+    assert transaction.problem(learner, {"policy/kl": kl}) is not None
+    transaction.recent.extend([kl / 9] * 3)
+    assert transaction.problem(learner, {"policy/kl": kl}) is None
+    assert transaction.problem(learner, {"policy/kl": float("nan")}) is not None
+    off = Transaction(TransactionConfig(max_kl="off"))  # type: ignore[arg-type]
+    assert off.problem(learner, {"policy/kl": 1e9}) is None
+
+
+def test_a_run_whose_every_update_explodes_ends_with_the_weights_it_began_with():
+    settings = {"algo.lr": 1e6, "stop.rollouts": 3, "env.n_envs": 4, "algo.n_steps": 32}
+    run = trained("CartPole-v1", settings | {"checkpoint.keep": 9, "eval.every": "off"})
+    first, last = (checkpoint.find(run.path, which) for which in (0, "latest"))
+    assert (
+        first.manifest["files"]["policy.safetensors"]
+        == last.manifest["files"]["policy.safetensors"]
+    )
+    events = [event for event in run.events() if event["kind"] == "update undone"]
+    assert [event["dropped"] for event in events] == [False, True] * 3
+    assert run.info["status"] == "finished"
+    assert run.rows()["optim/undone"].tolist() == [2.0, 2.0, 2.0]
+    bundles = sorted((run.path / "incidents").iterdir())
+    assert len(bundles) == 3
+    found = checkpoint.read(bundles[0])
+    assert found.tensors("rollout")["reward"].shape == (32, 4)
+    assert found.document("incident")["problem"]
+
+
+def test_what_is_usual_survives_resume():
+    settings = {"env.n_envs": 4, "algo.n_steps": 32, "eval.every": "off"}
+    settings |= {"algo.lr": 1e-3, "algo.clip": 0.2}  # schedules would follow the budget
+    whole = trained("CartPole-v1", settings | {"stop.rollouts": 6})
+    halved = trained("CartPole-v1", settings | {"stop.rollouts": 3})
+    resumed(halved, {"stop.rollouts": 6})
+    saved = [checkpoint.latest(run.path).document("state")["recent_kl"] for run in (whole, halved)]
+    assert saved[0] == saved[1]
+    assert len(saved[0]["agent"]) == 6
