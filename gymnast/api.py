@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
-from gymnast.errors import CheckpointError, RunError, UsageError
+from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint, reference, store
 from gymnast.runs.run import Run, derived_status
 
@@ -102,7 +102,13 @@ def presets(search: str = "") -> list[dict[str, Any]]:
     """Presets whose name or a variant's is like the text; all of them without one."""
     from gymnast.config import presets as files
 
-    return [files.described(preset) for preset in files.search(search)]
+    found: list[dict[str, Any]] = []
+    for preset in files.search(search):
+        try:
+            found.append(files.described(preset))
+        except ConfigError as error:  # one broken file does not hide the others
+            found.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
+    return found
 
 
 def metrics(name: str = "") -> list[dict[str, Any]]:
@@ -165,12 +171,15 @@ def _settings(
     run = _run_named(name, directory)
     if run is None:
         resolved = resolve(name, overrides)
-        note = "" if resolved.has_preset else " (no preset and no run of this name: defaults)"
+        note = "" if resolved.has_preset else _NO_PRESET
         return f"{resolved.preset}{note}", resolved.config, resolved.provenance
     config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
     if overrides:
         config, origins = revise(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins
+
+
+_NO_PRESET = " (no preset and no run of this name: defaults; training adds some for its spaces)"
 
 
 def _run_named(name: str, directory: Path) -> Run | None:
@@ -202,7 +211,10 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
 def _evaluations(run: Run) -> list[dict[str, float]]:
     from gymnast.insight.compare import evaluation_curve
 
-    steps, returns = evaluation_curve(run, "env_steps")
+    try:
+        steps, returns = evaluation_curve(run, "env_steps")
+    except RunError:  # a damaged record hides its curve, not the run; `rows` says what is wrong
+        return []
     return [{"env_steps": s, "return": r} for s, r in zip(steps, returns, strict=True)]
 
 

@@ -93,7 +93,7 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     from gymnast.rl.statistics import interquartile_mean
     from gymnast.seeds import stream
 
-    scored = [run for run in runs if run.get("score") is not None]
+    scored = [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
     means = np.array([run["score"]["mean"] for run in scored], dtype=np.float64)
     low = high = None
     if len(means) >= 2:

@@ -52,6 +52,7 @@ def main(runs_dir: Path) -> None:
                 "n_steps": algo["n_steps"],
                 "batch_size": algo["batch_size"],
                 "entropy_coef": algo["entropy_coef"],
+                "advantage_norm": algo["advantage_norm"],
                 "score": info["score"]["mean"],
                 "env_steps": info["clocks"]["env_steps"],
                 "failed_starts_by_errand": failed,

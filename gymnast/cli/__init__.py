@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 
@@ -85,3 +86,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of a pipe went away: not our mistake
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        sys.exit(f"error: cannot write the output: {error.strerror}")

@@ -48,9 +48,12 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
 
 @config.command()
 @click.argument("targets", nargs=-1, metavar="[FILE|NAME]...")
+@runs_option
 @json_option
 @click.pass_context
-def check(ctx: click.Context, targets: tuple[str, ...], as_json: bool) -> None:
+def check(
+    ctx: click.Context, targets: tuple[str, ...], runs_dir: str | None, as_json: bool
+) -> None:
     """Check presets: valid, complete, a threshold that can be reached. Default: all of them.
 
     \b
@@ -71,8 +74,9 @@ def check(ctx: click.Context, targets: tuple[str, ...], as_json: bool) -> None:
 @config.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 if it would.")
+@runs_option
 @click.pass_context
-def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool) -> None:
+def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool, runs_dir: str | None) -> None:
     """Put the keys of config files into canonical order. Comments are kept.
 
     \b

@@ -39,14 +39,15 @@ def eval_(
         return
     returns = result["returns"]
     click.echo(f"{result['run']}, checkpoint {result['checkpoint']:,} of {result['env']}")
-    click.echo(
-        f"mean return {result['mean']:.5g}  (95 % interval {result['low']:.5g} to {result['high']:.5g})"
-    )
+    interval = "one episode has no interval"
+    if result["low"] is not None:
+        interval = f"95 % interval {result['low']:.5g} to {result['high']:.5g}"
+    click.echo(f"mean return {result['mean']:.5g}  ({interval})")
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
         f"{result['episodes']} episodes, mean length {result['length']:.5g}"
     )
     threshold = result["threshold"]
-    if threshold is not None:
+    if threshold is not None and result["low"] is not None:
         verdict = "solved" if result["low"] >= threshold else "not solved"
         click.echo(f"{verdict}: the threshold is {threshold:g}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option
+from gymnast.cli.options import echo_json, json_option, runs_option
 
 
 @click.command()
 @click.argument("name", required=False)
+@runs_option
 @json_option
-def metrics(name: str | None, as_json: bool) -> None:
+def metrics(name: str | None, runs_dir: str | None, as_json: bool) -> None:
     """What each number means; with NAME, all about one: unit, bounds, healthy range, what to try.
 
     \b

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from gymnast import api
-from gymnast.cli.options import echo_json, json_option
+from gymnast.cli.options import echo_json, json_option, runs_option
 
 
 @click.command()
 @click.argument("search", default="")
+@runs_option
 @json_option
-def presets(search: str, as_json: bool) -> None:
+def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
     """List presets, or those whose name or variant is like SEARCH.
 
     Any other Gymnasium id can be trained too, with default settings. Presets of your own are YAML
@@ -28,6 +29,9 @@ def presets(search: str, as_json: bool) -> None:
     elif found:
         width = max(len(preset["name"]) for preset in found)
         for preset in found:
+            if "problem" in preset:
+                click.echo(f"{preset['name']:<{width}}  BROKEN: {preset['problem']}")
+                continue
             others = [v for v in preset["variants"] if v != preset["default"]]
             variants = f"{preset['default']} (default){''.join(f', {v}' for v in others)}"
             goal = f"solved at {preset['threshold']}" if preset["threshold"] != "off" else ""

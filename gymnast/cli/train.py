@@ -8,8 +8,6 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 
-_BUDGETS = ("env_steps", "vec_steps", "updates", "rollouts", "minutes")
-
 
 def training_options(command: Any) -> Any:
     """What `train` and `resume` share: overrides, budgets, output."""
@@ -69,12 +67,11 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     """
     from gymnast.cli import training
 
-    overrides = training.overrides(options["assignments"], budgets_of(options), options["seed"])
     if options["seeds"] is not None:
         return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
     result = training.train_one(
         target,
-        overrides,
+        training.overrides(options),
         algo=options["algo"],
         source=options["source"],
         label=(options["name"], options["group"], options["tags"]),
@@ -82,7 +79,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         dry_run=options["dry_run"],
         show="nothing" if as_json else "ending" if quiet else "everything",
     )
-    if as_json and result is not None:
+    if as_json:
         echo_json(result)
     return training.exit_code(result)
 
@@ -106,7 +103,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
 
     result = training.resume_one(
         run,
-        training.overrides(options["assignments"], budgets_of(options), None),
+        training.overrides(options),
         at=options["at"],
         optimizer=not options["fresh_optimizer"],
         runs_dir=runs_dir,
@@ -115,7 +112,3 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     if as_json:
         echo_json(result)
     return training.exit_code(result)
-
-
-def budgets_of(options: dict[str, Any]) -> dict[str, str]:
-    return {name: options[name] for name in _BUDGETS if options[name] is not None}

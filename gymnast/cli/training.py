@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import click
 
 from gymnast.cli.options import echo_json
 from gymnast.config.resolve import parse_assignment
+from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import UsageError
 from gymnast.launch import group_result
 from gymnast.launch import train_group as launch_group
@@ -24,13 +25,11 @@ Show = Literal["everything", "ending", "nothing"]
 """What a training prints: the live table and its ending, one line at the end, or nothing."""
 
 
-def overrides(
-    assignments: Iterable[str], budgets: Mapping[str, str], seed: int | None
-) -> dict[str, Any]:
+def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
     """Everything the command line says about the config, under dotted keys."""
-    found = dict(parse_assignment(text) for text in assignments)
-    found |= {f"stop.{name}": amount for name, amount in budgets.items()}
-    return found if seed is None else found | {"seed": seed}
+    found = dict(parse_assignment(text) for text in options["assignments"])
+    found |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
+    return found if options.get("seed") is None else found | {"seed": options["seed"]}
 
 
 def train_one(
@@ -43,16 +42,16 @@ def train_one(
     runs_dir: str | None,
     dry_run: bool,
     show: Show,
-) -> dict[str, Any] | None:
-    """How it ended; None after a dry run."""
+) -> dict[str, Any]:
+    """How it ended; after a dry run, what would have happened."""
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo)
-    if show == "everything" or dry_run:
+    if show == "everything" or (dry_run and show == "ending"):
         click.echo(preflight_text(prepared.preflight()))
         click.echo()
     if dry_run:
         prepared.collector.close()
-        return None
+        return dict(prepared.preflight())
     name, group, tags = label
     _, summary = begin(
         prepared.resolved,
@@ -96,7 +95,9 @@ def train_group(
     """A group of seeds in child processes: seed, seed + 1, ..."""
     if options["dry_run"] or options["name"]:
         raise UsageError("--seeds goes with neither --dry-run nor --name")
-    prepare(target, overrides(options["assignments"], {}, None), options["algo"]).collector.close()
+    if options["source"]:
+        find(options["source"], runs_dir)
+    prepare(target, overrides(options), options["algo"]).collector.close()
     first = options["seed"] or 0
     group = launch_group(
         target,
@@ -116,8 +117,8 @@ def train_group(
     return 130 if group.interrupted else 0 if group.ok else 1
 
 
-def exit_code(result: Mapping[str, Any] | None) -> int:
-    return 130 if result is not None and result["interrupted"] else 0
+def exit_code(result: Mapping[str, Any]) -> int:
+    return 130 if result.get("interrupted") else 0
 
 
 def _console(title: str, show: Show) -> Any:
@@ -136,8 +137,7 @@ def _console(title: str, show: Show) -> Any:
 def _arguments(options: Mapping[str, Any]) -> list[str]:
     """The options of this call that every child gets too."""
     arguments = [word for text in options["assignments"] for word in ("--set", text)]
-    named = ("env_steps", "vec_steps", "updates", "rollouts", "minutes", "algo", "source")
-    for name in named:
+    for name in (*BUDGETS, "algo", "source"):
         if options[name] is not None:
             flag = "from" if name == "source" else name.replace("_", "-")
             arguments += [f"--{flag}", options[name]]

@@ -15,6 +15,7 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.running import RunningEpisodes
 from gymnast.envs.inprocess import InProcess, Step
+from gymnast.errors import EnvError
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.trace import Trace
@@ -180,9 +181,20 @@ class VectorCollector:
             env=env,
             seed=int(running.seed[env]),
             truncated=not terminated,
-            numbers={m: float(info[key]) for m, key in self.numbers.items() if key in info},
+            numbers=self._numbers_in(info),
         )
         return _End(t, env, step.obs[env].copy(), terminated, episode)
+
+    def _numbers_in(self, info: dict[str, Any]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for metric, key in self.numbers.items():
+            if key in info:
+                try:
+                    found[metric] = float(info[key])
+                except (TypeError, ValueError):
+                    what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
+                    raise EnvError(what, at=self.envs.name) from None
+        return found
 
     def _cut(self, columns: dict[str, Array], ends: list[_End], version: int) -> list[Trace]:
         """Divide the rollout into episodes: traces of the chosen finished ones, the rest goes on."""

@@ -47,7 +47,11 @@ class Preset:
         if self.path is None:
             return Source(self.name, {})
         label = self.path.name if self.shipped else os.path.relpath(self.path)
-        source = Source.read(self.path.read_text(encoding="utf-8"), label)
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused([Problem(label, "", f"cannot be read as text: {error}")]) from None
+        source = Source.read(text, label)
         if not isinstance(source.data, dict):
             raise Refused([Problem(label, "", "is not a preset (expected `key: value` lines)")])
         return source

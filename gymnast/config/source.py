@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from gymnast.config.problems import Key, Problem, Refused, dotted
@@ -34,6 +34,9 @@ class Source:
             mark = error.problem_mark
             at = _place(name, mark.line + 1) if mark else name
             raise Refused([Problem(at, "", f"is not YAML: {error.problem}")]) from None
+        except YAMLError as error:
+            what = str(error).strip().splitlines()[0]
+            raise Refused([Problem(name, "", f"is not YAML: {what}")]) from None
         reader = _Reader(name)
         data = reader.data(root, ()) if root is not None else {}
         return cls(name, data, reader.lines, tuple(reader.repeated))

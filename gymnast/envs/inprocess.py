@@ -116,7 +116,7 @@ class InProcess:
     def _broken(self, copy: int, what: str, cause: BaseException | None = None) -> NoReturn:
         raise EnvError(
             f"{self.name}, copy {copy}, step {self._age[copy]} of its episode: {what}",
-            fix="mend the environment; training state up to the last checkpoint is kept",
+            fix="mend the environment; a run that was under way can be resumed",
         ) from cause
 
 

@@ -35,12 +35,14 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     except error.DependencyNotInstalled as problem:
         raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
-        guess = closest(cfg.id, gym.registry)
+        guess = "" if "Did you mean" in str(problem) else closest(cfg.id, gym.registry)
         raise EnvError(f"{problem}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
         raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
     except TypeError as problem:
         raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from None
+    except Exception as problem:
+        raise _unmade(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:
@@ -57,7 +59,14 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
         raise EnvError(f"{name} cannot be imported: {problem}") from None
     except TypeError as problem:
         raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from None
+    except Exception as problem:
+        raise _unmade(name, problem) from problem
     return env if limit is None else gym.wrappers.TimeLimit(env, limit)
+
+
+def _unmade(name: str, problem: Exception) -> EnvError:
+    what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
+    return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
 
 
 def _install(env_id: str) -> str:

@@ -148,7 +148,7 @@ def _brief(value: Any) -> str:
 
 
 def _next(run: dict[str, Any]) -> Iterator[str]:
-    if run["checkpoints"]["latest"] and run["status"] not in ("running", "paused"):
+    if run["checkpoints"]["latest"] and run["status"] in ("stopped", "failed", "lost"):
         yield f"  gymnast resume {run['id']}"
     if run["checkpoints"]["best"]:
         yield f"  gymnast eval {run['id']}:best --episodes 100"

@@ -99,9 +99,12 @@ class Policy:
         self.value_scale.moments = stored["normalize.value"]
 
     def load_compatible(self, arrays: dict[str, Array]) -> tuple[list[str], list[str]]:
-        """Take over every array of the same name and shape; names of those taken and those not."""
+        """Take over every layer and normaliser whose arrays all have the same names and shapes; names
+        of the arrays taken and of those not."""
         own = self.arrays()
-        fits = [n for n in own if n in arrays and arrays[n].shape == own[n].shape]
+        misfits = {n for n in own if n not in arrays or arrays[n].shape != own[n].shape}
+        broken = {_owner(name) for name in misfits}
+        fits = [name for name in own if _owner(name) not in broken]
         self.load(own | {name: arrays[name] for name in fits})
         return fits, [name for name in own if name not in fits]
 
@@ -128,3 +131,9 @@ class Policy:
         if self.normalizer is not None:
             moments["normalize.obs"] = self.normalizer.moments
         return moments
+
+
+def _owner(array: str) -> str:
+    """The layer or normaliser an array belongs to; a free parameter owns itself."""
+    owner = array.rpartition(".")[0]
+    return owner if "." in owner else array

@@ -75,24 +75,25 @@ class Process:
         self._connection: Connection | None = None
 
     def submit(self, job: Job) -> None:
-        if self._connection is None:
-            self._connection = self._start()
-            self._connection.send(self.cfg)
-        self._connection.send(job)
+        try:
+            if self._connection is None:
+                self._connection = self._start()
+                self._connection.send(self.cfg)
+            self._connection.send(job)
+        except OSError:
+            raise self._died() from None
 
     def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
         assert self._connection is not None
-        assert self._child is not None
         while not self._connection.poll(0.05):
             if give_up():
                 return None
         try:
             answer = self._connection.recv()
-        except EOFError:
-            code = self._child.wait()
-            raise EnvError(
-                f"the evaluation process died with exit code {code}", fix="see the run's log.txt"
-            ) from None
+        except (EOFError, OSError):
+            if give_up():
+                return None
+            raise self._died() from None
         if isinstance(answer, GymnastError):
             raise answer
         return answer
@@ -102,6 +103,11 @@ class Process:
             self._connection.close()
             self._child.kill()  # it holds nothing that is not already on the disk
             self._child.wait()
+
+    def _died(self) -> EnvError:
+        code = self._child.wait() if self._child else "unknown"
+        what = f"the evaluation process died with exit code {code}"
+        return EnvError(what, fix="see the run's log.txt")
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()

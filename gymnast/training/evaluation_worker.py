@@ -17,7 +17,8 @@ from gymnast.training.evaluation import perform
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the trainer
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
     connection = Connection(int(sys.argv[1]))
     evaluator: Evaluator | None = None
     try:
@@ -28,7 +29,8 @@ def main() -> None:
                 evaluator = evaluator or Evaluator(cfg)
                 answer = perform(evaluator, job)
             except GymnastError as problem:
-                answer = problem
+                traceback.print_exc()
+                answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)
             except Exception as problem:
                 traceback.print_exc()
                 answer = EnvError(f"evaluation failed with {type(problem).__name__}: {problem}")

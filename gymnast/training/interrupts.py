@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 
 GRACE_SECONDS = 20.0
+LEAVE_SECONDS = 1.0
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 
 
@@ -52,7 +53,8 @@ class Interrupts:
         self._timer.start()
 
     def _exit(self, reason: str) -> None:
-        try:
-            self._leave(reason)
-        finally:
-            os._exit(130)
+        # in a thread: whoever was interrupted may hold the very lock that leaving needs
+        leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
+        leaving.start()
+        leaving.join(LEAVE_SECONDS)
+        os._exit(130)

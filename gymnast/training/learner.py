@@ -44,8 +44,7 @@ class Snapshot:
 
 class Learner:
     def __init__(self, role: str, obs: Observation, action: Action, cfg: Config[Any]) -> None:
-        obs = with_declared_ranges(obs, cfg.facts.observations)
-        self.policy = Policy(obs, action, cfg.policy, cfg.normalize)
+        self.policy = policy_for(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
@@ -94,10 +93,15 @@ class Learner:
             mean=arrays["reward.mean"],
             var=arrays["reward.var"],
         )
-        if len(arrays["reward.carry"]) == len(scale.carry):
-            scale.carry = arrays["reward.carry"].copy()
+        scale.carry = arrays["reward.carry"].copy()
         if optimizer:
             self.algorithm.load({**arrays, **plain["algorithm"]})
+
+
+def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
+    """A policy for these spaces, limited where the environment's facts say more than they do."""
+    obs = with_declared_ranges(obs, cfg.facts.observations)
+    return Policy(obs, action, cfg.policy, cfg.normalize)
 
 
 def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:

@@ -83,7 +83,7 @@ class Loop:
         s, clock = self.session, self.session.clock
         values: Any = s.control.values(clock)
         lineup = {role: learner.policy for role, learner in s.learners.items()}
-        n_steps = rollout_length(values.n_steps, s.cfg.env.n_envs, s.cfg.env.frame_skip, clock)
+        n_steps = rollout_length(values.n_steps, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
         self.collected = collected = s.collector.collect(lineup, n_steps, clock)
         self.watch.add("env", collected.env_seconds)
         self.watch.add("inference", collected.inference_seconds)
@@ -106,7 +106,7 @@ class Loop:
         steps = n_steps * s.cfg.env.n_envs
         clock.env_steps += steps
         clock.vec_steps += n_steps
-        clock.frames += steps * s.cfg.env.frame_skip
+        clock.frames += steps * s.cfg.env.frames_per_step
         clock.updates += updates
         clock.rollouts += 1
         clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
@@ -293,9 +293,9 @@ class Loop:
         self.recorder.event({"kind": kind, **counters, **detail})
 
 
-def rollout_length(n_steps: int, n_envs: int, frame_skip: int, clock: Clock) -> int:
+def rollout_length(n_steps: int, n_envs: int, frames_per_step: int, clock: Clock) -> int:
     """Vector steps of the next rollout: n_steps, or fewer where the budget ends before."""
-    per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frame_skip}
+    per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     left = [
         math.ceil((total - clock.read(name)) / per_step[name])
         for name, total in clock.limits.items()

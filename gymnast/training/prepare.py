@@ -14,7 +14,7 @@ from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
 from gymnast.policy import spaces
 from gymnast.policy.layers import Embedding, Linear, Network
-from gymnast.policy.policy import Policy
+from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
 from gymnast.training.summary import Preflight
 
@@ -32,7 +32,7 @@ class Prepared:
         cfg, provenance = self.resolved.config, self.resolved.provenance
         env = self.collector.envs.envs[0]
         policies = {
-            role: Policy(obs, action, cfg.policy, cfg.normalize)
+            role: policy_for(obs, action, cfg)
             for role, (obs, action) in self.collector.spaces.items()
         }
         known = values(cfg)
@@ -64,6 +64,12 @@ class Prepared:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         if self.collector.envs.restore != "replay":
             found.append("this environment does not replay exactly: resume restarts its episodes")
+        spec = self.collector.envs.envs[0].spec
+        if cfg.eval.max_episode_steps is None and (spec is None or spec.max_episode_steps is None):
+            found.append(
+                "no time limit is known: an evaluation lasts as long as its episodes do "
+                "(eval.max_episode_steps)"
+            )
         rollout = cfg.env.n_envs * cfg.algo.n_steps
         total = cfg.stop.env_steps
         if total is not None and total < rollout:

@@ -38,12 +38,15 @@ def rescore(
         result, _ = evaluator.evaluate(policy_of(saved), saved.step, plan)
     finally:
         evaluator.close()
+    score = {key: value for key, value in result.score().items() if key != "env_steps"}
+    if len(result.returns) == 1 and not result.exact:
+        score |= {"low": None, "high": None}  # one episode has no interval
     return {
         "run": run.id,
         "env": cfg.env.id,
         "checkpoint": saved.step,
         "path": str(saved.path),
-        **{key: value for key, value in result.score().items() if key != "env_steps"},
+        **score,
         "length": sum(result.lengths) / len(result.lengths),
         "threshold": cfg.facts.threshold,
         "deterministic": cfg.eval.deterministic,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, load, revise, save
+from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads
 from gymnast.errors import CheckpointError, ConfigError, RunError
 from gymnast.metrics.recorder import Recorder, Sink, Summary
@@ -95,11 +97,9 @@ def resume(
     saved = _where_to_resume(run, at)
     if saved is not None:
         _refuse_nothing_to_do(run, saved, changed=cfg != before)
-    with _open(run, cfg, collector_for(cfg), console) as loop:
-        if cfg != before:
-            durable.replace(run.path / "config.yaml", save(cfg).encode())
-            origins = document.dumps(dict(provenance), indent=1).encode()
-            durable.replace(run.path / "provenance.json", origins)
+    collector = collector_for(cfg)
+    _refuse_what_cannot_begin(cfg, collector, None)
+    with _open(run, cfg, collector, console) as loop:
         if saved is None:
             _start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
@@ -108,6 +108,10 @@ def resume(
             if cfg != before:
                 loop.session.ended = None  # whatever ended it may no longer do so
             _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+        if cfg != before:
+            durable.replace(run.path / "config.yaml", save(cfg).encode())
+            origins = document.dumps(dict(provenance), indent=1).encode()
+            durable.replace(run.path / "provenance.json", origins)
         return run, _train(loop)
 
 
@@ -122,7 +126,7 @@ def _open(
         metrics = declared(cfg, limits_of(collector, cfg))
         log = LogFile(run.path / "log.txt", metrics, ending=end_text)
         stack.enter_context(log.listening())
-        store = MetricStore(run.path / "metrics.db", "w")
+        store, loss = _open_record(run)
         recorder = Recorder(metrics, [Stored(store), log, console(metrics, cfg)])
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
@@ -137,7 +141,10 @@ def _open(
 
         interrupts = stack.enter_context(Interrupts(leave))
         run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
-        yield Loop(run, session, recorder, store, interrupts)
+        loop = Loop(run, session, recorder, store, interrupts)
+        if loss:
+            loop.event("record begins anew", why=loss)
+        yield loop
 
 
 def _start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
@@ -159,6 +166,18 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
         return None
     parent = Run(run.path.parent / info["parent"])
     return parent, checkpoint.find(parent.path, info["parent_step"])
+
+
+def _open_record(run: Run) -> tuple[MetricStore, str]:
+    """The metric record to go on with, and what was lost of it. A damaged one is set aside."""
+    path = run.path / "metrics.db"
+    missing = run.info["attempts"] > 0 and not path.exists()
+    try:
+        return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
+    except RunError as problem:
+        aside = path.with_name(f"metrics.damaged-{int(time.time())}.db")
+        path.rename(aside)
+        return MetricStore(path, "w"), f"{problem.message}; the file is now {aside.name}"
 
 
 def _train(loop: Loop) -> Summary:
@@ -263,8 +282,9 @@ def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None
 
 def _repeatable(cfg: Config[Any]) -> bool:
     """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
-    cadence = cfg.eval.every
-    return "seconds" not in cfg.stop.limits() and (cadence is None or cadence.clock != "seconds")
+    timed = [value for _, value in cfg.algo if isinstance(value, Schedule)]
+    clocks = {schedule.clock for schedule in timed} | set(cfg.stop.limits())
+    return "seconds" not in clocks | {cfg.eval.every.clock if cfg.eval.every else None}
 
 
 def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,10 @@ def main() -> None:
         result = kill_and_compare(
             Path(folder), options.env, options.env_steps, options.kills, options.seed
         )
-    about = {"command": f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}", "revision": revision()}
+    about = {
+        "command": f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}",
+        "revision": revision(),
+    }
     print(json.dumps(about | result, indent=1))
     sys.exit(0 if not result["differences"] and not result["unloadable"] else 1)
 

@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def test_27_every_row_carries_every_clock_and_each_counts_one_thing():
-    run = trained("Script", SETTINGS | {"env.frame_skip": 4})
+    run = trained("Script", SETTINGS | {"env.frames_per_step": 4})
     clock = 0.0
     for row in rows(run):
         assert row["clock/env_steps"] == N * row["clock/vec_steps"] == row["clock/frames"] / 4

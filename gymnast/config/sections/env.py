@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.section import Section
@@ -23,11 +23,11 @@ class EnvConfig(Section):
     """The environment's registered name."""
     kwargs: dict[str, JsonValue] = {}
     """Arguments for its constructor."""
-    n_envs: Annotated[Count, BeforeValidator(_auto)] = AUTO_ENVS
+    n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
     """Copies that step together while collecting; `auto` picks."""
     backend: Literal["auto", "inprocess"] = "auto"
     """Where the copies run."""
     max_episode_steps: Maybe[Count] = OFF
     """A time limit for training episodes other than the environment's own."""
-    frame_skip: Count = 1
+    frames_per_step: Count = 1
     """Game frames that one step costs."""

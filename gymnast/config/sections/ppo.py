@@ -77,6 +77,9 @@ class PPOConfig(AlgoSection):
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         rollout = n_envs * self.n_steps
+        if self.advantage_norm == "minibatch" and self.minibatch(rollout) < 2:
+            problem = f"{self.batch_size} is one step at a time, whose normalised advantage is 0"
+            return [("batch_size", f"{problem} (expected 2 or more, or algo.advantage_norm=off)")]
         if isinstance(self.batch_size, Share) or self.batch_size <= rollout:
             return []
         problem = f"is more than a rollout holds: {n_envs} envs x {self.n_steps} steps = {rollout}"

@@ -1,0 +1,177 @@
+"""What goes wrong around a run is said, and does not spoil the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.errors import ConfigError, EnvError
+from gymnast.launch import group_result
+from gymnast.runs.run import Run
+from gymnast.training.evaluation import Process
+from gymnast.training.prepare import prepare
+from gymnast.training.scores import Scores
+from tests.e2e.commands import answer, gymnast, succeed
+from tests.small_runs import resumed, trained
+
+TINY = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "1 rollouts"}
+
+
+def test_statistics_of_another_environment_are_taken_whole_or_not_at_all():
+    settings = {"normalize.obs": "running", "policy.hidden": [16]}
+    parent = trained("CartPole-v1", TINY | settings)
+    child = trained("Acrobot-v1", TINY | settings, source=parent)
+    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    owners = {name.rpartition(".")[0] for name in event["taken"]}
+    assert owners.isdisjoint({name.rpartition(".")[0] for name in event["fresh"]})
+    assert "normalize.obs" not in owners
+    assert "critic.2" in owners  # the last layer has the same shape in both
+
+
+def test_declared_ranges_serve_static_normalisation_from_the_start():
+    declared = [{"name": n, "low": -5, "high": 5} for n in "abcd"]
+    settings = {"normalize.obs": "static", "facts.observations": declared}
+    prepared = prepare("CartPole-v1", settings)
+    assert prepared.preflight()["parameters"] > 0
+    prepared.collector.close()
+
+
+def test_one_step_at_a_time_with_normalised_advantages_is_refused():
+    with pytest.raises(ConfigError, match="batch_size"):
+        resolve("CartPole-v1", {"algo.batch_size": 1})
+    assert resolve("CartPole-v1", {"algo.batch_size": 1, "algo.advantage_norm": "off"})
+
+
+def test_a_resume_that_cannot_go_on_leaves_the_run_as_it_was():
+    run = trained("CartPole-v1", TINY)
+    before = run.config()
+    with pytest.raises(ConfigError, match="Discrete"):
+        resumed(run, {"eval.starts": "all", "stop.rollouts": 4})
+    assert run.config() == before
+    assert run.info["status"] == "finished"
+    resumed(run, {"stop.rollouts": 4})
+    assert run.info["clocks"]["rollouts"] == 4
+
+
+@pytest.mark.parametrize("harm", ["truncated", "missing"])
+def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
+    run = trained("CartPole-v1", TINY)
+    file = run.path / "metrics.db"
+    if harm == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:5000])
+        assert answer(run.path.parent, "show", run.id)["evaluations"] == []
+    resumed(run, {"stop.rollouts": 4})
+    assert "record begins anew" in {event["kind"] for event in run.events()}
+    assert run.rows()["clock/rollouts"].iloc[-1] == 4
+    assert len(list(run.path.glob("metrics.damaged-*"))) == (harm == "truncated")
+
+
+def test_a_dead_evaluation_process_is_named():
+    cfg = resolve("CartPole-v1", {"eval.episodes": 2}).config
+    prepared = prepare("CartPole-v1", {})
+    from gymnast.training.learner import Learner
+
+    policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy
+    evaluating = Process(cfg, print)
+    scores = Scores(evaluating, None)
+    scores.submit(policy, 0)
+    assert evaluating._child is not None
+    os.kill(evaluating._child.pid, signal.SIGKILL)
+    with pytest.raises(EnvError, match="evaluation process died"):
+        scores.take(lambda: False)
+    with pytest.raises(EnvError, match="evaluation process died"):
+        scores.submit(policy, 1)
+    evaluating.close()
+    prepared.collector.close()
+
+
+def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
+    words = ["train", "CartPole-v1", "--env-steps", "50M", "--name", "long"]
+    words += ["--set", "eval.wait=on", "--set", "eval.every=2 rollouts"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gymnast", *words, "--runs", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    while "eval:episode/return" not in process.stdout.readline():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert answer(tmp_path, "show", "long")["status"] == "stopped"
+
+
+def test_a_group_counts_only_seeds_that_came_to_their_end():
+    score = {"mean": 10.0, "low": 9.0, "high": 11.0}
+    seeds = [
+        {"id": "a", "seed": 0, "status": "finished", "score": score, "solved": True},
+        {"id": "b", "seed": 1, "status": "failed", "score": score, "solved": None},
+    ]
+    result = group_result(seeds)
+    assert result["scored"] == 1
+    assert result["mean"] == 10.0
+
+
+def test_every_verb_takes_the_runs_directory(tmp_path: Path):
+    succeed(tmp_path, "presets")
+    succeed(tmp_path, "metrics")
+    succeed(tmp_path, "config", "check")
+
+
+def test_one_episode_has_no_interval():
+    run = trained("CartPole-v1", TINY)
+    result = answer(run.path.parent, "eval", run.id, "--episodes", "1")
+    assert result["low"] is None
+    assert "no interval" in succeed(run.path.parent, "eval", run.id, "--episodes", "1")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("Unmakeable", "cannot be made"), ("Talks", "not a number")]
+)
+def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_path: Path):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    (tmp_path / "presets").mkdir()
+    preset = "metrics: {env/said: {source: word, description: A word.}}\nvariants: {ppo: {}}\n"
+    (tmp_path / "presets" / f"py:broken:{name}.yaml").write_text(preset)
+    done = gymnast(tmp_path / "runs", "train", f"py:broken:{name}", "--rollouts", "1", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_timed_its_schedules_is_not_called_repeatable():
+    settings = {"algo.lr": "1e-3 -> 0 @ 0..10 clock seconds"}
+    assert Run(trained("CartPole-v1", TINY | settings).path).info["repeatable"] is False
+    assert trained("CartPole-v1", TINY).info["repeatable"] is True
+
+
+BROKEN = """
+import gymnasium as gym
+import numpy as np
+
+
+class Unmakeable(gym.Env):
+    def __init__(self):
+        raise RuntimeError("no licence")
+
+
+class Talks(gym.Env):
+    observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(2, np.float32), 1.0, True, False, {"word": "hello"}
+"""
