@@ -173,12 +173,14 @@ class Schedule:
 
 
 def _mix(shape: str, a: float, b: float, t: float) -> float:
-    """From a (t = 0) to b (t = 1)."""
+    """From a (t = 0) to b (t = 1), never outside the two."""
     if shape == "cosine":
-        return b + (a - b) * (1 + math.cos(math.pi * t)) / 2
-    if shape == "exponential":
-        return a * (b / a) ** t
-    return a + (b - a) * t
+        value = b + (a - b) * (1 + math.cos(math.pi * t)) / 2
+    elif shape == "exponential":
+        value = a * (b / a) ** t
+    else:
+        value = a + (b - a) * t
+    return min(max(value, min(a, b)), max(a, b))
 
 
 _OPTION = re.compile(

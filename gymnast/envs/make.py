@@ -35,8 +35,9 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     except error.DependencyNotInstalled as problem:
         raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
-        guess = "" if "Did you mean" in str(problem) else closest(cfg.id, gym.registry)
-        raise EnvError(f"{problem}{guess}", fix="see `gymnast presets` for what ships") from None
+        what = str(problem).partition(" Did you mean")[0].rstrip(".")
+        guess = closest(cfg.id, gym.registry)
+        raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
         raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
     except TypeError as problem:

@@ -23,8 +23,8 @@ def sparkline(values: Sequence[float], width: int = 20) -> str:
     seen = [v for v in cells if math.isfinite(v)]
     if not seen:
         return " " * len(cells)
-    low, span = min(seen), max(seen) - min(seen)
-    return "".join(_bar(v, low, span) if math.isfinite(v) else " " for v in cells)
+    low, span = min(seen) / 2, max(seen) / 2 - min(seen) / 2  # halves: the span may overflow
+    return "".join(_bar(v / 2, low, span) if math.isfinite(v) else " " for v in cells)
 
 
 def line_chart(
@@ -88,7 +88,8 @@ def _points(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float
 
 
 def _place(value: float, low: float, high: float, cells: int) -> int:
-    return round((value - low) / (high - low) * (cells - 1)) if high > low else 0
+    span = high / 2 - low / 2  # halves: the span may overflow
+    return round((value / 2 - low / 2) / span * (cells - 1)) if span > 0 else 0
 
 
 def _joined(cells: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

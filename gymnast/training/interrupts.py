@@ -12,7 +12,8 @@ from collections.abc import Callable
 from types import FrameType
 
 GRACE_SECONDS = 20.0
-LEAVE_SECONDS = 1.0
+LEAVE_SECONDS = 3.0
+"""How long leaving may take before the process ends all the same."""
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 
 

@@ -171,7 +171,7 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
 def _open_record(run: Run) -> tuple[MetricStore, str]:
     """The metric record to go on with, and what was lost of it. A damaged one is set aside."""
     path = run.path / "metrics.db"
-    missing = run.info["attempts"] > 0 and not path.exists()
+    missing = max(checkpoint.steps(run.path), default=0) > 0 and not path.exists()
     try:
         return MetricStore(path, "w"), "metrics.db was missing" if missing else ""
     except RunError as problem:

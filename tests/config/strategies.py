@@ -62,12 +62,12 @@ configs = st.fixed_dictionaries(
             {"id": texts},
             optional={
                 "kwargs": st.dictionaries(texts, json_values, max_size=3),
-                "n_envs": st.just("auto") | counts,
+                "n_envs": st.just("auto") | st.integers(1, 65_536),
                 "max_episode_steps": maybe(counts),
             },
         ),
         "algo": st.fixed_dictionaries(
-            {"name": st.just("ppo")},
+            {"name": st.just("ppo"), "advantage_norm": st.sampled_from(["rollout", "off"])},
             optional={
                 "batch_size": shares,
                 "lr": coefficients,
@@ -77,7 +77,6 @@ configs = st.fixed_dictionaries(
                 "gamma": st.floats(0, 1),
                 "max_grad_norm": maybe(positive),
                 "target_kl": maybe(positive),
-                "advantage_norm": st.sampled_from(["minibatch", "rollout", "off"]),
             },
         ),
         "stop": st.fixed_dictionaries(

@@ -123,7 +123,6 @@ def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str
         "algo.batch_size",
         "policy/kl is high, 9 rows",
         "lower algo.lr",
-        f"gymnast resume {run.id}",
         f"gymnast eval {run.id}:best",
     ):
         assert text in page

@@ -187,7 +187,7 @@ def test_into_a_pipe_go_plain_lines_and_every_evaluation(row):
     assert lines[2] == "checkpoint at 2,048 env steps: reason best"
     assert "4,096 env steps" in lines[3], "the last row is always told"
     assert lines[4].startswith("solved: ")
-    assert "gymnast resume k3f9a2bc" in lines[-1]
+    assert "gymnast show k3f9a2bc" in lines[-1]
 
 
 def test_quiet_prints_one_line(row):
@@ -301,4 +301,4 @@ def test_the_terminal_is_usable_however_the_process_ends(how, act, code):
     if how == "exception":
         assert "RuntimeError: broken on purpose" in seen
     if how == "close":
-        assert seen.rstrip().endswith("gymnast resume k3f9a2bc")
+        assert seen.rstrip().endswith("gymnast show k3f9a2bc")

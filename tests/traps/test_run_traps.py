@@ -106,6 +106,7 @@ def test_37_a_batch_of_one_is_one_transition_and_a_share_follows_the_number_of_c
     def updates(batch_size: int | str, n_envs: int) -> float:
         settings = SETTINGS | {"algo.batch_size": batch_size, "env.n_envs": n_envs}
         settings |= {"stop.env_steps": n_envs * 8, "algo.epochs": 1, "eval.every": "off"}
+        settings |= {"algo.advantage_norm": "rollout"}
         run: Run = trained("Script", settings)
         return rows(run)[0]["clock/updates"]
 
