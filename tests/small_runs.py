@@ -15,8 +15,8 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
 from gymnast.training.notebook import train
+from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
-from gymnast.training.start import resume
 
 Row = dict[str, float]
 

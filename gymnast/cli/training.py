@@ -17,8 +17,9 @@ from gymnast.metrics.sinks.console import Console
 from gymnast.runs import store
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
+from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
-from gymnast.training.start import Label, begin, resume
+from gymnast.training.start import Label, begin
 from gymnast.training.summary import end_text, preflight_text
 
 Show = Literal["everything", "ending", "nothing"]

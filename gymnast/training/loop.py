@@ -25,6 +25,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import stream
 from gymnast.training.bundle import write_bundle
+from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
@@ -245,41 +246,18 @@ class Loop:
         confirmed = None if interrupted else self.confirm(version)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        solved = (
-            None if threshold is None else confirmed is not None and is_solved(score, threshold)
-        )
+        solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
-        stopped = interrupted or self.interrupts.asked()
-        self.run.update(
-            status="stopped" if stopped else "finished",
-            reason=reason.text,
-            reason_kind=reason.kind,
-            solved=solved,
+        ended = Ended(
+            reason=reason,
+            interrupted=interrupted or self.interrupts.asked(),
             score=score,
             confirmed=confirmed is not None,
-            clocks=s.clock.counters(),
-            checkpoints={
-                "best": version if confirmed or best else None,
-                "latest": s.clock.env_steps,
-            },
-            alerts=self.recorder.alerts.state()["alerts"],
-        )
-        info = self.run.info
-        return Summary(
-            id=self.run.id,
-            name=info["name"],
-            preset=info["preset"],
-            path=str(self.run.path),
             solved=solved,
-            reason=reason.text,
-            score=score,  # type: ignore[typeddict-item]
-            threshold=threshold,
-            env_steps=s.clock.env_steps,
-            seconds=s.clock.seconds,
-            best=version,
-            interrupted=stopped,
+            best=version if confirmed or best else None,
         )
+        return close_books(self.run, s.clock, ended, self.recorder.alerts)
 
     def confirm(self, version: int) -> Evaluation | None:
         saved = checkpoint.find(self.run.path, version)

@@ -12,16 +12,16 @@ from typing import Any
 
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
-from gymnast.config.resolve import Resolved, load, revise, save
+from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads
-from gymnast.errors import CheckpointError, ConfigError, RunError
+from gymnast.errors import CheckpointError, RunError
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
 from gymnast.metrics.specs import Metric, declared
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import checkpoint, document, durable, machine
+from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.evaluate import refuse_uncountable
@@ -57,7 +57,7 @@ def begin(
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
     cfg = resolved.config
-    _refuse_what_cannot_begin(cfg, collector, source)
+    refuse_what_cannot_begin(cfg, collector, source)
     run = Run.create(
         runs_dir,
         config_text=save(cfg),
@@ -74,49 +74,13 @@ def begin(
         threshold=cfg.facts.threshold,
         repeatable=_repeatable(cfg),
     )
-    with _open(run, cfg, collector, console) as loop:
-        _start_fresh(loop, source)
-        return run, _train(loop)
-
-
-def resume(
-    run: Run,
-    collector_for: Callable[[Config[Any]], VectorCollector],
-    *,
-    at: str = "latest",
-    overrides: Mapping[str, Any],
-    optimizer: bool = True,
-    console: ConsoleFor,
-) -> tuple[Run, Summary]:
-    """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
-    before = load(run.config(), at=str(run.path / "config.yaml"))
-    cfg, provenance = before, run.provenance()
-    if overrides:
-        cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
-        _refuse_other_shape(before, cfg)
-    saved = _where_to_resume(run, at)
-    if saved is not None:
-        _refuse_nothing_to_do(run, saved, changed=cfg != before)
-    collector = collector_for(cfg)
-    _refuse_what_cannot_begin(cfg, collector, None)
-    with _open(run, cfg, collector, console) as loop:
-        if saved is None:
-            _start_fresh(loop, _parent_of(run))
-            loop.event("begun again", why="it was ended before its first checkpoint")
-        else:
-            _restore(loop, saved, optimizer=optimizer)
-            if cfg != before:
-                loop.session.ended = None  # whatever ended it may no longer do so
-            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
-        if cfg != before:
-            durable.replace(run.path / "config.yaml", save(cfg).encode())
-            origins = document.dumps(dict(provenance), indent=1).encode()
-            durable.replace(run.path / "provenance.json", origins)
-        return run, _train(loop)
+    with open_run(run, cfg, collector, console) as loop:
+        start_fresh(loop, source)
+        return run, train_to_end(loop)
 
 
 @contextmanager
-def _open(
+def open_run(
     run: Run, cfg: Config[Any], collector: VectorCollector, console: ConsoleFor
 ) -> Iterator[Loop]:
     """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
@@ -147,25 +111,10 @@ def _open(
         yield loop
 
 
-def _start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
+def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
     loop.session.collector.begin()
     if source is not None:
         _take_weights(loop, *source)
-
-
-def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
-    """None for a run that was ended before its very first checkpoint."""
-    if at == "latest" and not checkpoint.steps(run.path):
-        return None
-    return checkpoint.find(run.path, at)
-
-
-def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
-    info = run.info
-    if info["parent"] is None:
-        return None
-    parent = Run(run.path.parent / info["parent"])
-    return parent, checkpoint.find(parent.path, info["parent_step"])
 
 
 def _open_record(run: Run) -> tuple[MetricStore, str]:
@@ -180,7 +129,7 @@ def _open_record(run: Run) -> tuple[MetricStore, str]:
         return MetricStore(path, "w"), f"{problem.message}; the file is now {aside.name}"
 
 
-def _train(loop: Loop) -> Summary:
+def train_to_end(loop: Loop) -> Summary:
     try:
         summary = loop.train()
     except BaseException as problem:
@@ -192,45 +141,6 @@ def _train(loop: Loop) -> Summary:
     return summary
 
 
-def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
-    run, session = loop.run, loop.session
-    restarted = session.restore(saved, loop.recorder.alerts, optimizer=optimizer)
-    rollouts = session.clock.rollouts
-    loop.row = dict(saved.document("metrics"))
-    loop.store.supersede(rollouts)
-    run.supersede(rollouts)
-    checkpoint.supersede(run.path, saved.step)
-    for file in run.traces.glob("*-*.safetensors"):
-        if int(file.stem.rpartition("-")[2]) > saved.step:
-            file.unlink()
-    if restarted:
-        loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
-    for sentence in saved.skipped:
-        loop.event("checkpoint skipped", why=sentence)
-
-
-def _say_what_changed(
-    loop: Loop, before: Config[Any], cfg: Config[Any], saved: Checkpoint, *, optimizer: bool
-) -> None:
-    from gymnast.config.saved import diff
-
-    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
-    differs = [key for key in here if here[key] != machine_before.get(key)]
-    changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
-    exact = optimizer and not differs and not changes
-    loop.event(
-        "resumed",
-        checkpoint=saved.step,
-        changes=changes,
-        fresh_optimizer=not optimizer,
-        bit_exact=exact,
-        differs=differs,
-    )
-    if changes and before.stop.limits() != cfg.stop.limits():
-        moved = loop.session.control.moved_by_budget()
-        loop.event("budget changed", schedules_moved=moved)
-
-
 def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
     for role, learner in loop.session.learners.items():
         arrays = of_role(role, saved.tensors(POLICY))
@@ -238,7 +148,7 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
         loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
 
 
-def _refuse_what_cannot_begin(
+def refuse_what_cannot_begin(
     cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
@@ -257,36 +167,8 @@ def _refuse_what_cannot_begin(
                 )
 
 
-def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
-    """What a checkpoint cannot be poured into."""
-    fixed = ("seed", "policy", "env", "normalize")
-    changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
-    if before.algo.name != cfg.algo.name:
-        changed.append("algo.name")
-    if changed:
-        raise ConfigError(
-            f"resume cannot change {', '.join(changed)}",
-            fix="start a new run from its weights: gymnast train ... --from RUN",
-        )
-
-
-def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:
-    info = run.info
-    if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
-        return
-    raise RunError(
-        f"{run.id} is finished ({info['reason']})",
-        fix=f"gymnast resume {run.id} --env-steps N, or --set stop.solved=off, or --at CHECKPOINT",
-    )
-
-
 def _repeatable(cfg: Config[Any]) -> bool:
     """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
     timed = [value for _, value in cfg.algo if isinstance(value, Schedule)]
     clocks = {schedule.clock for schedule in timed} | set(cfg.stop.limits())
     return "seconds" not in clocks | {cfg.eval.every.clock if cfg.eval.every else None}
-
-
-def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be the same for the same bits."""
-    return {key: info.get(key) for key in ("versions", "cpu")}

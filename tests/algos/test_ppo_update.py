@@ -194,7 +194,8 @@ def test_an_update_is_a_function_of_its_inputs():
 
 def test_a_share_of_the_rollout_follows_its_size_and_a_count_does_not():
     for batch_size, steps in (("25%", 4), ("100%", 1), (24, 4), (1, 96), (50, 2)):
-        practice, rollout = practised(False, {"algo.epochs": 1, "algo.batch_size": batch_size})
+        settings = {"algo.epochs": 1, "algo.batch_size": batch_size}
+        practice, rollout = practised(False, settings | {"algo.advantage_norm": "rollout"})
         assert updated(practice, rollout, Recorded())["optim/steps"] == steps
 
 

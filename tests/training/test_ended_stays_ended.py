@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gymnast.metrics.sinks.console import Console
 from gymnast.training.notebook import train
+from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
-from gymnast.training.start import resume
 
 SETTINGS = {
     "stop.env_steps": 4096,

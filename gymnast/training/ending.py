@@ -1,0 +1,54 @@
+"""How a run ended, written into the run and told as a summary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gymnast.clock import Clock
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.recorder import Summary
+from gymnast.runs.run import Run
+from gymnast.training.stop import Reason
+
+
+@dataclass(frozen=True)
+class Ended:
+    reason: Reason
+    interrupted: bool
+    score: dict[str, Any] | None
+    confirmed: bool
+    """The score was measured on held-out seeds, at the end."""
+    solved: bool | None
+    """None where there is no threshold to clear."""
+    best: int | None
+    """Env steps of the best version."""
+
+
+def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary:
+    run.update(
+        status="stopped" if ended.interrupted else "finished",
+        reason=ended.reason.text,
+        reason_kind=ended.reason.kind,
+        solved=ended.solved,
+        score=ended.score,
+        confirmed=ended.confirmed,
+        clocks=clock.counters(),
+        checkpoints={"best": ended.best, "latest": clock.env_steps},
+        alerts=alerts.state()["alerts"],
+    )
+    info = run.info
+    return Summary(
+        id=run.id,
+        name=info["name"],
+        preset=info["preset"],
+        path=str(run.path),
+        solved=ended.solved,
+        reason=ended.reason.text,
+        score=ended.score,  # type: ignore[typeddict-item]
+        threshold=info["threshold"],
+        env_steps=clock.env_steps,
+        seconds=clock.seconds,
+        best=ended.best,
+        interrupted=ended.interrupted,
+    )

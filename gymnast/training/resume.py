@@ -1,0 +1,140 @@
+"""Go on with a run, exactly as if nothing had happened, unless told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.config import Config
+from gymnast.config.resolve import load, revise, save
+from gymnast.config.saved import diff
+from gymnast.errors import ConfigError, RunError
+from gymnast.metrics.recorder import Summary
+from gymnast.runs import checkpoint, document, durable, machine
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
+from gymnast.training.loop import Loop
+from gymnast.training.start import (
+    ConsoleFor,
+    open_run,
+    refuse_what_cannot_begin,
+    start_fresh,
+    train_to_end,
+)
+
+
+def resume(
+    run: Run,
+    collector_for: Callable[[Config[Any]], VectorCollector],
+    *,
+    at: str = "latest",
+    overrides: Mapping[str, Any],
+    optimizer: bool = True,
+    console: ConsoleFor,
+) -> tuple[Run, Summary]:
+    """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
+    before = load(run.config(), at=str(run.path / "config.yaml"))
+    cfg, provenance = before, run.provenance()
+    if overrides:
+        cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
+        _refuse_other_shape(before, cfg)
+    saved = _where_to_resume(run, at)
+    if saved is not None:
+        _refuse_nothing_to_do(run, saved, changed=cfg != before)
+    collector = collector_for(cfg)
+    refuse_what_cannot_begin(cfg, collector, None)
+    with open_run(run, cfg, collector, console) as loop:
+        if saved is None:
+            start_fresh(loop, _parent_of(run))
+            loop.event("begun again", why="it was ended before its first checkpoint")
+        else:
+            _restore(loop, saved, optimizer=optimizer)
+            if cfg != before:
+                loop.session.ended = None  # whatever ended it may no longer do so
+            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+        if cfg != before:
+            durable.replace(run.path / "config.yaml", save(cfg).encode())
+            origins = document.dumps(dict(provenance), indent=1).encode()
+            durable.replace(run.path / "provenance.json", origins)
+        return run, train_to_end(loop)
+
+
+def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
+    """None for a run that was ended before its very first checkpoint."""
+    if at == "latest" and not checkpoint.steps(run.path):
+        return None
+    return checkpoint.find(run.path, at)
+
+
+def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
+    info = run.info
+    if info["parent"] is None:
+        return None
+    parent = Run(run.path.parent / info["parent"])
+    return parent, checkpoint.find(parent.path, info["parent_step"])
+
+
+def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
+    run, session = loop.run, loop.session
+    restarted = session.restore(saved, loop.recorder.alerts, optimizer=optimizer)
+    rollouts = session.clock.rollouts
+    loop.row = dict(saved.document("metrics"))
+    loop.store.supersede(rollouts)
+    run.supersede(rollouts)
+    checkpoint.supersede(run.path, saved.step)
+    for file in run.traces.glob("*-*.safetensors"):
+        if int(file.stem.rpartition("-")[2]) > saved.step:
+            file.unlink()
+    if restarted:
+        loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
+    for sentence in saved.skipped:
+        loop.event("checkpoint skipped", why=sentence)
+
+
+def _say_what_changed(
+    loop: Loop, before: Config[Any], cfg: Config[Any], saved: Checkpoint, *, optimizer: bool
+) -> None:
+    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
+    differs = [key for key in here if here[key] != machine_before.get(key)]
+    changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
+    exact = optimizer and not differs and not changes
+    loop.event(
+        "resumed",
+        checkpoint=saved.step,
+        changes=changes,
+        fresh_optimizer=not optimizer,
+        bit_exact=exact,
+        differs=differs,
+    )
+    if changes and before.stop.limits() != cfg.stop.limits():
+        moved = loop.session.control.moved_by_budget()
+        loop.event("budget changed", schedules_moved=moved)
+
+
+def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
+    """What a checkpoint cannot be poured into."""
+    fixed = ("seed", "policy", "env", "normalize")
+    changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
+    if before.algo.name != cfg.algo.name:
+        changed.append("algo.name")
+    if changed:
+        raise ConfigError(
+            f"resume cannot change {', '.join(changed)}",
+            fix="start a new run from its weights: gymnast train ... --from RUN",
+        )
+
+
+def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:
+    info = run.info
+    if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
+        return
+    raise RunError(
+        f"{run.id} is finished ({info['reason']})",
+        fix=f"gymnast resume {run.id} --env-steps N, or --set stop.solved=off, or --at CHECKPOINT",
+    )
+
+
+def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be the same for the same bits."""
+    return {key: info.get(key) for key in ("versions", "cpu")}
