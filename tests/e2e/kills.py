@@ -92,6 +92,8 @@ def kill_and_compare(
                 continue
             done["while_saving"] += any(run.checkpoints.glob(".draft-*"))
             unloadable += _unloadable(run)
+            if run.info["status"] == "finished":  # killed after its last word
+                break
             done["resumes"] += 1
             process = _gymnast(runs_dir, "resume", name, "--quiet")
         done["runs"] += 1
