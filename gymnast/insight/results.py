@@ -105,6 +105,9 @@ def markdown() -> str:
         "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
         "from start to stop, evaluation included.",
         "",
+        "Presets were adjusted while looking at some of these training seeds. Seeds that played no part",
+        "in that are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",
+        "",
         "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes "
         "| env steps | seconds |",
         "|---|---|---|---|---|---|---|---|---|",
