@@ -47,12 +47,13 @@ def train_one(
     """How it ended; after a dry run, what would have happened."""
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo)
-    if show == "everything" or (dry_run and show == "ending"):
-        click.echo(preflight_text(prepared.preflight()))
-        click.echo()
-    if dry_run:
-        prepared.collector.close()
-        return dict(prepared.preflight())
+    if show == "everything" or dry_run:
+        before = prepared.preflight()
+        if show != "nothing":
+            click.echo(f"{preflight_text(before)}\n")
+        if dry_run:
+            prepared.collector.close()
+            return dict(before)
     name, group, tags = label
     _, summary = begin(
         prepared.resolved,

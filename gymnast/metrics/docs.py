@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gymnast.metrics.explain import bounds_text, catalogue, range_text
-from gymnast.metrics.metric import ANY, Metric
+from gymnast.metrics.explain import catalogue, how_it_is_judged
+from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import SECTIONS
 
 PATH = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -44,12 +44,7 @@ def _entry(metric: Metric) -> str:
     lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
     facts = {
         "better": metric.better,
-        "estimator": metric.estimator,
-        "window": metric.window,
-        "bounds": bounds_text(metric),
-        "healthy": "" if metric.healthy == ANY else range_text(metric, metric.healthy),
-        "if low": metric.if_low,
-        "if high": metric.if_high,
+        **how_it_is_judged(metric),
         "exact": "" if metric.exact else "no",
     }
     lines += [f"- {title}: {text}" for title, text in facts.items() if text]

@@ -69,6 +69,18 @@ def range_text(metric: Metric, span: Bounds) -> str:
     return metric.format_range(span)
 
 
+def how_it_is_judged(metric: Metric) -> dict[str, str]:
+    """What a number is made of and held against; empty where there is nothing to say."""
+    return {
+        "estimator": metric.estimator,
+        "window": metric.window,
+        "bounds": bounds_text(metric),
+        "healthy": "" if metric.healthy == ANY else range_text(metric, metric.healthy),
+        "if low": metric.if_low,
+        "if high": metric.if_high,
+    }
+
+
 def page(metric: Metric) -> str:
     """One metric, explained for a person."""
     spread = {
@@ -76,12 +88,7 @@ def page(metric: Metric) -> str:
             metric.unit, metric.unit
         ),
         "better": metric.better or "neither direction",
-        "estimator": metric.estimator,
-        "window": metric.window,
-        "bounds": bounds_text(metric),
-        "healthy": "" if metric.healthy == ANY else range_text(metric, metric.healthy),
-        "if low": metric.if_low,
-        "if high": metric.if_high,
+        **how_it_is_judged(metric),
         "repeats": "bit for bit" if metric.exact else "no: it depends on wall time",
     }
     lines = [metric.name, f"  {metric.description}", ""]

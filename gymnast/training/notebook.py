@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +68,18 @@ class Player:
 
     def act(self, obs: Any) -> Any:
         """The most likely action, as the environment takes it."""
-        one = np.ndim(obs) == len(self.policy.obs.shape)
-        batch = np.asarray(obs, dtype=self.policy.obs.dtype)
-        action, _ = self.policy.act(batch[None] if one else batch, None)
-        action = self.policy.head.for_env(action)
-        return action[0] if one else action
+        return self._each(
+            obs, lambda batch: self.policy.head.for_env(self.policy.act(batch, None)[0])
+        )
 
     def value(self, obs: Any) -> Any:
         """What the critic expects from here on."""
+        return self._each(obs, self.policy.value)
+
+    def _each(self, obs: Any, answer: Callable[[np.ndarray], np.ndarray]) -> Any:
         one = np.ndim(obs) == len(self.policy.obs.shape)
         batch = np.asarray(obs, dtype=self.policy.obs.dtype)
-        value = self.policy.value(batch[None] if one else batch)
-        return value[0] if one else value
+        return answer(batch[None])[0] if one else answer(batch)
 
 
 def load(run: Run | str, *, runs_dir: str | Path | None = None) -> Player:

@@ -27,7 +27,7 @@ from gymnast.runs.run import Run
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import Interrupts
-from gymnast.training.learner import Learner
+from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, limits_of, of_role
@@ -152,8 +152,9 @@ def refuse_what_cannot_begin(
     cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
+    load_algorithm(cfg.algo)  # the slow import
     for role, (obs, action) in collector.spaces.items():
-        policy = Learner(role, obs, action, cfg).policy
+        policy = policy_for(obs, action, cfg)
         if cfg.eval.starts == "all":
             refuse_uncountable(obs)
         if source is not None:
