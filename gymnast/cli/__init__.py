@@ -45,7 +45,7 @@ HELP = {
     "train": "Train a policy on an environment or preset.",
     "resume": "Go on with a run from one of its checkpoints.",
     "eval": "Score a run's policy on fixed seeds.",
-    "runs": "List runs, newest first.",
+    "runs": "List runs; rm, prune, tag and note keep them in order.",
     "show": "Everything about one run.",
     "rows": "A run's metric record as CSV or JSON.",
     "compare": "Two or more runs side by side.",
