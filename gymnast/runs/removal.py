@@ -134,7 +134,7 @@ def _parents(runs: Sequence[dict[str, Any]], doomed: Collection[str]) -> dict[st
     kept: dict[str, Reason] = {}
     for run_id in parent_of.keys() - set(doomed):
         parent = parent_of.get(run_id)
-        while parent in doomed and parent not in kept:
+        while parent is not None and parent in doomed and parent not in kept:
             kept[parent] = "parent"
             parent = parent_of.get(parent)
     return kept
