@@ -176,7 +176,7 @@ def _settings(
     """What they belong to, the config, and the origin of each value."""
     from gymnast.config.resolve import load, resolve, revise
 
-    run = _run_named(name, directory)
+    run = run_named(name, directory)
     if run is None:
         resolved = resolve(name, overrides)
         note = "" if resolved.has_preset else _NO_PRESET
@@ -190,7 +190,7 @@ def _settings(
 _NO_PRESET = " (no preset and no run of this name: defaults; training adds some for its spaces)"
 
 
-def _run_named(name: str, directory: Path) -> Run | None:
+def run_named(name: str, directory: Path) -> Run | None:
     """None where a preset has this name, or where no run has and it may be an environment's."""
     from gymnast.config import presets as files
 
