@@ -23,6 +23,7 @@ VERBS = {
     "metrics": "metrics",
     "config": "config",
     "reproduce": "reproduce",
+    "init": "init",
 }
 """Verb -> module of this package that defines a click command of the same name (`eval_` for eval)."""
 
@@ -55,6 +56,7 @@ HELP = {
     "metrics": "What each number means.",
     "config": "Show, check, format and diff configs.",
     "reproduce": "Repeat a stored result and say whether it holds.",
+    "init": "Begin an environment of your own.",
 }
 """One line per verb, said here so that `gymnast --help` imports none of them."""
 
