@@ -82,9 +82,10 @@ def end_of(seed: int) -> End:
 
 
 class Broken(Script):
-    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`."""
+    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`,
+    or of all."""
 
-    def __init__(self, how: str, at: int = 3, only: int = 2) -> None:
+    def __init__(self, how: str, at: int = 3, only: int | str = 2) -> None:
         super().__init__(length=50)
         self.how, self.at, self.only = how, at, only
         if how in ("category", "fraction", "no category"):
@@ -129,7 +130,7 @@ class Broken(Script):
                 return fine
 
     def _now(self) -> bool:
-        return self.seed == self.only and self.t == self.at
+        return self.only in ("all", self.seed) and self.t == self.at
 
 
 class Forgetful(Script):
@@ -281,4 +282,17 @@ class Trouble(Script):
                     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
                     resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
                     np.ones(2**30)
+        return super().step(action)
+
+
+class Slow(Script):
+    """Takes its time over each step of every second episode."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(length=6)
+        self.seconds = seconds
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.seed % 2:
+            time.sleep(self.seconds)
         return super().step(action)
