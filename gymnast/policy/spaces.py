@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -23,6 +24,26 @@ class Vector:
     def size(self) -> int:
         return int(np.prod(self.shape, dtype=int))
 
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        """Write what an environment gave into row i; or say what is wrong with it."""
+        if not isinstance(obs, np.ndarray):
+            return f"the observation is a {type(obs).__name__}, not an array"
+        if obs.shape != self.shape:
+            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        try:
+            rows[i] = obs
+        except (TypeError, ValueError):
+            return f"the observation is of {obs.dtype}, not numbers"
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        """Which rows [N] hold NaN or infinity; None if none does."""
+        # a sum is finite unless a term is not (or it overflows, which the second look sorts out)
+        if math.isfinite(rows.sum(dtype=np.float64)):
+            return None
+        bad = np.asarray(~np.isfinite(rows.reshape(len(rows), -1)).all(1))
+        return bad if bad.any() else None
+
 
 @dataclass(frozen=True)
 class Category:
@@ -32,6 +53,15 @@ class Category:
     first: int
     shape = ()
     dtype = np.dtype(np.int64)
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        if not (_is_index(obs) and self.first <= obs < self.first + self.n):
+            return f"the observation is {obs!r}, not one of {self.n} categories"
+        rows[i] = obs
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -108,6 +138,38 @@ def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Obser
         for c, x in zip(components, obs.high, strict=True)
     )
     return replace(obs, low=low, high=high)
+
+
+def blank(space: Observation, n: int) -> np.ndarray:
+    """Rows for n observations, each a valid one."""
+    nothing = space.first if isinstance(space, Category) else 0
+    return np.full((n, *space.shape), nothing, space.dtype)
+
+
+def n_options(space: Action) -> int:
+    """Width of an action mask: how many options it rules on."""
+    return space.n if isinstance(space, Choice) else 0
+
+
+def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
+    """Write which actions an environment allows into row i (all, if it does not say); or say what
+    is wrong."""
+    if given is None:
+        rows[i] = True
+        return None
+    allowed = np.asarray(given)
+    if not isinstance(space, Choice):
+        return 'info["action_mask"] is only understood for Discrete actions'
+    if allowed.shape != (space.n,):
+        return f'info["action_mask"] has shape {allowed.shape}, not ({space.n},)'
+    rows[i] = allowed
+    return None if rows[i].any() else 'info["action_mask"] allows no action'
+
+
+def _is_index(obs: Any) -> bool:
+    return isinstance(obs, int) or (
+        np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
+    )
 
 
 def _is_image(space: Any) -> bool:
