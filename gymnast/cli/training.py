@@ -107,8 +107,8 @@ def debugging(wanted: bool) -> Iterator[None]:
     with watched():
         try:
             yield
-        except EnvError:
-            traceback.print_exc()
+        except EnvError as problem:
+            click.echo(problem.traceback or traceback.format_exc(), err=True)
             raise
 
 

@@ -18,11 +18,12 @@ from gymnast.training.loop import Loop
 
 
 def in_one_process(cfg: Config[Any]) -> Config[Any]:
-    """Where things run, never what they compute: environments and evaluation here, one thread."""
+    """Where things run, never what they compute: environments and evaluation here, one thread; an
+    environment that breaks ends the training instead of beginning anew."""
     return cfg.model_copy(
         update={
             "threads": 1,
-            "env": cfg.env.model_copy(update={"backend": "inprocess"}),
+            "env": cfg.env.model_copy(update={"backend": "inprocess", "on_fault": "stop"}),
             "eval": cfg.eval.model_copy(update={"mode": "inline"}),
         }
     )

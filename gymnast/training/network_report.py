@@ -15,7 +15,9 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
+from gymnast.config.section import Span
 from gymnast.engine.threads import fix_threads
+from gymnast.envs.backend import refuse
 from gymnast.policy import inference
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
@@ -30,7 +32,8 @@ Array = np.ndarray
 RESETS = 100
 """First observations over which a policy is compared with a uniform one."""
 BATCH = (256, 1024)
-"""Env steps of the batch: the preset's own rollout, but no fewer and no more than these."""
+"""Env steps of the batch: the preset's own rollout, but no fewer and no more than these. Where it is
+of whole episodes: one of each copy."""
 UNIFORM, CENTRED = 0.99, 0.05
 """A uniform start: this share of the largest entropy; means this near the centre, as a share of the
 range."""
@@ -54,14 +57,12 @@ def network_report(
             learner.load(arrays, state["learners"][role], optimizer=True)
     values = Control(cfg.algo).values(clock)
     firsts = first_observations(collector)
-    n_envs = cfg.env.n_envs
-    fewest, most = (-(-steps // n_envs) for steps in BATCH)
-    n_steps = max(fewest, min(most, getattr(values, "n_steps", fewest)))
     collector.begin()
     lineup = {role: learner.policy for role, learner in learners.items()}
-    rollouts = collector.collect(lineup, n_steps, clock).rollouts
+    collected = collector.collect(lineup, _short(values.span(), cfg.env.n_envs), clock)
+    rollouts = collected.rollouts
     return {
-        "batch": {"env_steps": n_steps * n_envs, "n_envs": n_envs},
+        "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
         "roles": {
             role: {
                 "start": start(learner.policy, firsts),
@@ -130,7 +131,8 @@ def first_observations(collector: VectorCollector, count: int = RESETS) -> Array
     envs, shown = collector.envs, []
     for first in range(0, count, envs.n_envs):
         copies = range(min(envs.n_envs, count - first))
-        envs.reset(copies, [episode_seed(0, "first observation", first + i) for i in copies])
+        seeds = [episode_seed(0, "first observation", first + i) for i in copies]
+        refuse(envs.name, envs.reset(copies, seeds))
         shown.append(envs.obs[: len(copies)].copy())
     return np.concatenate(shown)
 
@@ -142,13 +144,21 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     known = {key: value for key, value in whole.items() if key in type(values).model_fields}
     before = learner.snapshot()
     metrics = learner.learn(rollout, values.model_copy(update=known), stream(0, "gradient"))
-    network = getattr(learner.algorithm, "network", None)
+    descent = getattr(learner.algorithm, "descent", None)
     found = None
-    if metrics.get("optim/steps") and network is not None:
-        views = learner.policy.parameters.views_of(network.gradient)
+    if metrics.get("optim/steps") and descent is not None:
+        views = learner.policy.parameters.views_of(descent.network.gradient)
         found = {name: view.copy() for name, view in views.items()}
     learner.roll_back(before)
     return found
+
+
+def _short(span: Span, n_envs: int) -> Span:
+    """The algorithm's own span within `BATCH`; of whole episodes, one of each copy."""
+    if span.episodes is not None or span.steps is None:
+        return replace(span, episodes=1)
+    fewest, most = (-(-steps // n_envs) for steps in BATCH)
+    return replace(span, steps=max(fewest, min(most, span.steps)))
 
 
 def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
