@@ -35,7 +35,7 @@ class Practice:
 
     def collect(self) -> Rollout:
         policies = {"agent": self.learner.policy}
-        found = self.collector.collect(policies, self.cfg.algo.n_steps, self.clock)
+        found = self.collector.collect(policies, self.cfg.algo.span(), self.clock)
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
