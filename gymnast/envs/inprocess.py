@@ -119,7 +119,7 @@ class InProcess:
         faults: list[Fault] = []
         if not math.isfinite(self._reward.sum()):
             for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():
-                faults.append(self._fault(i, f"the reward is {self._reward[i]}"))
+                faults += [self._fault(i, f"the reward is {self._reward[i]}")]
         bad = self.obs_space.not_finite(self.obs)
         if bad is not None:
             for i in np.flatnonzero(bad).tolist():

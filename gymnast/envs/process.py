@@ -33,6 +33,8 @@ AT_ONCE = 0.01
 
 
 class Process:
+    restore: Literal["state", "replay", "none"] = "replay"
+
     def __init__(
         self,
         cfg: EnvConfig,
@@ -44,7 +46,7 @@ class Process:
         """`limit` of steps per episode, instead of the environment's own; `info_keys` are kept of
         an episode's last info; `tell` gets whatever the environments print."""
         n = cfg.n_envs
-        self.name, self.n_envs, self.restore = cfg.id, n, _REPLAY
+        self.name, self.n_envs = cfg.id, n
         parts = min(cfg.workers or len(os.sched_getaffinity(0)), n)
         edges = [n * part // parts for part in range(parts + 1)]
         order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
@@ -60,6 +62,8 @@ class Process:
         ]
         self._owner = [worker for worker in self._workers for _ in worker.copies]
         self._made: dict[str, Any] = {}
+        self._untold: dict[int, Fault] = {}
+        """Copies that were lost with their worker in a call that was not about them."""
         self._age = np.zeros(n, dtype=np.int64)
         self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
         try:
@@ -101,8 +105,9 @@ class Process:
         self._age[chosen] = 0
         workers = self._owners(chosen)
         faults = self._revive([worker for worker in workers if not worker.running])
-        running = [worker for worker in workers if worker.running]
-        return (*faults, *self._all(messages.RESET_CHOSEN, running))
+        faults += self._all(messages.RESET_CHOSEN, [w for w in workers if w.running])
+        self._untold = {i: fault for i, fault in self._untold.items() if i not in chosen}
+        return tuple(self._about(chosen, faults))
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if action.dtype != self._actions.dtype or action.shape != self._actions.shape:
@@ -110,16 +115,28 @@ class Process:
             for worker in self._workers:
                 self._tell_type_of_actions(worker)
         self._actions[...] = action
-        if copies is None:
+        if copies is None and not self._untold:
             self._age += 1
             faults = self._all(messages.STEP, self._workers)
         else:
-            chosen = self._choose(copies)
-            self._age[chosen] += 1
-            faults = self._all(messages.STEP_CHOSEN, self._owners(chosen))
+            faults = self._step_some(range(self.n_envs) if copies is None else copies)
         rows = self._rows
         ends = rows.terminated, rows.truncated
         return Step(rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults))
+
+    def _step_some(self, copies: Sequence[int]) -> list[Fault]:
+        told = [self._untold.pop(copy) for copy in copies if copy in self._untold]
+        lost = {fault.copy for fault in told}
+        chosen = self._choose([copy for copy in copies if copy not in lost])
+        self._age[chosen] += 1
+        faults = self._all(messages.STEP_CHOSEN, self._owners(chosen))
+        return [*told, *self._about(chosen, faults)]
+
+    def _about(self, copies: Sequence[int], faults: Iterable[Fault]) -> list[Fault]:
+        """Faults of these copies; what happened to others is told with their next step."""
+        named = set(copies)
+        self._untold |= {fault.copy: fault for fault in faults if fault.copy not in named}
+        return [fault for fault in faults if fault.copy in named]
 
     def close(self) -> None:
         for worker in self._workers:
@@ -201,9 +218,6 @@ class Process:
     def _tell_type_of_actions(self, worker: Worker) -> None:
         kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
         worker.inform(messages.ACTIONS, kind)
-
-
-_REPLAY: Literal["state", "replay", "none"] = "replay"
 
 
 def _unnamed(size: int) -> int:

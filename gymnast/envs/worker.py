@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
 from gymnast.envs import messages
@@ -80,10 +81,8 @@ class Worker:
     def ask(self, command: bytes) -> None:
         """That it cannot be reached any more shows in its answer."""
         if self.running:
-            try:
+            with suppress(OSError):
                 self._link.send(command)
-            except OSError:
-                pass
 
     def answer(self, patience: float | None = None) -> Any:
         """What it reports, None for nothing. `patience` replaces the timeout."""
@@ -100,31 +99,28 @@ class Worker:
 
     def inform(self, command: bytes, document: Any) -> None:
         """Tell it something that has no answer."""
-        self.ask(command)
         if self.running:
-            messages.send(self._link, document)
+            with suppress(OSError):
+                self._link.send(command)
+                messages.send(self._link, document)
 
     # ---- ends --------------------------------------------------------------------------------
 
     def part(self) -> None:
         """Let it close its environments and end."""
         if self.running:
-            try:
+            with suppress(OSError):
                 self._link.shutdown(socket.SHUT_WR)
-            except OSError:
-                pass
 
     def kill(self, deadline: float = 0.0) -> None:
         """Wait for its end until then (time.monotonic), after that make it end."""
         if not self.running:
             return
         self.running = False
-        try:
+        with suppress(OSError):
             self._link.settimeout(max(0.001, deadline - time.monotonic()))
             while self._link.recv(4096):
                 pass
-        except OSError:
-            pass
         self._process.kill()
         self._process.wait()
         self._link.close()
