@@ -78,7 +78,7 @@ def test_steps_out_of_play_are_not_learned_from():
 
 def _same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
     parameters = practice.learner.policy.parameters
-    gradient = parameters.views_of(practice.learner.algorithm.network.gradient)
+    gradient = parameters.views_of(practice.learner.algorithm.descent.network.gradient)
     size = max(float(w.grad.abs().max()) for w in weights.values())
     assert size > 1e-3
     for name, weight in weights.items():

@@ -176,7 +176,9 @@ def test_a_refused_start_leaves_no_files(runs_dir):
 def test_an_environment_that_breaks_ends_the_run_as_failed_with_its_checkpoints_kept(runs_dir):
     broken = {"how": "nan reward", "at": 30, "only": episode_seed(0, "episode", "agent", 1, 0)}
     with pytest.raises(EnvError, match="copy 1, step 30"):
-        trained("Broken", TINY | {"env.kwargs": broken, "env.on_fault": "stop", "stop.rollouts": 10})
+        trained(
+            "Broken", TINY | {"env.kwargs": broken, "env.on_fault": "stop", "stop.rollouts": 10}
+        )
     (path,) = runs_dir.glob("*/run.json")
     run = Run(path.parent)
     assert run.info["status"] == "failed"

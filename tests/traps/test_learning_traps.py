@@ -112,7 +112,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
-    gradient = practice.learner.algorithm.network.gradient
+    gradient = practice.learner.algorithm.descent.network.gradient
     assert np.linalg.norm(gradient) > 0.5
 
 
