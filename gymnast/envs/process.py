@@ -51,7 +51,7 @@ class Process:
         edges = [n * part // parts for part in range(parts + 1)]
         order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
         order["parts"] = parts
-        self._workers = [
+        self.workers = [
             Worker(
                 range(first, last),
                 {**order, "part": part, "copies": [first, last]},
@@ -60,7 +60,7 @@ class Process:
             )
             for part, (first, last) in enumerate(pairwise(edges))
         ]
-        self._owner = [worker for worker in self._workers for _ in worker.copies]
+        self._owner = [worker for worker in self.workers for _ in worker.copies]
         self._made: dict[str, Any] = {}
         self._untold: dict[int, Fault] = {}
         """Copies that were lost with their worker in a call that was not about them."""
@@ -73,10 +73,10 @@ class Process:
             raise
 
     def _open(self, parts: int) -> None:
-        for worker in self._workers:
+        for worker in self.workers:
             worker.start()
         try:
-            self._made = self._workers[0].made()
+            self._made = self.workers[0].made()
             self.obs_space = spaces.from_json(self._made["obs_space"])
             self.action_space = spaces.from_json(self._made["action_space"])
             self.described: tuple[str, str] = tuple(self._made["described"])
@@ -89,8 +89,8 @@ class Process:
             self._rows.now[:] = NOBODY
             self.obs = self._rows.obs
             self._actions = self._rows.actions(np.uint8, ())
-            for worker in self._workers:
-                self._join(worker, self._made if worker is self._workers[0] else worker.made())
+            for worker in self.workers:
+                self._join(worker, self._made if worker is self.workers[0] else worker.made())
         except Lost as lost:
             what = f"{self.name} cannot be made: {lost.what}"
             raise EnvError(what, fix="see the log", traceback=lost.printed) from None
@@ -112,12 +112,12 @@ class Process:
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if action.dtype != self._actions.dtype or action.shape != self._actions.shape:
             self._actions = self._rows.actions(action.dtype, action.shape[1:])
-            for worker in self._workers:
+            for worker in self.workers:
                 self._tell_type_of_actions(worker)
         self._actions[...] = action
         if copies is None and not self._untold:
             self._age += 1
-            faults = self._all(messages.STEP, self._workers)
+            faults = self._all(messages.STEP, self.workers)
         else:
             faults = self._step_some(range(self.n_envs) if copies is None else copies)
         rows = self._rows
@@ -139,10 +139,10 @@ class Process:
         return [fault for fault in faults if fault.copy in named]
 
     def close(self) -> None:
-        for worker in self._workers:
+        for worker in self.workers:
             worker.part()
         deadline = time.monotonic() + CLOSING
-        for worker in self._workers:
+        for worker in self.workers:
             worker.kill(deadline)
 
     # ---- commands ----------------------------------------------------------------------------

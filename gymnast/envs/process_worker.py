@@ -32,7 +32,7 @@ from gymnast.envs.rows import Rows
 from gymnast.errors import EnvError
 from gymnast.policy import spaces
 
-GRACE = 2.0
+GRACE = 1.0
 """Seconds to close the environments once the trainer is gone."""
 
 

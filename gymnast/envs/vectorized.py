@@ -4,7 +4,7 @@ When it resets is read from its metadata (`autoreset_mode`):
 - NEXT_STEP: the step after an end only begins the next episode, and is marked so.
 - SAME_STEP: the step that ends an episode begins the next one, which is shown after `reset`.
 - DISABLED: it resets when told, like us.
-Where it begins episodes by itself no seed of an episode reaches it: the first reset seeds the whole
+Where it begins episodes by itself no seed of an episode reaches it: a reset of all copies seeds the
 vector. Single copies cannot be stepped, so running episodes cannot be had again, and where single
 copies cannot be reset either, a fault costs the running episodes of all.
 """
@@ -58,8 +58,8 @@ class Vectorized:
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended, until they begin another."""
         self._began = self._broken = False
-        self._seed_each = self._mode is AutoresetMode.DISABLED
-        """Takes a seed per copy, as far as is known."""
+        self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
+        """Whether it takes a seed per copy; None until that was tried."""
 
     @property
     def mask(self) -> Array | None:
@@ -67,6 +67,8 @@ class Vectorized:
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         seed_of = dict(zip(copies, seeds, strict=True))
+        if not seed_of:
+            return ()
         try:
             if self._broken:
                 self._renew()
@@ -125,7 +127,7 @@ class Vectorized:
     # ---- beginning ---------------------------------------------------------------------------
 
     def _begin_all(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
-        obs, info = self._reset_vector(seed_of, {})
+        obs, info = self._reset_vector(seed_of, None)
         self._began = True
         self._over[:], self._age[:] = False, 0
         every = range(self.n_envs)
@@ -137,20 +139,25 @@ class Vectorized:
         chosen = list(seed_of)
         named = np.zeros(self.n_envs, dtype=bool)
         named[chosen] = True
-        obs, info = self._reset_vector(seed_of, {"options": {"reset_mask": named}})
+        obs, info = self._reset_vector(seed_of, named)
         self._over[chosen], self._age[chosen] = False, 0
         problems = self._put(obs, chosen) | self._allow(info, chosen)
         return self._faults(problems | self._not_finite(np.zeros(self.n_envs)))
 
-    def _reset_vector(self, seed_of: Mapping[int, int], more: dict[str, Any]) -> tuple[Any, Any]:
-        """A seed for each copy, if the vector takes that; else one for all, the first time."""
-        if self._seed_each:
+    def _reset_vector(self, seed_of: Mapping[int, int], named: Array | None) -> tuple[Any, Any]:
+        """A seed for each copy, if the vector takes that; else one for a reset of all."""
+        more = {} if named is None else {"options": {"reset_mask": named}}
+        if self._seed_each is not False:
             each: Any = [seed_of.get(copy) for copy in range(self.n_envs)]
             try:
-                return self._vector.reset(seed=each, **more)
+                begun = self._vector.reset(seed=each, **more)
+                self._seed_each = True
+                return begun
             except (TypeError, ValueError, error.Error):
+                if self._seed_each:
+                    raise
                 self._seed_each = False
-        seed = None if self._began else int(next(iter(seed_of.values())))
+        seed = int(next(iter(seed_of.values()))) if named is None else None
         return self._vector.reset(seed=seed, **more)
 
     def _renew(self) -> None:

@@ -64,6 +64,10 @@ class Worker:
         self._link.settimeout(STARTING)
         messages.send(self._link, self.order)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def made(self) -> dict[str, Any]:
         """What its copies are. EnvError if they cannot be made; Lost if it died over it."""
         answer = self.answer()
