@@ -107,6 +107,7 @@ class Broken(Script):
         fine = 1 if isinstance(self.observation_space, Discrete) else obs
         if not self._now():
             return fine
+        _happen(self.how)
         match self.how:
             case "raises":
                 raise ZeroDivisionError("the physics went wrong")
@@ -134,7 +135,17 @@ class Broken(Script):
 
 
 TROUBLES = (
-    *("", "raises", "nan reward", "inf reward", "text reward", "nan obs", "inf obs", "shape", "list"),
+    *(
+        "",
+        "raises",
+        "nan reward",
+        "inf reward",
+        "text reward",
+        "nan obs",
+        "inf obs",
+        "shape",
+        "list",
+    ),
     *("text obs", "sys.exit", "os._exit", "killed", "segfault", "hangs", "slow", "prints"),
 )
 
@@ -161,11 +172,6 @@ class Shaky(Broken):
         self.only = seed if seed >= 1000 and seed % 10 == 2 else -1
         self.length = 50 if seed >= 1000 else None
         return super().reset(seed=seed, options=options)
-
-    def _shown(self, obs: np.ndarray) -> Any:
-        if self._now():
-            _happen(self.how)
-        return super()._shown(obs)
 
 
 def _happen(how: str) -> None:

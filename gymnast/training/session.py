@@ -13,6 +13,7 @@ from gymnast.config.cadence import Every
 from gymnast.config.config import Config
 from gymnast.envs.backend import replays_exactly
 from gymnast.envs.open import open_envs
+from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
 from gymnast.policy.spaces import Amounts, Choice, Vector
@@ -119,6 +120,9 @@ class Session:
 def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether they replay exactly is declared, or tried."""
     env = cfg.env
+    if env.backend == "vector" and cfg.algo.span().episodes:
+        what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
+        raise ConfigError(what, fix="set env.backend to inprocess or process")
     numbers = {name: metric.source for name, metric in cfg.metrics.items()}
     envs = open_envs(
         env,

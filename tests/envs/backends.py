@@ -32,9 +32,7 @@ def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> Process:
 
 def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> Vectorized:
     """Gymnasium's own vector, which knows all three rules of resetting."""
-    return Vectorized(
-        lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"]
-    )
+    return Vectorized(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
 
 
 OURS = ("in process", "in workers")
