@@ -12,7 +12,7 @@ from gymnast.errors import ConfigError, GymnastError
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
 from gymnast.training.notebook import train
-from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained, traces
+from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, traces, trained
 
 TINY = {
     "env.n_envs": 5,
