@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import signal
 import sys
 import time
@@ -83,9 +84,10 @@ def end_of(seed: int) -> End:
 
 
 class Broken(Script):
-    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`."""
+    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`,
+    or of all."""
 
-    def __init__(self, how: str, at: int = 3, only: int = 2) -> None:
+    def __init__(self, how: str, at: int = 3, only: int | str = 2) -> None:
         super().__init__(length=50)
         self.how, self.at, self.only = how, at, only
         if how in ("category", "fraction", "no category"):
@@ -131,7 +133,7 @@ class Broken(Script):
                 return fine
 
     def _now(self) -> bool:
-        return self.seed == self.only and self.t == self.at
+        return self.only in ("all", self.seed) and self.t == self.at
 
 
 TROUBLES = (
@@ -357,3 +359,44 @@ class Forever(gym.Env[int, int]):
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         self.t += 1
         return 0, 1.0, False, self.t == self.length, {}
+
+
+class Trouble(Script):
+    """Episodes of 6 steps, one of which harms the process it runs in, once it has begun `after`
+    episodes: `hangs`, `exits`, is `killed`, or eats all `memory` it may have."""
+
+    def __init__(self, how: str, after: int = 0, at: int = 3) -> None:
+        super().__init__(length=6, end="terminated")
+        self.how, self.after, self.at, self.begun = how, after, at, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        self.begun += 1
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.begun > self.after and self.t + 1 == self.at:
+            match self.how:
+                case "hangs":
+                    time.sleep(3600)
+                case "exits":
+                    os._exit(7)
+                case "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "memory":
+                    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+                    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
+                    np.ones(2**30)
+        return super().step(action)
+
+
+class Slow(Script):
+    """Takes its time over each step of every second episode."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(length=6)
+        self.seconds = seconds
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.seed % 2:
+            time.sleep(self.seconds)
+        return super().step(action)

@@ -36,14 +36,14 @@ class EnvConfig(Section):
     implementation; `auto` picks."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
-    timeout: Positive = 60.0
-    """Seconds a step of a worker may take before it counts as hung and is started anew."""
     max_episode_steps: Maybe[Count] = OFF
     """A time limit for training episodes other than the environment's own."""
     frames_per_step: Count = 1
     """Game frames that one step costs."""
     action_mask: Switch = True
     """Rule out actions that the environment's `info["action_mask"]` forbids."""
+    timeout: Positive = 60.0
+    """Seconds a step may take in another process before that counts as hung."""
     on_fault: Literal["restart", "stop"] = "restart"
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5
