@@ -1,0 +1,169 @@
+"""One worker of the process backend, seen from the trainer: start it, ask it, find out how it died."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any
+
+from gymnast.envs import messages
+from gymnast.errors import EnvError
+
+STARTING = 120.0
+"""Seconds a worker may take to import what it needs and to make its copies."""
+DYING = 1.0
+"""Seconds a worker may take to die and to say its last words."""
+LAST_WORDS = 40
+"""Lines kept of what a worker printed."""
+
+
+class Lost(Exception):
+    """The worker is gone: what happened, and what it printed last."""
+
+    def __init__(self, what: str, printed: str = "") -> None:
+        self.what, self.printed = f"its worker process {what}", printed
+        super().__init__(self.what)
+
+
+class Worker:
+    def __init__(
+        self, copies: range, order: dict[str, Any], timeout: float, tell: Callable[[str], None]
+    ) -> None:
+        """`order`: what the worker is to make; `timeout`: seconds that an answer may take."""
+        self.copies, self.order, self.timeout, self.tell = copies, order, timeout, tell
+        self.running = False
+        self._printed: deque[str] = deque(maxlen=LAST_WORDS)
+
+    def start(self) -> None:
+        """Without waiting for it."""
+        self._link, theirs = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "gymnast.envs.process_worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        theirs.close()
+        self.running = True
+        self._printed.clear()
+        assert self._process.stdout is not None
+        self._listener = threading.Thread(
+            target=self._listen, args=[self._process.stdout], daemon=True
+        )
+        self._listener.start()
+        self._link.settimeout(STARTING)
+        messages.send(self._link, self.order)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def made(self) -> dict[str, Any]:
+        """What its copies are. EnvError if they cannot be made; Lost if it died over it."""
+        answer = self.answer()
+        if "refused" in answer:
+            self.kill()
+            message, fix, text = answer["refused"]
+            raise EnvError(message, fix=fix, traceback=text)
+        return answer["made"]
+
+    def share(self, memory: int) -> None:
+        """Give it the file that holds the rows."""
+        socket.send_fds(self._link, [b"m"], [memory])
+        self._link.settimeout(self.timeout)
+
+    def ask(self, command: bytes) -> None:
+        """That it cannot be reached any more shows in its answer."""
+        if self.running:
+            with suppress(OSError):
+                self._link.send(command)
+
+    def answer(self, patience: float | None = None) -> Any:
+        """What it reports, None for nothing. `patience` replaces the timeout."""
+        if not self.running:
+            raise Lost("is not running")
+        try:
+            if patience is not None:
+                self._link.settimeout(patience)
+            return messages.receive(self._link)
+        except TimeoutError:
+            raise self._hung() from None
+        except (OSError, EOFError):
+            raise self._died() from None
+
+    def inform(self, command: bytes, document: Any) -> None:
+        """Tell it something that has no answer."""
+        if self.running:
+            with suppress(OSError):
+                self._link.send(command)
+                messages.send(self._link, document)
+
+    # ---- ends --------------------------------------------------------------------------------
+
+    def part(self) -> None:
+        """Let it close its environments and end."""
+        if self.running:
+            with suppress(OSError):
+                self._link.shutdown(socket.SHUT_WR)
+
+    def kill(self, deadline: float = 0.0) -> None:
+        """Wait for its end until then (time.monotonic), after that make it end."""
+        if not self.running:
+            return
+        self.running = False
+        with suppress(OSError):
+            self._link.settimeout(max(0.001, deadline - time.monotonic()))
+            while self._link.recv(4096):
+                pass
+        self._process.kill()
+        self._process.wait()
+        self._link.close()
+
+    def _hung(self) -> Lost:
+        seconds = f"{self.timeout:g}"
+        self._process.send_signal(signal.SIGABRT)  # it says where it was
+        self._wait()
+        self.kill()
+        what = f"took longer than env.timeout ({seconds} s) and was killed"
+        return Lost(what, self._last_words())
+
+    def _died(self) -> Lost:
+        code = self._wait()
+        self.kill()
+        if code is None:
+            what = "closed its connection and was killed"
+        elif code >= 0:
+            what = f"exited with code {code}"
+        else:
+            what = f"was killed by {signal.Signals(-code).name}"
+            if -code == signal.SIGKILL:
+                what += ", perhaps because memory ran out"
+        return Lost(what, self._last_words())
+
+    def _wait(self) -> int | None:
+        """Its exit code, if it ends soon."""
+        try:
+            return self._process.wait(DYING)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def _last_words(self) -> str:
+        self._listener.join(DYING)
+        return "\n".join(self._printed)
+
+    def _listen(self, printed: IO[bytes]) -> None:
+        with printed:
+            for line in printed:
+                text = line.decode(errors="replace").rstrip()
+                self._printed.append(text)
+                self.tell(text)
