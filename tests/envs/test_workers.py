@@ -125,12 +125,31 @@ def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
     seeds = trouble("hangs", 2)
     begin(hasty.envs, seeds)
     step = stepped(hasty.envs, 2)
-    cause = "its worker process took longer than env.timeout (1.5 s) and was killed"
+    cause = "its worker process gave no answer within 1.5 s and was killed"
     assert [(fault.copy, fault.step) for fault in step.faults] == [(2, 2), (3, 2)]
     assert step.faults[0].what == cause
     assert "in _happen" in step.faults[0].traceback
     assert all(goes_as_written(step, i, seeds[i], 2) for i in (0, 1))
     works_again(hasty.envs, [2, 3])
+
+
+def test_workers_that_hang_together_are_all_named_and_have_their_whole_time_afterwards(
+    hasty: Hasty,
+):
+    hangs, slow = trouble("hangs", 1)[2], trouble("slow", 1)[2]
+    begin(hasty.envs, [hangs, 11, hangs, 13])
+    assert len(hasty.envs.step(no_action(hasty.envs)).faults) == 4
+    begin(hasty.envs, [slow, 11, slow, 13])
+    assert hasty.envs.step(no_action(hasty.envs)).faults == ()
+
+
+def test_one_worker_that_dies_leaves_another_its_time(workers: Any):
+    dies, slow = trouble("os._exit", 1)[2], trouble("slow", 1)[2]
+    begin(workers, [dies, 11, slow, 13])
+    step = workers.step(no_action(workers))
+    assert [fault.copy for fault in step.faults] == [0, 1]
+    assert goes_as_written(step, 2, slow, 1)
+    works_again(workers, [0, 1])
 
 
 def test_a_slow_copy_is_no_fault(hasty: Hasty):
