@@ -145,7 +145,8 @@ class Worker:
         self._process.send_signal(signal.SIGABRT)  # it says where it was
         self._wait()
         self.kill()
-        what = f"gave no answer within {self._patience:g} s and was killed"
+        limit = "env.timeout" if self._patience == self.timeout else "a start may"
+        what = f"took longer than {limit} ({self._patience:g} s) and was killed"
         return Lost(what, self._last_words(), hung=True)
 
     def _died(self) -> Lost:

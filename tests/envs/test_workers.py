@@ -125,7 +125,7 @@ def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
     seeds = trouble("hangs", 2)
     begin(hasty.envs, seeds)
     step = stepped(hasty.envs, 2)
-    cause = "its worker process gave no answer within 1.5 s and was killed"
+    cause = "its worker process took longer than env.timeout (1.5 s) and was killed"
     assert [(fault.copy, fault.step) for fault in step.faults] == [(2, 2), (3, 2)]
     assert step.faults[0].what == cause
     assert "in _happen" in step.faults[0].traceback
