@@ -28,8 +28,6 @@ from gymnast.policy import spaces
 Array = np.ndarray
 CLOSING = 0.15
 """Seconds that workers get to close their environments."""
-AT_ONCE = 0.01
-"""Seconds left for the others, once one worker used up the timeout."""
 
 
 class Process:
@@ -47,7 +45,7 @@ class Process:
         an episode's last info; `tell` gets whatever the environments print."""
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
-        parts = min(cfg.workers or len(os.sched_getaffinity(0)), n)
+        parts = min(cfg.workers or _cores(), n)
         edges = [n * part // parts for part in range(parts + 1)]
         order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
         order["parts"] = parts
@@ -62,6 +60,7 @@ class Process:
         ]
         self._owner = [worker for worker in self.workers for _ in worker.copies]
         self._made: dict[str, Any] = {}
+        self._memory: int | None = None
         self._untold: dict[int, Fault] = {}
         """Copies that were lost with their worker in a call that was not about them."""
         self._age = np.zeros(n, dtype=np.int64)
@@ -83,8 +82,8 @@ class Process:
             self.time_limit: int | None = self._made["time_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
             room = {"elements": self._made["elements"], "parts": parts}
-            self._memory = _unnamed(Rows.size(*shape, **room))
-            self._rows = Rows.of(*shape, **room, memory=mmap.mmap(self._memory, 0))
+            self._memory = memory = _unnamed(Rows.size(*shape, **room))
+            self._rows = Rows.of(*shape, **room, memory=mmap.mmap(memory, 0))
             self._rows.blank(self.obs_space)
             self._rows.now[:] = NOBODY
             self.obs = self._rows.obs
@@ -144,6 +143,9 @@ class Process:
         deadline = time.monotonic() + CLOSING
         for worker in self.workers:
             worker.kill(deadline)
+        if self._memory is not None:
+            os.close(self._memory)
+            self._memory = None
 
     # ---- commands ----------------------------------------------------------------------------
 
@@ -161,13 +163,13 @@ class Process:
         for worker in workers:
             worker.ask(command)
         faults: list[Fault] = []
-        patience: float | None = None
+        late = False
         for worker in workers:
             try:
-                report = worker.answer(patience)
+                report = worker.answer(at_once=late)
             except Lost as lost:
                 faults += self._faults_of(worker, lost.what, lost.printed)
-                patience = AT_ONCE
+                late = late or lost.hung
                 continue
             if report is not None:
                 faults += [Fault(*fault) for fault in report["faults"]]
@@ -212,12 +214,19 @@ class Process:
             worker.kill()
             was, now = self._made["described"], made["described"]
             raise EnvError(f"{self.name}: copies differ in their spaces, {was} and {now}")
+        assert self._memory is not None
         worker.share(self._memory)
         self._tell_type_of_actions(worker)
 
     def _tell_type_of_actions(self, worker: Worker) -> None:
         kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
         worker.inform(messages.ACTIONS, kind)
+
+
+def _cores() -> int:
+    """Those we may use, where the system says."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def _unnamed(size: int) -> int:

@@ -21,6 +21,8 @@ STARTING = 120.0
 """Seconds a worker may take to import what it needs and to make its copies."""
 DYING = 1.0
 """Seconds a worker may take to die and to say its last words."""
+AT_ONCE = 0.01
+"""Seconds left for a worker, once another used up the time that both had."""
 LAST_WORDS = 40
 """Lines kept of what a worker printed."""
 
@@ -28,8 +30,8 @@ LAST_WORDS = 40
 class Lost(Exception):
     """The worker is gone: what happened, and what it printed last."""
 
-    def __init__(self, what: str, printed: str = "") -> None:
-        self.what, self.printed = f"its worker process {what}", printed
+    def __init__(self, what: str, printed: str = "", *, hung: bool = False) -> None:
+        self.what, self.printed, self.hung = f"its worker process {what}", printed, hung
         super().__init__(self.what)
 
 
@@ -40,29 +42,35 @@ class Worker:
         """`order`: what the worker is to make; `timeout`: seconds that an answer may take."""
         self.copies, self.order, self.timeout, self.tell = copies, order, timeout, tell
         self.running = False
+        self._patience = STARTING
+        self._absent = "is not running"
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
 
     def start(self) -> None:
-        """Without waiting for it."""
+        """Without waiting for it. Why it could not be started shows in its answer."""
         self._link, theirs = socket.socketpair()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.envs.process_worker", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        theirs.close()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "gymnast.envs.process_worker", str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                )
+            except OSError as problem:
+                self._link.close()
+                self._absent = f"cannot be started: {problem}"
+                return
         self.running = True
         self._printed.clear()
-        assert self._process.stdout is not None
-        self._listener = threading.Thread(
-            target=self._listen, args=[self._process.stdout], daemon=True
-        )
+        printed = self._process.stdout
+        self._listener = threading.Thread(target=self._listen, args=[printed], daemon=True)
         self._listener.start()
-        self._link.settimeout(STARTING)
-        messages.send(self._link, self.order)
+        self._wait_up_to(STARTING)
+        with suppress(OSError):
+            messages.send(self._link, self.order)
 
     @property
     def pid(self) -> int:
@@ -79,8 +87,9 @@ class Worker:
 
     def share(self, memory: int) -> None:
         """Give it the file that holds the rows."""
-        socket.send_fds(self._link, [b"m"], [memory])
-        self._link.settimeout(self.timeout)
+        with suppress(OSError):
+            socket.send_fds(self._link, [b"m"], [memory])
+        self._wait_up_to(self.timeout)
 
     def ask(self, command: bytes) -> None:
         """That it cannot be reached any more shows in its answer."""
@@ -88,14 +97,17 @@ class Worker:
             with suppress(OSError):
                 self._link.send(command)
 
-    def answer(self, patience: float | None = None) -> Any:
-        """What it reports, None for nothing. `patience` replaces the timeout."""
+    def answer(self, *, at_once: bool = False) -> Any:
+        """What it reports, None for nothing. `at_once`: it has had all the time it gets."""
         if not self.running:
-            raise Lost("is not running")
+            raise Lost(self._absent)
         try:
-            if patience is not None:
-                self._link.settimeout(patience)
-            return messages.receive(self._link)
+            if not at_once:
+                return messages.receive(self._link)
+            self._link.settimeout(AT_ONCE)
+            report = messages.receive(self._link)
+            self._link.settimeout(self._patience)
+            return report
         except TimeoutError:
             raise self._hung() from None
         except (OSError, EOFError):
@@ -130,12 +142,12 @@ class Worker:
         self._link.close()
 
     def _hung(self) -> Lost:
-        seconds = f"{self.timeout:g}"
         self._process.send_signal(signal.SIGABRT)  # it says where it was
         self._wait()
         self.kill()
-        what = f"took longer than env.timeout ({seconds} s) and was killed"
-        return Lost(what, self._last_words())
+        limit = "env.timeout" if self._patience == self.timeout else "a start may"
+        what = f"took longer than {limit} ({self._patience:g} s) and was killed"
+        return Lost(what, self._last_words(), hung=True)
 
     def _died(self) -> Lost:
         code = self._wait()
@@ -149,6 +161,10 @@ class Worker:
             if -code == signal.SIGKILL:
                 what += ", perhaps because memory ran out"
         return Lost(what, self._last_words())
+
+    def _wait_up_to(self, seconds: float) -> None:
+        self._patience = seconds
+        self._link.settimeout(seconds)
 
     def _wait(self) -> int | None:
         """Its exit code, if it ends soon."""

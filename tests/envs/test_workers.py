@@ -133,6 +133,25 @@ def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
     works_again(hasty.envs, [2, 3])
 
 
+def test_workers_that_hang_together_are_all_named_and_have_their_whole_time_afterwards(
+    hasty: Hasty,
+):
+    hangs, slow = trouble("hangs", 1)[2], trouble("slow", 1)[2]
+    begin(hasty.envs, [hangs, 11, hangs, 13])
+    assert len(hasty.envs.step(no_action(hasty.envs)).faults) == 4
+    begin(hasty.envs, [slow, 11, slow, 13])
+    assert hasty.envs.step(no_action(hasty.envs)).faults == ()
+
+
+def test_one_worker_that_dies_leaves_another_its_time(workers: Any):
+    dies, slow = trouble("os._exit", 1)[2], trouble("slow", 1)[2]
+    begin(workers, [dies, 11, slow, 13])
+    step = workers.step(no_action(workers))
+    assert [fault.copy for fault in step.faults] == [0, 1]
+    assert goes_as_written(step, 2, slow, 1)
+    works_again(workers, [0, 1])
+
+
 def test_a_slow_copy_is_no_fault(hasty: Hasty):
     seeds = trouble("slow", 2)
     begin(hasty.envs, seeds)
