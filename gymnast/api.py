@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
-from gymnast.runs import checkpoint, reference, store
+from gymnast.runs import checkpoint, films, reference, store
 from gymnast.runs.run import Run, derived_status
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "evaluations": _evaluations(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
+        "videos": films.of_run(run.path, info["checkpoints"]["best"]),
     }
 
 
@@ -168,7 +169,7 @@ def _settings(
     """What they belong to, the config, and the origin of each value."""
     from gymnast.config.resolve import load, resolve, revise
 
-    run = _run_named(name, directory)
+    run = run_named(name, directory)
     if run is None:
         resolved = resolve(name, overrides)
         note = "" if resolved.has_preset else _NO_PRESET
@@ -182,7 +183,7 @@ def _settings(
 _NO_PRESET = " (no preset and no run of this name: defaults; training adds some for its spaces)"
 
 
-def _run_named(name: str, directory: Path) -> Run | None:
+def run_named(name: str, directory: Path) -> Run | None:
     """None where a preset has this name, or where no run has and it may be an environment's."""
     from gymnast.config import presets as files
 

@@ -16,6 +16,7 @@ from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads
 from gymnast.errors import CheckpointError, RunError
+from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
@@ -138,6 +139,7 @@ def train_to_end(loop: Loop) -> Summary:
         logging.getLogger("gymnast").exception("training failed")
         raise
     loop.recorder.close(summary)
+    film_in_background(loop.run.path, loop.session.cfg.traces)
     return summary
 
 
