@@ -61,10 +61,8 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
     without_screen()
-    if options["learning"]:
-        made = _learning(found, cfg, options)
-    else:
-        made = _episode(found, cfg, at, options)
+    many = options["learning"]
+    made = _learning(found, cfg, options) if many else _episode(found, cfg, at, options)
     if as_json:
         echo_json(made)
         return

@@ -59,7 +59,7 @@ class Actions:
             place = (amount - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(amount)
             zero = min(max(-low / (high - low), 0.0), 1.0) if bounded else 0.5
             label = f"{self._label(i, len(action))} {_amount(amount)}"
-            bars.append(Bar(label, *sorted((float(zero), float(place))), True))
+            bars.append(Bar(label, float(min(zero, place)), float(max(zero, place)), chosen=True))
         return bars
 
     def _label(self, i: int, n: int) -> str:

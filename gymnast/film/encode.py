@@ -63,7 +63,7 @@ class FilmWriter:
         frame = _even(frame)
         size = (frame.shape[1], frame.shape[0])
         with durable.explained(self.path):
-            if self._file is None:
+            if not self.frames:
                 self._open(size)
             if size != self.size:
                 raise EnvError(f"pictures change their size from {self.size} to {size}")
@@ -104,6 +104,8 @@ class FilmWriter:
 def _even(frame: Array) -> Array:
     """H.264 halves the colours, so both sides must be even: the last row or column is repeated."""
     height, width = frame.shape[:2]
+    if height % 2 == 0 and width % 2 == 0:
+        return frame
     return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 

@@ -84,11 +84,11 @@ def _film(cfg: Config[Any], stage: Stage, parts: list[Part], order: Order, note:
         for i, part in enumerate(parts):
             length, frame = len(part.trace), None
             faster = max(1, math.ceil(length / (PART_SECONDS * writer.fps)))
-            title = _title(cfg.env.id, part, f"{i + 1} / {len(parts)}", faster)
+            titled = _titled(cfg.env.id, part, f"{i + 1} / {len(parts)}", faster)
             band = Band(WIDTH, actions, length=length, note=note)
             for shot in shots(stage, part.trace, strict=not note):
                 if shot.step % faster == 0 or shot.ending:
-                    frame = _composed(title, shot, band)
+                    frame = _composed(titled, shot, band)
                     writer.add(frame)
                 if order.progress is not None:
                     order.progress(done + shot.step, total)
@@ -97,8 +97,9 @@ def _film(cfg: Config[Any], stage: Stage, parts: list[Part], order: Order, note:
     return writer
 
 
-def _title(env: str, part: Part, place: str, faster: int) -> Array:
-    letters, paper = Letters(), surface(WIDTH, TITLE, PAPER)
+def _titled(env: str, part: Part, place: str, faster: int) -> Array:
+    """A frame with nothing but its title."""
+    letters, paper = Letters(), surface(WIDTH, HEIGHT, PAPER)
     returned = number(part.trace.raw_return)
     text = f"after {part.version:,} env steps: return {returned}"
     letters.write(paper, text, (36, 18), 62, CLEAR)
@@ -109,13 +110,12 @@ def _title(env: str, part: Part, place: str, faster: int) -> Array:
     return pixels(paper)
 
 
-def _composed(title: Array, shot: Shot, band: Band) -> Array:
+def _composed(titled: Array, shot: Shot, band: Band) -> Array:
     room = HEIGHT - TITLE - band.height
     height, width = shot.picture.shape[:2]
     factor = min(WIDTH / width, room / height)
     wide, high = round(width * factor), round(height * factor)
-    frame = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-    frame[:TITLE] = title
+    frame = titled.copy()
     top, left = TITLE + (room - high) // 2, (WIDTH - wide) // 2
     frame[top : top + high, left : left + wide] = scaled(shot.picture, wide, high)
     frame[HEIGHT - band.height :] = band.draw(shot)

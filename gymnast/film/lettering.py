@@ -67,7 +67,13 @@ def surface(width: int, height: int, colour: Colour) -> pygame.Surface:
 
 
 def pixels(of: pygame.Surface) -> Array:
-    return np.ascontiguousarray(pygame.surfarray.array3d(of).swapaxes(0, 1))
+    width, height = of.get_size()
+    return np.frombuffer(pygame.image.tobytes(of, "RGB"), np.uint8).reshape(height, width, 3)
+
+
+def drawable(picture: Array) -> pygame.Surface:
+    height, width = picture.shape[:2]
+    return pygame.image.frombuffer(picture.tobytes(), (width, height), "RGB")
 
 
 def scaled(picture: Array, width: int, height: int) -> Array:
@@ -75,8 +81,7 @@ def scaled(picture: Array, width: int, height: int) -> Array:
     old_height, old_width = picture.shape[:2]
     if width % old_width == 0 and height % old_height == 0:
         return picture.repeat(height // old_height, 0).repeat(width // old_width, 1)
-    source = pygame.surfarray.make_surface(picture.swapaxes(0, 1))
-    return pixels(pygame.transform.smoothscale(source, (width, height)))
+    return pixels(pygame.transform.smoothscale(drawable(picture), (width, height)))
 
 
 def text_picture(text: str, letters: Letters) -> Array:
@@ -95,4 +100,4 @@ def text_picture(text: str, letters: Letters) -> Array:
 
 def save_png(picture: Array, path: Path) -> None:
     with path.open("wb") as file:
-        pygame.image.save(pygame.surfarray.make_surface(picture.swapaxes(0, 1)), file, "x.png")
+        pygame.image.save(drawable(picture), file, "x.png")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gymnast.config.config import Config
 from gymnast.film.actions import Actions
 from gymnast.film.choose import Chosen
@@ -93,7 +95,8 @@ def _film(cfg: Config[Any], stage: Stage, chosen: Chosen, order: Order, note: st
     return writer
 
 
-def hold(writer: FilmWriter, frame: Any) -> None:
+def hold(writer: FilmWriter, frame: np.ndarray | None) -> None:
     """Let the last picture stay for a moment."""
-    for _ in range(round(HOLD * writer.fps) if frame is not None else 0):
-        writer.add(frame)
+    if frame is not None:
+        for _ in range(round(HOLD * writer.fps)):
+            writer.add(frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from typing import Any
 
 import gymnasium as gym
@@ -27,7 +28,8 @@ def without_screen() -> None:
     """Let environments that draw with pygame or MuJoCo do so where there is no display."""
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-    os.environ.setdefault("MUJOCO_GL", "egl")
+    if sys.platform == "linux":
+        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 class Stage:
