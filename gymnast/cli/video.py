@@ -60,9 +60,9 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
         raise UsageError("--learning goes with neither --grid nor --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
-    without_screen()
     many = options["learning"]
-    made = _learning(found, cfg, options) if many else _episode(found, cfg, at, options)
+    with without_screen():
+        made = _learning(found, cfg, options) if many else _episode(found, cfg, at, options)
     if as_json:
         echo_json(made)
         return

@@ -31,7 +31,6 @@ def film_in_background(run: Path, traces: TracesConfig) -> None:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # a Ctrl-C in the terminal is not for it
             )
-    except OSError as problem:
+        threading.Thread(target=child.wait, daemon=True).start()  # no zombie in a long session
+    except (OSError, RuntimeError) as problem:
         logging.getLogger("gymnast").warning("the filmer could not be started: %s", problem)
-        return
-    threading.Thread(target=child.wait, daemon=True).start()  # no zombie in a long session

@@ -39,6 +39,7 @@ def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
         return
     stage.env.reset(seed=trace.seed)
     total, reward, last = 0.0, None, len(trace) - 1
+    ends = trace.terminated or trace.truncated
     for t in range(len(trace)):
         yield _shot(stage, trace, t, stage.picture(), total, reward)
         _, reward, terminated, truncated = stage.step(stage.takes(trace.action[t]))
@@ -46,7 +47,7 @@ def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
         over = terminated or truncated
         if strict and (
             reward != trace.reward[t]
-            or over != (t == last)
+            or over != (ends and t == last)
             or (over and terminated != trace.terminated)
         ):
             raise Differs(t + 1)

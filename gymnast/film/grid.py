@@ -12,11 +12,11 @@ from gymnast.config.config import Config
 from gymnast.errors import UsageError
 from gymnast.film.actions import Actions
 from gymnast.film.choose import Chosen
-from gymnast.film.frames import exact_or_noted, seen_pictures, shots
+from gymnast.film.frames import exact_or_noted, shots
 from gymnast.film.lettering import save_png, scaled
+from gymnast.film.make import stage_for
 from gymnast.film.overlay import Band
 from gymnast.film.shot import Shot
-from gymnast.film.stage import Stage
 from gymnast.runs import durable
 
 Array = np.ndarray
@@ -32,7 +32,7 @@ def grid(cfg: Config[Any], chosen: Chosen, out: Path) -> str:
         raise UsageError(f"{out} cannot be written: a grid is a .png", fix=f"{out.stem}.png")
     trace = chosen.trace
     moments = np.linspace(0, len(trace), COLUMNS * ROWS).round()
-    with closing(Stage(cfg, draws=seen_pictures(trace) is None)) as stage:
+    with closing(stage_for(cfg, chosen)) as stage:
         actions = Actions(stage.env.action_space, cfg.facts.actions)
 
         def draw(note: str) -> list[Array]:

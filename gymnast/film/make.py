@@ -41,8 +41,7 @@ class Order:
 
 def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, Any]:
     """Make the film and its description; returns the latter."""
-    trace = chosen.trace
-    with closing(Stage(cfg, draws=seen_pictures(trace) is None)) as stage:
+    with closing(stage_for(cfg, chosen)) as stage:
         writer, note = exact_or_noted(lambda note: _film(cfg, stage, chosen, order, note))
     about = {
         "kind": chosen.kind,
@@ -52,6 +51,12 @@ def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, An
         **_identity(chosen),
     }
     return told(order, about, writer, note)
+
+
+def stage_for(cfg: Config[Any], chosen: Chosen) -> Stage:
+    """The environment the episode was played in; without a renderer where none is needed."""
+    draws = seen_pictures(chosen.trace) is None
+    return Stage(cfg, draws=draws, training=chosen.kind == "train")
 
 
 def told(order: Order, about: dict[str, Any], writer: FilmWriter, note: str) -> dict[str, Any]:

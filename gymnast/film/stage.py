@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -24,20 +26,29 @@ USUAL_FPS = 30.0
 """Where neither the preset nor the environment says how fast an episode looks natural."""
 
 
-def without_screen() -> None:
+@contextmanager
+def without_screen() -> Iterator[None]:
     """Let environments that draw with pygame or MuJoCo do so where there is no display."""
-    os.environ["SDL_VIDEODRIVER"] = "dummy"
-    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    before = dict(os.environ)
+    os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
     if sys.platform == "linux":
         os.environ.setdefault("MUJOCO_GL", "egl")
+    try:
+        yield
+    finally:
+        for name in ("SDL_VIDEODRIVER", "SDL_AUDIODRIVER", "MUJOCO_GL"):
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]
 
 
 class Stage:
-    """A live environment of a config, and pictures of it. `draws` is False for acting only."""
+    """A live environment of a config, and pictures of it."""
 
-    def __init__(self, cfg: Config[Any], *, draws: bool = True) -> None:
+    def __init__(self, cfg: Config[Any], *, draws: bool = True, training: bool = False) -> None:
+        """`draws`: pictures are wanted. `training`: with the time limit of training episodes."""
         self.name, self.letters = cfg.env.id, Letters()
-        limit = cfg.eval.max_episode_steps
+        limit = (cfg.env if training else cfg.eval).max_episode_steps
         self.env: gym.Env[Any, Any] = make_env(cfg.env, max_episode_steps=limit)
         self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or USUAL_FPS)
         if draws:

@@ -22,11 +22,10 @@ from gymnast.runs.run import Run
 
 def main() -> None:
     os.nice(10)
-    without_screen()
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     run = Run(Path(sys.argv[1]))
     try:
-        with lock.briefly(run.path.parent / ".film-lock"):
+        with lock.briefly(run.path.parent / ".film-lock"), without_screen():
             film(run)
     except Exception:
         if run.path.exists():  # else it was deleted meanwhile, and there is nobody to tell

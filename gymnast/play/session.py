@@ -49,11 +49,10 @@ def play(
 ) -> None:
     """`ended` is told each outcome. Ctrl-C ends it too, and leaves the film up to there."""
     opens, by_hand = has_display(), wish.who == "human"
-    if not opens:
-        if not wish.step_by_step and (by_hand or wish.record is None):
-            raise no_display(by_hand=by_hand)
-        without_screen()
+    if not opens and not wish.step_by_step and (by_hand or wish.record is None):
+        raise no_display(by_hand=by_hand)
     with ExitStack() as stack:
+        stack.enter_context(nullcontext() if opens else without_screen())
         draws = opens or wish.record is not None
         stage = stack.enter_context(closing(Stage(cfg, draws=draws)))
         fps = wish.fps or stage.fps

@@ -138,8 +138,8 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
-    loop.recorder.close(summary)
     film_in_background(loop.run.path, loop.session.cfg.traces)
+    loop.recorder.close(summary)
     return summary
 
 
