@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
+    LIVE: ClassVar[tuple[str, ...]] = ()
+    """Fields that are read anew at every rollout, so that `gymnast set` may change them."""
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",

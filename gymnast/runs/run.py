@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable, lock
+from gymnast.runs import document, durable, events, lock
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,17 +139,11 @@ class Run:
 
     def supersede(self, after_rollouts: int) -> None:
         """Declare events later than this rollout void: the run goes on from there another way."""
-        self.event("superseded", {"rollouts": after_rollouts})
+        self.event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
     def events(self) -> list[dict[str, Any]]:
         """What changed the run, in order, without what was superseded and the markers for it."""
-        valid: list[dict[str, Any]] = []
-        for event in self._recorded_events():
-            if event["kind"] == "superseded":
-                valid = [e for e in valid if e.get("rollouts", 0) <= event["rollouts"]]
-            else:
-                valid.append(event)
-        return valid
+        return events.valid(self.recorded_events())
 
     def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """The metric record, one line per rollout; NaN where a row lacks a metric."""
@@ -181,7 +175,8 @@ class Run:
         durable.replace(self.path / "run.json", document.dumps(fields, indent=1).encode())
         durable.sync_directory(self.path.parent)
 
-    def _recorded_events(self) -> Iterator[dict[str, Any]]:
+    def recorded_events(self) -> Iterator[dict[str, Any]]:
+        """Every line that was written, superseded or not."""
         try:
             lines = (self.path / "events.jsonl").read_bytes().splitlines()
         except FileNotFoundError:

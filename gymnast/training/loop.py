@@ -19,18 +19,20 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
 from gymnast.metrics.recorder import Recorder, Summary
+from gymnast.metrics.specs import declared
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import stream
 from gymnast.training.bundle import write_bundle
+from gymnast.training.commands import Commands
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
 from gymnast.training.saving import save
-from gymnast.training.session import POLICY, Session, of_role
+from gymnast.training.session import POLICY, Session, limits_of, of_role
 from gymnast.training.stop import (
     Reason,
     after_evaluation,
@@ -52,6 +54,7 @@ class Loop:
     recorder: Recorder
     store: MetricStore
     interrupts: Interrupts
+    commands: Commands
     watch: Stopwatch = field(default_factory=Stopwatch)
     row: Row = field(default_factory=dict[str, float])
     """The last row."""
@@ -64,7 +67,7 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        reason = s.ended or self.finish_point() or self.spent_already()
+        reason = s.ended or self.finish_point() or self.spent_already() or self.obey()
         while reason is None:
             self.iterate()
             reason, scored = self.evaluate()
@@ -74,7 +77,8 @@ class Loop:
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
             self.report()
-        if reason.kind != "interrupted":
+            reason = reason or self.obey()
+        if reason.is_end:
             self.take_last_results(reason)
         self.save("exit")
         return self.finish(reason)
@@ -151,6 +155,37 @@ class Loop:
         self.save("evaluation point")
         return reason
 
+    def evaluate_now(self) -> Reason | None:
+        """An evaluation out of cadence. Training waits for its result, so that it comes at the same
+        rollout whenever this is done again; a version that has been scored is not scored twice."""
+        s = self.session
+        before, self.row = self.row, {}
+        reason = None
+        if s.scores.newest != s.clock.env_steps:
+            reason = self.take_result()
+            if self.row:
+                self.write_more()
+            if reason is None and s.scores.pending is None:
+                self.submit()
+        reason = reason or self.take_result()
+        if self.row:
+            self.write_more()
+        self.row, s.ended = before, reason
+        self.save("evaluation asked")
+        return reason
+
+    def obey(self) -> Reason | None:
+        """Whatever the run is told at this boundary; while it is paused, it stays here."""
+        return self.commands.obey(self)
+
+    def change(self, changes: list[dict[str, Any]]) -> Reason | None:
+        """Take over a live change, by which the budget may be spent."""
+        s = self.session
+        s.settings.change(changes)
+        s.adopt_settings()
+        self.recorder.redeclare(declared(s.cfg, limits_of(s.collector, s.cfg)))
+        return self.spent_already()
+
     def submit(self) -> None:
         (learner,) = self.session.learners.values()
         self.session.scores.submit(learner.policy, self.session.clock.env_steps)
@@ -179,6 +214,7 @@ class Loop:
         clock.seconds += seconds
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
+        self.session.late_rows = 0
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""
@@ -235,15 +271,15 @@ class Loop:
     def write_more(self) -> None:
         """A row after the last update: results only, beside the clocks."""
         self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
+        self.session.late_rows += 1
         self.row = {}
 
     def finish(self, reason: Reason) -> Summary:
         """Confirm the best version on held-out seeds and close the books."""
         s = self.session
-        interrupted = reason.kind == "interrupted"
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = None if interrupted else self.confirm(version)
+        confirmed = self.confirm(version) if reason.is_end else None
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
@@ -251,7 +287,7 @@ class Loop:
             self.event("confirmed", version=version, score=score)
         ended = Ended(
             reason=reason,
-            interrupted=interrupted or self.interrupts.asked(),
+            interrupted=self.interrupts.asked(),
             score=score,
             confirmed=confirmed is not None,
             solved=solved,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads
-from gymnast.errors import CheckpointError, RunError
+from gymnast.errors import CheckpointError, GymnastError, RunError
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
@@ -24,6 +24,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.training.commands import Commands
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import Interrupts
@@ -104,8 +105,9 @@ def open_run(
             run.update(status="stopped", reason=reason)
 
         interrupts = stack.enter_context(Interrupts(leave))
+        commands = Commands(run)
         run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
-        loop = Loop(run, session, recorder, store, interrupts)
+        loop = Loop(run, session, recorder, store, interrupts, commands)
         if loss:
             loop.event("record begins anew", why=loss)
         yield loop
@@ -137,6 +139,9 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
+    finally:
+        with suppress(GymnastError):  # a full disk has been told of
+            loop.commands.refuse_the_rest(loop, "the run had ended")
     loop.recorder.close(summary)
     return summary
 

@@ -30,6 +30,18 @@ Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
 
 
 class PPOConfig(AlgoSection):
+    LIVE = (
+        "n_steps",
+        "epochs",
+        "batch_size",
+        "value_loss",
+        "gamma",
+        "gae_lambda",
+        "max_grad_norm",
+        "target_kl",
+        "advantage_norm",
+        "reset_optimizer_on_lr_jump",
+    )
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Count = 128

@@ -16,6 +16,7 @@ BUDGETS = {
 
 
 class StopConfig(Section):
+    LIVE = (*BUDGETS, "solved", "train_return", "eval_return", "plateau")
     env_steps: Maybe[Count] = OFF
     """Budget in env steps, summed over copies."""
     vec_steps: Maybe[Count] = OFF

@@ -1,0 +1,69 @@
+"""Which settings may change while a run goes on, and what a change makes of the config.
+
+A section names the fields that are read anew at every rollout in `LIVE`; those of an algorithm that
+can be schedules always are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from gymnast.config.config import CONFIGS, Config
+from gymnast.config.resolve import revise
+from gymnast.config.saved import plain
+from gymnast.config.schedule import Schedule
+from gymnast.config.section import AlgoSection, Section
+from gymnast.config.sections.stop import BUDGETS
+from gymnast.errors import ConfigError
+
+
+def live_keys(config: Config[Any]) -> list[str]:
+    """Every dotted key that may change, in the config's own order."""
+    sections = [(name, type(value)) for name, value in config if isinstance(value, Section)]
+    return [f"{name}.{field}" for name, section in sections for field in _live_fields(section)]
+
+
+def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
+    """The config after a live change, by the rules of `--set`; one clear error if it cannot be."""
+    after, _ = revise(config, assignments)
+    allowed = live_keys(config)
+    fixed = [key for key in assignments if key not in allowed]
+    if fixed:
+        raise ConfigError(
+            f"{', '.join(fixed)} cannot change while a run goes on",
+            fix=f"what can: {', '.join(allowed)}; for the rest stop it, then resume or train anew",
+        )
+    return after
+
+
+def overlaid(config: Config[Any], values: Mapping[str, Any]) -> Config[Any]:
+    """The config with exactly these values, which were checked before; nothing follows from them."""
+    tree = plain(config)
+    for key, value in values.items():
+        section, _, field = key.partition(".")
+        tree[section][field] = value
+    return CONFIGS[config.algo.name].model_validate(tree) if values else config
+
+
+def overruled(keys: Iterable[str]) -> set[str]:
+    """Keys whose live value ends when these are set for good: a budget replaces all budgets."""
+    given = set(keys)
+    budgets = {f"stop.{name}" for name in BUDGETS}
+    return given | budgets if given & budgets else given
+
+
+def schedules(algo: type[AlgoSection]) -> list[str]:
+    """Fields of an algorithm's section that can be schedules."""
+
+    def scheduled(annotation: Any) -> bool:
+        return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
+
+    return [name for name, field in algo.model_fields.items() if scheduled(field.annotation)]
+
+
+def _live_fields(section: type[Section]) -> list[str]:
+    live = set(section.LIVE)
+    if issubclass(section, AlgoSection):
+        live |= set(schedules(section))
+    return [field for field in section.model_fields if field in live]
