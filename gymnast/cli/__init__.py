@@ -14,6 +14,15 @@ VERBS = {
     "train": "train",
     "resume": "train",
     "eval": "evaluate",
+    "stop": "control",
+    "pause": "control",
+    "unpause": "control",
+    "checkpoint": "control",
+    "evaluate": "control",
+    "set": "control",
+    "jobs": "jobs",
+    "logs": "jobs",
+    "wait": "jobs",
     "runs": "runs",
     "show": "runs",
     "rows": "runs",
@@ -23,7 +32,7 @@ VERBS = {
     "config": "config",
     "reproduce": "reproduce",
 }
-"""Verb -> module of this package that defines a click command of the same name (`eval_` for eval)."""
+"""Verb -> module that defines a click command of that name; `eval_` and `set_` where Python has one."""
 
 
 class LazyGroup(click.Group):
@@ -34,7 +43,7 @@ class LazyGroup(click.Group):
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"gymnast.cli.{VERBS[cmd_name]}")
-        return getattr(module, cmd_name if cmd_name != "eval" else "eval_")
+        return getattr(module, f"{cmd_name}_" if cmd_name in ("eval", "set") else cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -45,6 +54,15 @@ HELP = {
     "train": "Train a policy on an environment or preset.",
     "resume": "Go on with a run from one of its checkpoints.",
     "eval": "Score a run's policy on fixed seeds.",
+    "stop": "Ask a run or a job to save and stop.",
+    "pause": "Ask a run to wait.",
+    "unpause": "Let a paused run go on.",
+    "checkpoint": "Have a run save now.",
+    "evaluate": "Have a run scored now, while it trains.",
+    "set": "Change settings of a run while it trains.",
+    "jobs": "List background trainings, newest first.",
+    "logs": "What a run or job has logged.",
+    "wait": "Wait until runs have ended.",
     "runs": "List runs, newest first.",
     "show": "Everything about one run.",
     "rows": "A run's metric record as CSV or JSON.",

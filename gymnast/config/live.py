@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import revise
-from gymnast.config.saved import plain
+from gymnast.config.saved import plain, values
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection, Section
 from gymnast.config.sections.stop import BUDGETS
@@ -26,24 +26,30 @@ def live_keys(config: Config[Any]) -> list[str]:
 
 def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
     """The config after a live change, by the rules of `--set`; one clear error if it cannot be."""
-    after, _ = revise(config, assignments)
-    allowed = live_keys(config)
+    allowed, known = live_keys(config), values(config)
     fixed = [key for key in assignments if key not in allowed]
+    if fixed and all(key in known for key in fixed):
+        raise _refusal(fixed, allowed)
+    after, _ = revise(config, assignments)  # knows what is wrong with keys and values
     if fixed:
-        raise ConfigError(
-            f"{', '.join(fixed)} cannot change while a run goes on",
-            fix=f"what can: {', '.join(allowed)}; for the rest stop it, then resume or train anew",
-        )
+        raise _refusal(fixed, allowed)
     return after
 
 
-def overlaid(config: Config[Any], values: Mapping[str, Any]) -> Config[Any]:
+def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
+    return ConfigError(
+        f"{', '.join(fixed)} cannot change while a run goes on",
+        fix=f"what can: {', '.join(allowed)}; for the rest stop it, then resume or train anew",
+    )
+
+
+def overlaid(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     """The config with exactly these values, which were checked before; nothing follows from them."""
     tree = plain(config)
-    for key, value in values.items():
+    for key, value in live.items():
         section, _, field = key.partition(".")
         tree[section][field] = value
-    return CONFIGS[config.algo.name].model_validate(tree) if values else config
+    return CONFIGS[config.algo.name].model_validate(tree) if live else config
 
 
 def overruled(keys: Iterable[str]) -> set[str]:

@@ -49,14 +49,16 @@ class Run:
         provenance: Mapping[str, str],
         env: str = "",
         algo: str = "",
+        claimed: Path | None = None,
         **more: Any,
     ) -> Run:
-        """A new directory under a new id; `more` are further fields of run.json, e.g. threshold."""
+        """A new directory under a new id, or the one that was claimed; `more` are further fields of
+        run.json, e.g. threshold."""
         from gymnast.runs import machine
 
         check_name(name)
         now = time.time()
-        path = _claim(runs_dir)
+        path = claimed or claim(runs_dir)
         run = Run(path)
         fields = {
             "version": VERSION,
@@ -168,7 +170,7 @@ class Run:
     def _lay_out(self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]) -> None:
         """Fill a new directory; run.json comes last, because it makes the directory a run."""
         for folder in (self.checkpoints, self.traces, self.inbox):
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # a claimed directory has an inbox already
         origins = document.dumps(dict(provenance), indent=1)
         durable.write(self.path / "config.yaml", config.encode())
         durable.write(self.path / "provenance.json", origins.encode())
@@ -222,15 +224,7 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     return info["status"] if alive else "lost"
 
 
-def check_name(name: str) -> None:
-    """Refuse names that would mean something else where a run is asked for."""
-    if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
-        raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
-    if name.startswith(("@", "-", ".")):
-        raise RunError(f"{name!r} cannot name a run", fix="begin with a letter or a number")
-
-
-def _claim(runs_dir: Path) -> Path:
+def claim(runs_dir: Path) -> Path:
     """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
     with durable.explained(runs_dir):
         runs_dir.mkdir(parents=True, exist_ok=True)
@@ -243,6 +237,14 @@ def _claim(runs_dir: Path) -> Path:
             except FileExistsError:
                 continue
             return path
+
+
+def check_name(name: str) -> None:
+    """Refuse names that would mean something else where a run is asked for."""
+    if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
+        raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
+    if name.startswith(("@", "-", ".")):
+        raise RunError(f"{name!r} cannot name a run", fix="begin with a letter or a number")
 
 
 def _text(path: Path) -> str:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import ConfigError
+from gymnast.metrics.specs import declared
 from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, stands
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
+from gymnast.training.session import limits_of
 from gymnast.training.stop import Reason
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class Commands:
                 reason = reason or loop.evaluate_now()
                 continue
             try:
-                reason = loop.change(event["changes"]) or reason
+                reason = adopt(loop, event["changes"]) or reason
             except (ConfigError, ValueError) as problem:  # the config it belonged to is another now
                 loop.event("live change not repeated", of=event["id"], why=_line(problem))
         return reason
@@ -130,7 +132,7 @@ class Commands:
             self._refuse(command, _line(problem), loop)
             return None
         loop.event(CHANGED, id=command.id, by=command.by, changes=changes)
-        return loop.change(changes)
+        return adopt(loop, changes)
 
     def _pause(self, loop: Loop, who: Mapping[str, str]) -> None:
         self.paused = True
@@ -158,6 +160,15 @@ class Commands:
             inbox.set_aside(found)
         except OSError as problem:
             logging.getLogger("gymnast").warning("inbox: %s stays: %s", name, problem)
+
+
+def adopt(loop: Loop, changes: Collection[Mapping[str, Any]]) -> Reason | None:
+    """Take over a live change, by which the budget may be spent."""
+    s = loop.session
+    s.settings.change(changes)
+    s.adopt_settings()
+    loop.recorder.redeclare(declared(s.cfg, limits_of(s.collector, s.cfg)))
+    return loop.spent_already()
 
 
 def _line(problem: Exception) -> str:

@@ -19,7 +19,6 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
 from gymnast.metrics.recorder import Recorder, Summary
-from gymnast.metrics.specs import declared
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
@@ -32,7 +31,7 @@ from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
 from gymnast.training.saving import save
-from gymnast.training.session import POLICY, Session, limits_of, of_role
+from gymnast.training.session import POLICY, Session, of_role
 from gymnast.training.stop import (
     Reason,
     after_evaluation,
@@ -67,7 +66,8 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        reason = s.ended or self.finish_point() or self.spent_already() or self.obey()
+        reason = s.ended or self.finish_point() or self.spent_already()
+        reason = reason or self.commands.obey(self)
         while reason is None:
             self.iterate()
             reason, scored = self.evaluate()
@@ -77,7 +77,7 @@ class Loop:
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
             self.report()
-            reason = reason or self.obey()
+            reason = reason or self.commands.obey(self)  # while paused, it stays in there
         if reason.is_end:
             self.take_last_results(reason)
         self.save("exit")
@@ -173,18 +173,6 @@ class Loop:
         self.row, s.ended = before, reason
         self.save("evaluation asked")
         return reason
-
-    def obey(self) -> Reason | None:
-        """Whatever the run is told at this boundary; while it is paused, it stays here."""
-        return self.commands.obey(self)
-
-    def change(self, changes: list[dict[str, Any]]) -> Reason | None:
-        """Take over a live change, by which the budget may be spent."""
-        s = self.session
-        s.settings.change(changes)
-        s.adopt_settings()
-        self.recorder.redeclare(declared(s.cfg, limits_of(s.collector, s.cfg)))
-        return self.spent_already()
 
     def submit(self) -> None:
         (learner,) = self.session.learners.values()

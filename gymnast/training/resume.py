@@ -16,6 +16,7 @@ from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.events import DROPPED, stands
 from gymnast.runs.run import Run
+from gymnast.training.commands import adopt
 from gymnast.training.loop import Loop
 from gymnast.training.start import (
     ConsoleFor,
@@ -34,6 +35,7 @@ def resume(
     overrides: Mapping[str, Any],
     optimizer: bool = True,
     console: ConsoleFor,
+    keyboard: bool = False,
 ) -> tuple[Run, Summary]:
     """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
     before = load(run.config(), at=str(run.path / "config.yaml"))
@@ -50,7 +52,7 @@ def resume(
         overlaid(cfg, {k: v for k, v in live.items() if k not in gone})  # or refused in time
     collector = collector_for(cfg)
     refuse_what_cannot_begin(cfg, collector, None)
-    with open_run(run, cfg, collector, console) as loop:
+    with open_run(run, cfg, collector, console, keyboard=keyboard) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
@@ -87,7 +89,7 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
     )
-    loop.change([])  # bounds follow the settings in use
+    adopt(loop, [])  # bounds follow the settings in use
     rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
