@@ -73,6 +73,17 @@ def is_locked(file: Path) -> bool:
     return False
 
 
+def is_gone(pid: int) -> bool:
+    """Whether there is no such process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # somebody else's
+        return False
+    return False
+
+
 def own(handle: int) -> None:
     """Children that this process forks must not keep the lock of this open file."""
     _held.add(handle)

@@ -210,14 +210,15 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     """The status as a reader sees it: `lost` when nobody is left to write an active run.
 
     On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was only just
-    created has neither yet.
+    created has neither yet: there, the process that did must live.
     """
     if info["status"] not in ACTIVE:
         return info["status"]
-    silence = lock.silence(path)
+    silence, here = lock.silence(path), info["host"] == socket.gethostname()
     if silence is None:
         alive = time.time() - info["created"] < lock.SILENCE
-    elif info["host"] == socket.gethostname():
+        alive = alive and not (here and lock.is_gone(info["pid"]))
+    elif here:
         alive = lock.is_held(path)
     else:
         alive = silence < lock.SILENCE
