@@ -138,7 +138,7 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
-    film_in_background(loop.run.path, loop.session.cfg.traces)
+    film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 
