@@ -3,7 +3,7 @@
 run.json         what it is and how it stands: the truth about a run
 config.yaml      the resolved config        provenance.json  where each value came from
 metrics.db       the metric record          events.jsonl     whatever changed the run
-checkpoints/ traces/ log.txt inbox/         lock, heartbeat  who writes it
+checkpoints/ traces/ videos/ log.txt inbox/ lock, heartbeat  who writes it
 """
 
 from __future__ import annotations

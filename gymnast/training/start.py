@@ -165,7 +165,7 @@ def train_to_end(loop: Loop) -> Summary:
     finally:
         with suppress(GymnastError):  # a full disk has been told of
             loop.commands.refuse_the_rest(loop, "the run had ended")
-    film_in_background(loop.run.path, loop.session.cfg.traces)
+    film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 
