@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
-from gymnast.runs import checkpoint, reference, store
+from gymnast.runs import checkpoint, films, reference, store
 from gymnast.runs.run import Run, derived_status
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "evaluations": _evaluations(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
+        "videos": films.of_run(run.path, info["checkpoints"]["best"]),
     }
 
 

@@ -32,6 +32,7 @@ def run_page(run: dict[str, Any]) -> str:
     sections = {
         "settings that are not defaults": _settings(run),
         "checkpoints": _checkpoints(run),
+        "videos": _videos(run),
         "alerts": _alerts(run),
         "events": _events(run),
         "next": _next(run),
@@ -128,6 +129,13 @@ def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
         yield f"  DAMAGED {problem}"
 
 
+def _videos(run: dict[str, Any]) -> Iterator[str]:
+    for film in run["videos"]:
+        mark = "best" if film["is_best"] else ""
+        told = f"  return {wording.number(film['return'])}" if "return" in film else ""
+        yield f"  {mark:<7} {film['path']}{told}"
+
+
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"
@@ -158,4 +166,5 @@ def _next(run: dict[str, Any]) -> Iterator[str]:
         yield f"  gymnast resume {run['id']}"
     if run["checkpoints"]["best"]:
         yield f"  gymnast eval {run['id']}:best --episodes 100"
+        yield f"  gymnast play {run['id']}"
     yield f"  gymnast rows {run['id']} --csv"

@@ -16,6 +16,7 @@ from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads
 from gymnast.errors import CheckpointError, RunError
+from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
@@ -141,6 +142,7 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
+    film_in_background(loop.run.path, loop.session.cfg.traces)
     loop.recorder.close(summary)
     return summary
 
