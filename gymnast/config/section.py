@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from gymnast.config.schedule import Schedule
+
 
 class Section(BaseModel):
+    LIVE: ClassVar[tuple[str, ...]] = ()
+    """Fields that are read anew at every rollout, so that `gymnast set` may change them."""
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
@@ -33,6 +37,15 @@ class AlgoSection(Section):
 
     name: str
     """Which algorithm these settings belong to."""
+
+    @classmethod
+    def schedules(cls) -> list[str]:
+        """Fields that can be schedules."""
+
+        def scheduled(annotation: Any) -> bool:
+            return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
+
+        return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
 
     def span(self) -> Span:
         return Span(steps=getattr(self, "n_steps"))  # noqa: B009 (not every algorithm has it)
