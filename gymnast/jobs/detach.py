@@ -37,7 +37,6 @@ def start(
     folder = record.folder_of(runs_dir)
     path = claim(runs_dir)
     try:
-        (path / "inbox").mkdir()  # it can be told to stop before it is a run
         command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
         command += ["--quiet", "--runs", str(runs_dir), "--job", path.name]
         place = queue.arrive(folder, path.name)

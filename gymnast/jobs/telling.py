@@ -26,16 +26,19 @@ def tell(
     `answer` is the event by which the run answered, None where it has not yet.
     """
     found = standing.find(ref, runs_dir)
-    path = Path(found["path"])
-    if found["status"] in standing.WAITING:
-        return _tell_job(found, path, kind, seconds)
+    path, deadline = Path(found["path"]), time.monotonic() + seconds
+    if found["status"] == "queued":
+        return _tell_queued(found, path, kind)
+    while found["status"] == "starting" and time.monotonic() < deadline:
+        time.sleep(standing.LOOK_SECONDS)
+        found = standing.of_path(path)
+    if not (path / "run.json").exists():
+        raise RunError(f"{found['id']} is {found['status']}: {found['reason'] or 'not a run yet'}")
     run = Run(path)
     if kind == "set" and found["status"] in ACTIVE:
         refuse_what_cannot_change(run, assignments or {})
-    if not (path / "run.json").exists():
-        raise RunError(f"{found['id']} is {found['status']} ({found['reason']})")
     command = inbox.send(run, kind, assignments=assignments)
-    return _answered(run, command, seconds)
+    return _answered(run, command, max(deadline - time.monotonic(), 0.0))
 
 
 def refuse_what_cannot_change(run: Run, assignments: dict[str, Any]) -> None:
@@ -47,23 +50,13 @@ def refuse_what_cannot_change(run: Run, assignments: dict[str, Any]) -> None:
     changed(overlaid(config, live_values(run.events())), assignments)
 
 
-def _tell_job(found: dict[str, Any], path: Path, kind: str, seconds: float) -> dict[str, Any]:
-    """A job that is not a run yet can only be stopped."""
-    if kind != "stop":
-        raise RunError(f"{found['id']} is {found['status']}: it does not train yet")
+def _tell_queued(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:
+    """A job that waits can only be stopped, which is to say that it never starts."""
     folder = record.folder_of(path.parent)
-    if queue.give_up(folder, found["id"]):
-        record.update(folder, found["id"], cancelled=True)
-        return {"id": found["id"], "command": kind, "status": "stopped", "answer": {"kind": "gone"}}
-    run = Run(path)
-    command = inbox.put(run.inbox, kind)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and standing.of_path(path)["status"] in standing.WAITING:
-        time.sleep(standing.LOOK_SECONDS)
-    if not (path / "run.json").exists():
-        now = standing.of_path(path)["status"]
-        return {"id": run.id, "command": kind, "status": now, "answer": None}
-    return _answered(run, command, max(deadline - time.monotonic(), 1.0))
+    if kind != "stop" or not queue.give_up(folder, found["id"]):
+        raise RunError(f"{found['id']} is queued: it does not train yet", fix="gymnast jobs")
+    record.update(folder, found["id"], cancelled=True)
+    return {"id": found["id"], "command": kind, "status": "stopped", "answer": {"kind": "gone"}}
 
 
 def _answered(run: Run, command: inbox.Command, seconds: float) -> dict[str, Any]:

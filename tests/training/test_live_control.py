@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gymnast.errors import ConfigError
-from gymnast.runs import checkpoint, inbox
+from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.events import live_values
 from gymnast.runs.run import Run
+from tests.scripted import Alarm
 from tests.small_runs import (
     Plan,
     arrays,
@@ -105,6 +109,41 @@ def test_a_run_killed_twice_still_does_again_what_it_was_told(changed: Run):
     killed = gone_back(changed, ROLLOUT)
     killed.supersede(1)  # as an attempt leaves it that did not get as far as any change
     same_run(changed, resumed(killed))
+
+
+ALARMED = SETTINGS | {
+    "env.kwargs": {"length": 4, "end": "truncated"},
+    "facts.deterministic": "yes",  # it is not tried out: the alarm counts steps
+    "checkpoint.every": "4 rollouts",
+    "eval.every": "off",
+}
+BEFORE_THE_KILL: Plan = {
+    1: [("set", {"algo.lr": 1e-3})],
+    3: [("evaluate", {}), ("set", {"algo.clip": 0.1})],
+    5: [("set", {"algo.epochs": 3}), ("checkpoint", {}), ("set", {"algo.lr": "2e-3 -> 0"})],
+    6: [("set", {"algo.gamma": 0.9})],
+}
+
+
+@pytest.mark.parametrize("rollouts", [4.5, 5.5, 6.5])
+def test_kill_9_after_live_changes_and_resume_is_as_if_nothing_had_happened(
+    rollouts: float, runs_dir: Path
+):
+    target = "py:tests.scripted:Alarm"
+    whole = told(target, ALARMED, {k: v for k, v in BEFORE_THE_KILL.items() if k < rollouts})
+    child = os.fork()
+    if child == 0:
+        Alarm.number, scored = signal.SIGKILL, 4 * 4
+        Alarm.after = int(rollouts * ROLLOUT) + scored
+        told(target, ALARMED, BEFORE_THE_KILL)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+    killed, _ = store.resolve("@last", runs_dir)
+    assert killed.status == "lost"
+    same_run(whole, resumed(killed), same_files=False)
+    ids = [event["id"] for event in killed.events() if "id" in event]
+    assert len(ids) == len(set(ids)), "nothing was obeyed twice"
 
 
 def test_what_resume_sets_wins_over_older_live_changes_of_that_key_alone(changed: Run):
