@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,6 +22,8 @@ class AlgoSection(Section):
 
     name: str
     """Which algorithm these settings belong to."""
+    acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
+    """What its policy's outputs are: a distribution to draw from, or a value per action."""
 
     def with_smaller_step(self) -> Self:
         """For a second attempt at an update that went wrong: half the learning rate."""

@@ -111,9 +111,9 @@ class InProcess:
         bad = self.obs_space.not_finite(self.obs)
         if bad is not None:
             for i in np.flatnonzero(bad).tolist():
-                where = np.argwhere(~np.isfinite(np.atleast_1d(self.obs[i])))[0].tolist()
-                faults.append(self._fault(i, f"the observation is not finite at index {where}"))
-                self.obs[i] = 0
+                where = self.obs_space.where_not_finite(self.obs[i])
+                faults.append(self._fault(i, f"the observation is not finite at {where}"))
+                self.obs[i] = spaces.blank(self.obs_space, 1)[0]
         return faults
 
     def _raised(self, copy: int, call: str, cause: Exception) -> Fault:
@@ -127,7 +127,7 @@ class InProcess:
     def _renew(self, copy: int) -> None:
         try:
             self.envs[copy].close()
-        except Exception:  # noqa: S110 (it is being thrown away)
+        except Exception:
             pass
         self.envs[copy] = self._make()
         self._broken.discard(copy)
