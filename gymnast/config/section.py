@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -17,6 +18,16 @@ class Section(BaseModel):
     )
 
 
+@dataclass(frozen=True)
+class Span:
+    """How much is collected before each update."""
+
+    steps: int | None
+    """Vector steps, at most; None: as many as the episodes take."""
+    episodes: int | None = None
+    """Whole episodes of every copy, which then waits for the others; None: by steps alone."""
+
+
 class AlgoSection(Section):
     """An algorithm's own settings. Its `name` is the algorithm's."""
 
@@ -24,6 +35,9 @@ class AlgoSection(Section):
     """Which algorithm these settings belong to."""
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
+
+    def span(self) -> Span:
+        return Span(steps=getattr(self, "n_steps"))  # noqa: B009 (not every algorithm has it)
 
     def with_smaller_step(self) -> Self:
         """For a second attempt at an update that went wrong: half the learning rate."""

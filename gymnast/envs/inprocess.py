@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import traceback
 from collections.abc import Callable, Sequence
@@ -125,9 +126,7 @@ class InProcess:
         return Fault(copy, self._age[copy], what, text)
 
     def _renew(self, copy: int) -> None:
-        try:
+        with contextlib.suppress(Exception):  # it is being thrown away
             self.envs[copy].close()
-        except Exception:
-            pass
         self.envs[copy] = self._make()
         self._broken.discard(copy)

@@ -46,7 +46,7 @@ class Vector:
         # a sum is finite unless a term is not (or it overflows, which the second look sorts out)
         if math.isfinite(rows.sum(dtype=np.float64)):
             return None
-        bad = ~np.isfinite(rows.reshape(len(rows), -1)).all(1)
+        bad = np.asarray(~np.isfinite(rows.reshape(len(rows), -1)).all(1))
         return bad if bad.any() else None
 
     def where_not_finite(self, row: np.ndarray) -> str:

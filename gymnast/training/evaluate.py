@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess, replays_exactly, same_episode
+from gymnast.envs.backend import Backend, refuse, replays_exactly, same_episode
+from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
@@ -86,7 +87,10 @@ class Evaluator:
         self.cfg = cfg
         limit = cfg.eval.max_episode_steps
         self.envs = InProcess(
-            lambda: make_env(cfg.env, max_episode_steps=limit), cfg.eval.n_envs, cfg.env.id
+            lambda: make_env(cfg.env, max_episode_steps=limit),
+            cfg.eval.n_envs,
+            cfg.env.id,
+            masked=cfg.env.action_mask,
         )
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._every_start: tuple[int, ...] | None = None
@@ -125,28 +129,30 @@ class Evaluator:
         self.envs.close()
 
 
-def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[tuple[int, Trace]]:
+def play(policy: Policy, envs: Backend, plan: Plan, version: int) -> Iterator[tuple[int, Trace]]:
     """Play every episode of the plan to its end; (place in the plan, what happened)."""
     waiting = iter(enumerate(plan.seeds))
     playing: dict[int, _Playing] = {}
     past: list[tuple[Array, Array, Array, Array]] = []
     steps = 0
 
-    def begin(copy: int) -> None:
+    def begin(copy: int, again: _Playing | None = None) -> None:
         playing.pop(copy, None)
         enough = plan.steps is not None and steps >= plan.steps
-        upcoming = None if enough else next(waiting, None)
+        upcoming = again.which if again else None if enough else next(waiting, None)
         if upcoming is not None:
             place, seed = upcoming
-            envs.reset([copy], [seed])
+            refuse(envs.name, envs.reset([copy], [seed]))
             noise = None if plan.deterministic else stream(seed, "evaluation noise")
-            playing[copy] = _Playing(place, seed, len(past), noise)
+            playing[copy] = _Playing(place, seed, len(past), noise, again is not None)
 
     for copy in range(envs.n_envs):
         begin(copy)
     while playing:
         shown = envs.obs.copy()
-        dist = policy.dist(shown)  # always of all copies: row sums must not depend on who plays
+        dist = policy.dist(
+            shown, envs.mask
+        )  # always of all copies: row sums must not depend on who plays
         action = policy.head.mode(dist)
         if not plan.deterministic:
             for copy, episode in playing.items():
@@ -155,9 +161,14 @@ def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[
         step = envs.step(env_action, None if len(playing) == envs.n_envs else list(playing))
         past.append((shown, env_action, step.reward.copy(), dist))
         steps += len(playing)
+        for fault in step.faults:
+            broken = playing[fault.copy]
+            if broken.again:
+                refuse(envs.name, [fault])
+            begin(fault.copy, again=broken)
         done = step.terminated | step.truncated
         if done.any():
-            for copy in [copy for copy in playing if done[copy]]:
+            for copy in [c for c in playing if done[c] and playing[c].began < len(past)]:
                 episode, columns = playing[copy], _columns(past[playing[copy].began :], copy)
                 final = step.obs[copy].copy()
                 ended = bool(step.terminated[copy])
@@ -177,6 +188,12 @@ class _Playing:
     began: int
     """Vector steps played before it."""
     noise: np.random.Generator | None
+    again: bool
+    """A fault of the environment broke it once already: another is an error."""
+
+    @property
+    def which(self) -> tuple[int, int]:
+        return self.place, self.seed
 
     def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
@@ -212,13 +229,13 @@ def _trace(
     )
 
 
-def every_start(envs: InProcess) -> list[int]:
+def every_start(envs: Backend) -> list[int]:
     """One seed for each distinct first observation: a sweep over seeds until no new one turns up."""
     refuse_uncountable(envs.obs_space)
     found: dict[int, int] = {}
     seed = fruitless = 0
     while fruitless < 20 * (len(found) + 10):
-        envs.reset([0], [seed])
+        refuse(envs.name, envs.reset([0], [seed]))
         first = int(envs.obs[0])
         fruitless = fruitless + 1 if first in found else 0
         found.setdefault(first, seed)
@@ -226,13 +243,13 @@ def every_start(envs: InProcess) -> list[int]:
     return [found[first] for first in sorted(found)]
 
 
-def starts_decide(envs: InProcess) -> bool:
+def starts_decide(envs: Backend) -> bool:
     """Whether nothing but the first observation differs between seeds: no luck on the way. Tried on
     two seeds with the same start."""
     seed_of: dict[int, int] = {}
     seed = 0
     while True:
-        envs.reset([0], [seed])
+        refuse(envs.name, envs.reset([0], [seed]))
         first = int(envs.obs[0])
         if first in seed_of:
             return same_episode(envs, seed_of[first], seed)

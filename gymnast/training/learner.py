@@ -50,7 +50,7 @@ class Learner:
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
 
     def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
-        reward = self.reward_scale(rollout.reward, rollout.done, gamma=values.gamma)
+        reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
         if self.reward_scale.mode != "off":

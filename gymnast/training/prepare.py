@@ -30,7 +30,7 @@ class Prepared:
     def preflight(self) -> Preflight:
         """What is about to happen, as plain values."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
-        env = self.collector.envs.envs[0]
+        observation, action = self.collector.envs.described
         policies = {
             role: policy_for(obs, action, cfg)
             for role, (obs, action) in self.collector.spaces.items()
@@ -46,8 +46,8 @@ class Prepared:
             has_preset=self.resolved.has_preset,
             seed=cfg.seed,
             n_envs=cfg.env.n_envs,
-            observation=" ".join(str(env.observation_space).split()),
-            action=str(env.action_space),
+            observation=observation,
+            action=action,
             network=" and ".join(network_text(p.network) for p in policies.values()),
             parameters=sum(p.parameters.count for p in policies.values()),
             budget=cfg.stop.limits(),
@@ -64,13 +64,12 @@ class Prepared:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         if self.collector.envs.restore != "replay":
             found.append("this environment does not replay exactly: resume restarts its episodes")
-        spec = self.collector.envs.envs[0].spec
-        if cfg.eval.max_episode_steps is None and (spec is None or spec.max_episode_steps is None):
+        if cfg.eval.max_episode_steps is None and self.collector.envs.time_limit is None:
             found.append(
                 "no time limit is known: an evaluation lasts as long as its episodes do "
                 "(eval.max_episode_steps)"
             )
-        rollout = cfg.env.n_envs * cfg.algo.n_steps
+        rollout = cfg.env.n_envs * (cfg.algo.span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")

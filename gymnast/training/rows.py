@@ -35,21 +35,23 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, head: Categorical | Gaussian) -> dict[str, float]:
-    reward, action = rollout.reward, rollout.action
+    keep = rollout.valid
+    reward, action, obs = rollout.reward[keep], rollout.action[keep], rollout.obs[keep]
     if isinstance(head, Gaussian):
         action = head.for_env(action)
-    ended = int(rollout.done.sum())
+    ended = int(rollout.done[keep].sum())
     return {
         "rollout/reward_mean": float(reward.mean()),
         "rollout/reward_std": float(reward.std()),
         "rollout/reward_min": float(reward.min()),
         "rollout/reward_max": float(reward.max()),
-        "rollout/obs_mean": float(rollout.obs.mean(dtype=np.float64)),
-        "rollout/obs_std": float(rollout.obs.std(dtype=np.float64)),
+        "rollout/obs_mean": float(obs.mean(dtype=np.float64)),
+        "rollout/obs_std": float(obs.std(dtype=np.float64)),
         "rollout/action_mean": float(action.mean(dtype=np.float64)),
         "rollout/action_std": float(action.std(dtype=np.float64)),
         "rollout/episodes": ended,
-        "rollout/truncated_share": int((rollout.done & ~rollout.terminated).sum()) / max(ended, 1),
+        "rollout/truncated_share": int((rollout.done & ~rollout.terminated & keep).sum())
+        / max(ended, 1),
     }
 
 

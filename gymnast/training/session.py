@@ -10,7 +10,8 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess, replays_exactly
+from gymnast.envs.backend import replays_exactly
+from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
@@ -119,7 +120,12 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether they replay exactly is declared, or tried."""
     env = cfg.env
     limit = env.max_episode_steps
-    envs = InProcess(lambda: make_env(env, max_episode_steps=limit), env.n_envs, env.id)
+    envs = InProcess(
+        lambda: make_env(env, max_episode_steps=limit),
+        env.n_envs,
+        env.id,
+        masked=env.action_mask,
+    )
     replays = replays_exactly(envs, cfg.facts.deterministic)
     if not replays:
         envs.restore = "none"
@@ -130,13 +136,14 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
         numbers={name: metric.source for name, metric in cfg.metrics.items()},
         traced=lambda seed: episode_seed(seed, "traced") < threshold,
         keep_obs=not replays,
+        on_fault=env.on_fault,
+        max_faults=env.max_faults,
     )
 
 
 def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
     """What bounds the metrics of this task."""
     obs, action = next(iter(collector.spaces.values()))
-    spec = collector.envs.envs[0].spec
     facts = cfg.facts
     own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
     return Limits(
@@ -147,7 +154,7 @@ def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
         obs_high=max(obs.high) if isinstance(obs, Vector) else None,
         reward=facts.reward,
         returns=facts.returns,
-        episode_steps=spec.max_episode_steps if spec is not None and own_limit else None,
+        episode_steps=collector.envs.time_limit if own_limit else None,
         epochs=getattr(cfg.algo, "epochs", None),
     )
 

@@ -24,10 +24,10 @@ class Practice:
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
-    def on(cls, env: str, overrides: dict[str, Any]) -> Practice:
+    def on(cls, env: str, overrides: dict[str, Any], algo: str | None = None) -> Practice:
         """`env`: a name in `tests.scripted`."""
         given = {"stop.env_steps": 1_000_000} | overrides
-        cfg = resolve(f"py:tests.scripted:{env}", given).config
+        cfg = resolve(f"py:tests.scripted:{env}", given, algo=algo).config
         collector = open_collector(cfg)
         collector.begin()
         learner = Learner("agent", *collector.spaces["agent"], cfg)
@@ -35,7 +35,7 @@ class Practice:
 
     def collect(self) -> Rollout:
         policies = {"agent": self.learner.policy}
-        found = self.collector.collect(policies, self.cfg.algo.n_steps, self.clock)
+        found = self.collector.collect(policies, self.cfg.algo.span(), self.clock)
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:

@@ -67,7 +67,7 @@ def test_steps_out_of_play_are_not_learned_from():
     rollout = replace(rollout, valid=valid)
     order = Recorded()
     updated(practice, rollout, order)
-    size = practice.cfg.algo.minibatch(T * N)
+    size = practice.cfg.algo.minibatch(int(valid.sum()))
     (n_batches,) = {-(-int(valid.sum()) // size)}
     last = np.array_split(order.orders[0], n_batches)[-1]
     assert sum(map(len, order.orders)) == valid.sum()
@@ -78,7 +78,7 @@ def test_steps_out_of_play_are_not_learned_from():
 
 def _same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
     parameters = practice.learner.policy.parameters
-    gradient = parameters.views_of(practice.learner.algorithm.network.gradient)
+    gradient = parameters.views_of(practice.learner.algorithm.descent.network.gradient)
     size = max(float(w.grad.abs().max()) for w in weights.values())
     assert size > 1e-3
     for name, weight in weights.items():

@@ -12,6 +12,7 @@ import gymnast
 from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
+from gymnast.config.section import Span
 from gymnast.envs.inprocess import InProcess
 from gymnast.policy.actions import Categorical, Gaussian
 from gymnast.policy.layers import Embedding
@@ -79,7 +80,7 @@ def collected(end: str, n_steps: int = 12):
     policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
     collector = VectorCollector(envs, seed=0, numbers={}, traced=lambda _: True, keep_obs=True)
     collector.begin()
-    return policy, collector.collect({"agent": policy}, n_steps, Clock())
+    return policy, collector.collect({"agent": policy}, Span(n_steps), Clock())
 
 
 def test_04_terminated_and_truncated_at_once_is_an_end():
@@ -111,7 +112,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
-    gradient = practice.learner.algorithm.network.gradient
+    gradient = practice.learner.algorithm.descent.network.gradient
     assert np.linalg.norm(gradient) > 0.5
 
 
