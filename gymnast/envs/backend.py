@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gymnast.errors import EnvError
-from gymnast.policy.spaces import Action, Amounts, Choice, Observation
+from gymnast.policy.spaces import Action, Choice, Choices, Observation, Switches
 from gymnast.seeds import stream
 
 Array = np.ndarray
@@ -105,7 +105,11 @@ def random_actions(space: Action, shape: tuple[int, ...], rng: np.random.Generat
     """Actions as an environment takes them, drawn evenly (within 2 of 0 where there is no bound)."""
     if isinstance(space, Choice):
         return rng.integers(0, space.n, size=shape) + space.first
-    assert isinstance(space, Amounts)
+    if isinstance(space, Choices):
+        drawn = rng.integers(0, space.n, size=(*shape, len(space.n))) + np.array(space.first)
+        return drawn.reshape(*shape, *space.shape)
+    if isinstance(space, Switches):
+        return rng.integers(0, 2, size=(*shape, *space.shape)).astype(np.int8)
     low, high = np.array(space.low), np.array(space.high)
     low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
     high = np.where(np.isfinite(high), high, low + 2.0)

@@ -7,6 +7,7 @@ off, on, ... for MultiBinary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,25 @@ class Amounts:
 
 
 Action = Choice | Choices | Switches | Amounts
+
+
+def limits(space: Action) -> tuple[float | None, float | None]:
+    """Lowest and highest value of any element of several, as a policy counts them."""
+    match space:
+        case Choice():
+            return None, None
+        case Choices():
+            return 0.0, max(space.n) - 1.0
+        case Switches():
+            return 0.0, 1.0
+        case Amounts():
+            return min(space.low), max(space.high)
+
+
+def highest_entropy(space: Action) -> float | None:
+    """Of a policy over options that are all equally likely; amounts have none."""
+    options = _options(space)
+    return sum(math.log(n) for n in options) if options else None
 
 
 def n_options(space: Action) -> int:

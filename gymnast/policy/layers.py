@@ -183,7 +183,7 @@ def initial(network: Network, name: str, shape: Shape, stream: np.random.Generat
     owner, _, key = name.rpartition(".")
     layer = dict(network.layers())[owner]
     if isinstance(layer, Linear) and key == "weight":
-        return orthogonal(shape, stream) * layer.gain
+        return orthogonal((layer.n_in, layer.n_out), stream) * layer.gain
     if isinstance(layer, Conv) and key == "weight":
         kernel = orthogonal((shape[0], int(np.prod(shape[1:]))), stream)
         return kernel.reshape(shape) * layer.gain

@@ -228,9 +228,16 @@ def blank(space: Observation, n: int) -> np.ndarray:
     rows = np.zeros((n, *space.shape), space.dtype)
     for name, leaf in leaves_of(space).items():
         if isinstance(leaf, Category | Categories):
-            part = rows[name] if name else rows
+            part: Any = rows[name] if name else rows  # type: ignore[index]
             part[:] = np.reshape(leaf.first, leaf.shape)
     return rows
+
+
+def numbers_in(rows: np.ndarray) -> dict[str, np.ndarray]:
+    """What rows of observations hold, by name, images left out; all of it has the name ""."""
+    names = rows.dtype.names
+    found = {"": rows} if names is None else {name: rows[name] for name in names}
+    return {name: column for name, column in found.items() if column.dtype != Image.dtype}
 
 
 def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:
