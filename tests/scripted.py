@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import signal
+import time
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -252,3 +254,31 @@ class Forever(gym.Env[int, int]):
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         self.t += 1
         return 0, 1.0, False, self.t == self.length, {}
+
+
+class Trouble(Script):
+    """Episodes of 6 steps, one of which harms the process it runs in, once it has begun `after`
+    episodes: `hangs`, `exits`, is `killed`, or eats all `memory` it may have."""
+
+    def __init__(self, how: str, after: int = 0, at: int = 3) -> None:
+        super().__init__(length=6, end="terminated")
+        self.how, self.after, self.at, self.begun = how, after, at, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        self.begun += 1
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.begun > self.after and self.t + 1 == self.at:
+            match self.how:
+                case "hangs":
+                    time.sleep(3600)
+                case "exits":
+                    os._exit(7)
+                case "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "memory":
+                    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+                    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
+                    np.ones(2**30)
+        return super().step(action)

@@ -136,7 +136,7 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
         yield f"  ... {len(events) - EVENTS} earlier ones (--json has all)"
     told = ("time", "kind", "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes")
     for event in events[-EVENTS:]:
-        detail = {k: v for k, v in event.items() if k not in (*told, "seconds")}
+        detail = {k: v for k, v in event.items() if k not in (*told, "seconds", "traceback")}
         text = ", ".join(f"{key} {_brief(value)}" for key, value in detail.items())
         yield f"  {event.get('env_steps', 0):>11,}  {event['kind']:<12} {text}".rstrip()
 

@@ -6,15 +6,16 @@ runs, and evaluating here or in another process gives the same numbers.
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.backend import Backend, refuse, replays_exactly, same_episode
+from gymnast.envs.backend import Backend, Fault, refuse, replays_exactly, same_episode
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
@@ -111,8 +112,18 @@ class Evaluator:
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
         return Plan(seeds, steps=steps, deterministic=cfg.deterministic)
 
-    def evaluate(self, policy: Policy, version: int, plan: Plan) -> tuple[Evaluation, list[Trace]]:
-        traces = sorted(play(policy, self.envs, plan, version), key=lambda found: found[0])
+    def evaluate(
+        self,
+        policy: Policy,
+        version: int,
+        plan: Plan,
+        beat: Callable[[], None] = lambda: None,
+    ) -> tuple[Evaluation, list[Trace]]:
+        """`beat` is called at every vector step."""
+        env = self.cfg.env
+        attempts = env.max_faults if env.on_fault == "restart" else 1
+        played = play(policy, self.envs, plan, version, attempts=attempts, beat=beat)
+        traces = sorted(played, key=lambda found: found[0])
         episodes = [trace for _, trace in traces]
         evaluation = Evaluation(
             version=version,
@@ -129,26 +140,38 @@ class Evaluator:
         self.envs.close()
 
 
-def play(policy: Policy, envs: Backend, plan: Plan, version: int) -> Iterator[tuple[int, Trace]]:
-    """Play every episode of the plan to its end; (place in the plan, what happened)."""
+def play(
+    policy: Policy,
+    envs: Backend,
+    plan: Plan,
+    version: int,
+    *,
+    attempts: int = 1,
+    beat: Callable[[], None] = lambda: None,
+) -> Iterator[tuple[int, Trace]]:
+    """Play every episode of the plan to its end; (place in the plan, what happened). An episode that
+    a fault of the environment broke is begun again, with the same seed."""
     waiting = iter(enumerate(plan.seeds))
     playing: dict[int, _Playing] = {}
     past: list[tuple[Array, Array, Array, Array]] = []
     steps = 0
 
-    def begin(copy: int, again: _Playing | None = None) -> None:
+    def begin(copy: int, broken: _Playing | None = None) -> None:
         playing.pop(copy, None)
         enough = plan.steps is not None and steps >= plan.steps
-        upcoming = again.which if again else None if enough else next(waiting, None)
+        upcoming = broken.which if broken else None if enough else next(waiting, None)
         if upcoming is not None:
             place, seed = upcoming
-            refuse(envs.name, envs.reset([copy], [seed]))
+            left = broken.attempts if broken else attempts
+            while faults := envs.reset([copy], [seed]):
+                left = _one_less(left, envs, faults[0])
             noise = None if plan.deterministic else stream(seed, "evaluation noise")
-            playing[copy] = _Playing(place, seed, len(past), noise, again is not None)
+            playing[copy] = _Playing(place, seed, len(past), noise, left)
 
     for copy in range(envs.n_envs):
         begin(copy)
     while playing:
+        beat()
         shown = envs.obs.copy()
         dist = policy.dist(
             shown, envs.mask
@@ -161,11 +184,10 @@ def play(policy: Policy, envs: Backend, plan: Plan, version: int) -> Iterator[tu
         step = envs.step(env_action, None if len(playing) == envs.n_envs else list(playing))
         past.append((shown, env_action, step.reward.copy(), dist))
         steps += len(playing)
-        for fault in step.faults:
+        for fault in {fault.copy: fault for fault in step.faults}.values():
             broken = playing[fault.copy]
-            if broken.again:
-                refuse(envs.name, [fault])
-            begin(fault.copy, again=broken)
+            left = _one_less(broken.attempts, envs, fault)
+            begin(fault.copy, replace(broken, attempts=left))
         done = step.terminated | step.truncated
         if done.any():
             for copy in [c for c in playing if done[c] and playing[c].began < len(past)]:
@@ -188,8 +210,8 @@ class _Playing:
     began: int
     """Vector steps played before it."""
     noise: np.random.Generator | None
-    again: bool
-    """A fault of the environment broke it once already: another is an error."""
+    attempts: int
+    """How many more faults of the environment end it for good."""
 
     @property
     def which(self) -> tuple[int, int]:
@@ -198,6 +220,13 @@ class _Playing:
     def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
         return policy.head.noise(self.noise, ())
+
+
+def _one_less(attempts: int, envs: Backend, fault: Fault) -> int:
+    if attempts <= 1:
+        refuse(envs.name, [fault])
+    logging.getLogger("gymnast").warning("%s: %s\n%s", envs.name, fault.what, fault.traceback)
+    return attempts - 1
 
 
 def _columns(past: list[tuple[Array, Array, Array, Array]], copy: int) -> list[Array]:

@@ -20,6 +20,7 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
 from gymnast.config.section import Span
 from gymnast.envs.backend import refuse
+from gymnast.errors import EnvError
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -172,7 +173,11 @@ class Loop:
     def take_result(self) -> Reason | None:
         """Wait for the evaluation under way, put it into the row, and see if it ends the run."""
         s, began = self.session, time.perf_counter()
-        result = s.scores.take(self.interrupts.asked)
+        try:
+            result = s.scores.take(self.interrupts.asked)
+        except EnvError:
+            self.save("fault")  # nothing is learned yet of what comes next: a good place to go on
+            raise
         if result is None:
             return None
         waited = time.perf_counter() - began

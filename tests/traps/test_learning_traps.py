@@ -104,6 +104,18 @@ def test_05_no_transition_leads_over_a_reset_and_the_time_limit_bootstraps_the_t
         assert rollout.next_value[t, n] == pytest.approx(true, rel=1e-6)
 
 
+def test_06_every_step_of_every_finished_episode_is_learned_from_once_and_no_other():
+    """REINFORCE: the episodes of one rollout, told apart by the seeds that they show."""
+    practice = Practice.on("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
+    for _ in range(4):
+        rollout = practice.collect()
+        seen = [seed_in(obs) for obs in rollout.obs[rollout.valid]]
+        expected = {e.seed: e.length for e in rollout.episodes}
+        assert {seed: seen.count(seed) for seed in seen} == expected
+        assert len(expected) == 9
+        practice.learn(rollout)
+
+
 def test_07_value_and_gradient_clipping_can_be_switched_off():
     off = {"algo.value_clip": "off", "algo.max_grad_norm": "off"}
     assert resolve("CartPole-v1", off).config.algo.max_grad_norm is None

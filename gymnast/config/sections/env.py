@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from gymnast.config.numbers import OFF, Count, Maybe, Switch
+from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch
 from gymnast.config.section import Section
 
 AUTO_ENVS = 8
@@ -33,6 +33,8 @@ class EnvConfig(Section):
     """Game frames that one step costs."""
     action_mask: Switch = True
     """Rule out actions that the environment's `info["action_mask"]` forbids."""
+    timeout: Positive = 60.0
+    """Seconds a step may take in another process before that counts as hung."""
     on_fault: Literal["restart", "stop"] = "restart"
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5

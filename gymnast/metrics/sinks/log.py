@@ -61,7 +61,7 @@ class LogFile:
             self.line(row_line(row, self._metrics))
 
     def event(self, event: Mapping[str, Any]) -> None:
-        self.line(event_line(event))
+        self.line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
 
     def close(self, summary: Summary | None) -> None:
         if self._file.closed:
