@@ -11,8 +11,7 @@ from gymnast.policy.spaces import Action, Amounts, Category, Image, Observation
 def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
     """Config keys that serve most environments of this kind well."""
     images = any(isinstance(leaf, Image) for leaf in leaves_of(obs).values())
-    hidden = [] if isinstance(obs, Image) else [64] if images else [64, 64]
-    settings: dict[str, Any] = {"policy": {"hidden": hidden}}
+    settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, Category):
         normalize = {"obs": "running"} if vector_of(obs) else {}
         settings["normalize"] = {**normalize, "reward": "running"}

@@ -62,9 +62,19 @@ def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
         case Image():
             return cnn(obs, cfg.cnn)
         case Parts():
-            encoders = {name: encode(leaf, cfg) for name, leaf in obs.leaves.items()}
-            branches = tuple((name, stack or (Flatten(),)) for name, (stack, _) in encoders.items())
+            encoders = {name: _entry(leaf, obs, cfg) for name, leaf in obs.leaves.items()}
+            branches = tuple((name, stack) for name, (stack, _) in encoders.items())
             return (Parallel(obs.dtype, branches),), sum(width for _, width in encoders.values())
+
+
+def _entry(leaf: Observation, whole: Parts, cfg: PolicyConfig) -> tuple[Stack, int]:
+    """A vector beside an image is widened, or a few numbers would drown among hundreds."""
+    if not isinstance(leaf, Vector):
+        return encode(leaf, cfg)
+    if not _sees_images(whole):
+        return (Flatten(),), leaf.size
+    widen = Linear(leaf.size, cfg.embedding, gain=GAIN)
+    return (Flatten(), widen, Activation("relu")), cfg.embedding
 
 
 def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:

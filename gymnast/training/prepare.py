@@ -20,8 +20,8 @@ from gymnast.policy.layers import (
     Network,
     Parallel,
     Pixels,
-    Residual,
     Stack,
+    walk,
 )
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
@@ -115,11 +115,9 @@ def _widths(stack: Stack) -> str:
             case Linear(n_in, n_out):
                 widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
             case Pixels(shape):
+                convolutions = sum(isinstance(one, Conv) for _, one in walk("", stack))
                 widths.append(f"{' x '.join(map(str, shape))} image")
-            case Conv():
-                widths.append(f"conv {layer.n_out}")
-            case Residual(inner):
-                widths.append(f"[+ {_widths(inner)}]")
+                widths.append(f"{convolutions} convolutions")
             case Parallel(_, branches):
                 parts = (f"{name}: {_widths(s)}" if _widths(s) else name for name, s in branches)
                 widths.append(f"({', '.join(parts)})")

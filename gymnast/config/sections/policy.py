@@ -20,7 +20,8 @@ class PolicyConfig(Section):
     layer_norm: Switch = False
     """Normalise each hidden layer before its activation."""
     embedding: Count = 64
-    """Width of the embedding of a Discrete observation, or of each element of a MultiDiscrete one."""
+    """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete one, and of
+    a vector beside an image."""
     cnn: Literal["auto", "nature", "impala"] = "auto"
     """What encodes an image: three convolutions (nature), or three residual sections (impala). Auto:
     nature where it has at least 36 x 36 pixels."""
