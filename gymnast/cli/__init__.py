@@ -14,6 +14,9 @@ VERBS = {
     "train": "train",
     "resume": "train",
     "eval": "evaluate",
+    "net": "net",
+    "play": "play",
+    "video": "video",
     "runs": "runs",
     "show": "runs",
     "rows": "runs",
@@ -22,6 +25,7 @@ VERBS = {
     "metrics": "metrics",
     "config": "config",
     "reproduce": "reproduce",
+    "init": "init",
 }
 """Verb -> module of this package that defines a click command of the same name (`eval_` for eval)."""
 
@@ -45,7 +49,10 @@ HELP = {
     "train": "Train a policy on an environment or preset.",
     "resume": "Go on with a run from one of its checkpoints.",
     "eval": "Score a run's policy on fixed seeds.",
-    "runs": "List runs, newest first.",
+    "net": "A network's layers, activations and gradients on one batch.",
+    "runs": "List runs; rm, prune, tag and note keep them in order.",
+    "play": "Watch a policy, random actions or yourself; record it.",
+    "video": "Film an episode of a run as it happened.",
     "show": "Everything about one run.",
     "rows": "A run's metric record as CSV or JSON.",
     "compare": "Two or more runs side by side.",
@@ -53,6 +60,7 @@ HELP = {
     "metrics": "What each number means.",
     "config": "Show, check, format and diff configs.",
     "reproduce": "Repeat a stored result and say whether it holds.",
+    "init": "Begin an environment of your own.",
 }
 """One line per verb, said here so that `gymnast --help` imports none of them."""
 

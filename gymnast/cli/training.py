@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import click
@@ -10,11 +12,12 @@ import click
 from gymnast.cli.options import echo_json
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.sections.stop import BUDGETS
-from gymnast.errors import UsageError
+from gymnast.errors import EnvError, UsageError
 from gymnast.launch import group_result
 from gymnast.launch import train_group as launch_group
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import store
+from gymnast.training.debug import watched
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
 from gymnast.training.resume import resume
@@ -42,11 +45,12 @@ def train_one(
     label: tuple[str, str | None, tuple[str, ...]],
     runs_dir: str | None,
     dry_run: bool,
+    debug: bool,
     show: Show,
 ) -> dict[str, Any]:
     """How it ended; after a dry run, what would have happened."""
     parent = find(source, runs_dir) if source else None
-    prepared = prepare(target, settings, algo)
+    prepared = prepare(target, settings, algo, debug=debug)
     if show == "everything" or dry_run:
         before = prepared.preflight()
         if show != "nothing":
@@ -61,7 +65,8 @@ def train_one(
         store.runs_dir(runs_dir),
         label=Label(name, group, tags),
         source=parent,
-        console=_console(prepared.resolved.preset, show),
+        console=_console(prepared.resolved.preset, show, live=not debug),
+        debug=debug,
     )
     return dict(summary)
 
@@ -73,6 +78,7 @@ def resume_one(
     at: str,
     optimizer: bool,
     runs_dir: str | None,
+    debug: bool,
     show: Show,
 ) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
@@ -86,9 +92,24 @@ def resume_one(
         at=which or at,
         overrides=settings,
         optimizer=optimizer,
-        console=_console(run.info["preset"], show),
+        console=_console(run.info["preset"], show, live=not debug),
+        debug=debug,
     )
     return dict(summary)
+
+
+@contextmanager
+def debugging(wanted: bool) -> Iterator[None]:
+    """With --debug: watched while inside; what goes wrong in an environment is told in full."""
+    if not wanted:
+        yield
+        return
+    with watched():
+        try:
+            yield
+        except EnvError as problem:
+            click.echo(problem.traceback or traceback.format_exc(), err=True)
+            raise
 
 
 def train_group(
@@ -123,7 +144,7 @@ def exit_code(result: Mapping[str, Any]) -> int:
     return 130 if result.get("interrupted") else 0
 
 
-def _console(title: str, show: Show) -> Any:
+def _console(title: str, show: Show, *, live: bool) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
         return Console(
             metrics,
@@ -131,6 +152,7 @@ def _console(title: str, show: Show) -> Any:
             budget=cfg.stop.limits(),
             ending=None if show == "nothing" else end_text,
             quiet=show != "everything",
+            live=live,
         )
 
     return make
@@ -143,6 +165,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
         if options[name] is not None:
             flag = "from" if name == "source" else name.replace("_", "-")
             arguments += [f"--{flag}", options[name]]
+    arguments += ["--debug"] if options["debug"] else []
     return arguments + [word for tag in options["tags"] for word in ("--tag", tag)]
 
 

@@ -65,8 +65,11 @@ class Backend(Protocol):
     """How a running episode can be had again."""
     obs: Array
     """What each copy shows now; rewritten by reset and step."""
-    mask: Array | None
-    """Actions each copy allows now, [N, k], if the environment ever said."""
+
+    @property
+    def mask(self) -> Array | None:
+        """Actions each copy allows now, [N, k], if the environment ever said."""
+        ...
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]: ...
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:

@@ -33,6 +33,10 @@ class Inference(Protocol):
         """[B]"""
         ...
 
+    def layer(self, part: str, i: int, features: Array) -> Array:
+        """What layer i of a stack says, [B, ...]."""
+        ...
+
 
 class NumpyInference:
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
@@ -45,6 +49,12 @@ class NumpyInference:
     def critic(self, features: Array) -> Array:
         hidden = _run("shared", self.network.shared, self.weights, features)
         return _run("critic", self.network.critic, self.weights, hidden)[:, 0]
+
+    def layer(self, part: str, i: int, features: Array) -> Array:
+        upto = getattr(self.network, part)[: i + 1]
+        if part != "shared":
+            features = _run("shared", self.network.shared, self.weights, features)
+        return _run(part, upto, self.weights, features)
 
 
 def inference_for(network: Network, parameters: Parameters) -> Inference:

@@ -45,7 +45,7 @@ class Policy:
             self.obs, self.head.n_outputs, cfg, free=self.head.free, critic=has_critic
         )
         self.parameters = Parameters(weights.shapes_of(self.network))
-        self._inference = inference_for(self.network, self.parameters)
+        self.inference = inference_for(self.network, self.parameters)
         vector = vector_of(self.obs)
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
         self.features = Features(self.obs, self.normalizer)
@@ -58,7 +58,7 @@ class Policy:
 
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
         """Parameters of the action distribution, [B, k]."""
-        output = self._inference.actor(self.features(obs))
+        output = self.inference.actor(self.features(obs))
         return self.head.parameters(output, self._free(), mask)
 
     def act(
@@ -73,9 +73,9 @@ class Policy:
         values, their mean under what acts."""
         features = self.features(obs)
         if isinstance(self.head, EpsilonGreedy):
-            values = self._inference.actor(features)
+            values = self.inference.actor(features)
             return (np.exp(self.head.parameters(values, self._free(), None)) * values).sum(-1)
-        return self.value_scale.real(self._inference.critic(features))
+        return self.value_scale.real(self.inference.critic(features))
 
     def _free(self) -> Array | None:
         free = self.head.free

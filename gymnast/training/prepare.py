@@ -23,6 +23,7 @@ from gymnast.policy.layers import (
     Stack,
     walk,
 )
+from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
 from gymnast.training.summary import Preflight
@@ -85,7 +86,9 @@ class Prepared:
         return found
 
 
-def prepare(target: str, overrides: Mapping[str, Any], algo: str | None = None) -> Prepared:
+def prepare(
+    target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
+) -> Prepared:
     """Resolve the config, with defaults for its spaces where there is no preset, and open the
     training environments. Nothing is written."""
     resolved = resolve(target, overrides, algo=algo)
@@ -96,7 +99,8 @@ def prepare(target: str, overrides: Mapping[str, Any], algo: str | None = None) 
         env.close()
         settings = suggested(obs, action, resolved.config.algo.name)
         resolved = resolve(target, overrides, algo=algo, suggested=settings)
-    return Prepared(resolved, open_collector(resolved.config))
+    cfg = in_one_process(resolved.config) if debug else resolved.config
+    return Prepared(resolved, open_collector(cfg))
 
 
 def network_text(network: Network) -> str:

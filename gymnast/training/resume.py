@@ -14,6 +14,7 @@ from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.training.debug import announce, in_one_process
 from gymnast.training.loop import Loop
 from gymnast.training.start import (
     ConsoleFor,
@@ -32,6 +33,7 @@ def resume(
     overrides: Mapping[str, Any],
     optimizer: bool = True,
     console: ConsoleFor,
+    debug: bool = False,
 ) -> tuple[Run, Summary]:
     """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
     before = load(run.config(), at=str(run.path / "config.yaml"))
@@ -42,9 +44,10 @@ def resume(
     saved = _where_to_resume(run, at)
     if saved is not None:
         _refuse_nothing_to_do(run, saved, changed=cfg != before)
-    collector = collector_for(cfg)
+    held = in_one_process(cfg) if debug else cfg
+    collector = collector_for(held)
     refuse_what_cannot_begin(cfg, collector, None)
-    with open_run(run, cfg, collector, console) as loop:
+    with open_run(run, held, collector, console) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
@@ -53,6 +56,8 @@ def resume(
             if cfg != before:
                 loop.session.ended = None  # whatever ended it may no longer do so
             _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+        if debug:
+            announce(loop, cfg)
         if cfg != before:
             durable.replace(run.path / "config.yaml", save(cfg).encode())
             origins = document.dumps(dict(provenance), indent=1).encode()

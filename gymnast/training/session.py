@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,8 +12,8 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
 from gymnast.envs.backend import replays_exactly
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env
+from gymnast.envs.open import open_envs
+from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
 from gymnast.policy.action_spaces import Choice, highest_entropy, limits
@@ -120,12 +121,15 @@ class Session:
 def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether they replay exactly is declared, or tried."""
     env = cfg.env
-    limit = env.max_episode_steps
-    envs = InProcess(
-        lambda: make_env(env, max_episode_steps=limit),
-        env.n_envs,
-        env.id,
-        masked=env.action_mask,
+    if env.backend == "vector" and cfg.algo.span().episodes:
+        what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
+        raise ConfigError(what, fix="set env.backend to inprocess or process")
+    numbers = {name: metric.source for name, metric in cfg.metrics.items()}
+    envs = open_envs(
+        env,
+        limit=env.max_episode_steps,
+        info_keys=sorted(set(numbers.values())),
+        tell=logging.getLogger("gymnast.envs").warning,
     )
     replays = replays_exactly(envs, cfg.facts.deterministic)
     if not replays:
@@ -134,7 +138,7 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     return VectorCollector(
         envs,
         seed=cfg.seed,
-        numbers={name: metric.source for name, metric in cfg.metrics.items()},
+        numbers=numbers,
         traced=lambda seed: episode_seed(seed, "traced") < threshold,
         keep_obs=not replays,
         on_fault=env.on_fault,

@@ -16,6 +16,7 @@ from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, RunError
+from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
@@ -24,6 +25,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import Interrupts
@@ -54,6 +56,7 @@ def begin(
     label: Label = Label(),  # noqa: B008
     source: tuple[Run, Checkpoint] | None = None,
     console: ConsoleFor,
+    debug: bool = False,
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
     cfg = resolved.config
@@ -74,8 +77,10 @@ def begin(
         threshold=cfg.facts.threshold,
         repeatable=_repeatable(cfg),
     )
-    with open_run(run, cfg, collector, console) as loop:
+    with open_run(run, in_one_process(cfg) if debug else cfg, collector, console) as loop:
         start_fresh(loop, source)
+        if debug:
+            announce(loop, cfg)
         return run, train_to_end(loop)
 
 
@@ -137,6 +142,7 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
+    film_in_background(loop.run.path, loop.session.cfg.traces)
     loop.recorder.close(summary)
     return summary
 

@@ -57,7 +57,7 @@ def test_a_policy_of_action_values_is_its_own_critic_and_comes_back_from_its_spe
     again = Policy.from_spec(policy.spec())
     again.load(policy.arrays())
     dist = again.dist(seen)
-    values = again._inference.actor(again.features(seen))
+    values = again.inference.actor(again.features(seen))
     assert np.array_equal(again.head.mode(dist), values.argmax(-1))
     expected = 0.6 * values.max(-1) + 0.4 * values.mean(-1)
     assert np.allclose(again.value(seen), expected, atol=1e-5)

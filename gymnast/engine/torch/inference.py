@@ -18,20 +18,24 @@ class TorchInference:
         self.forward = Forward(network)
         self.tensors = {n: torch.from_numpy(view) for n, view in parameters.views.items()}
 
-    @torch.no_grad()
     def actor(self, features: Array) -> Array:
-        return self._run("actor", features).numpy()
+        return self._answer("actor", features)
+
+    def critic(self, features: Array) -> Array:
+        return self._answer("critic", features)
 
     @torch.no_grad()
-    def critic(self, features: Array) -> Array:
-        return self._run("critic", features).numpy()
+    def layer(self, part: str, i: int, features: Array) -> Array:
+        network, x = self.forward.network, torch.from_numpy(features)
+        if part != "shared":
+            x = run("shared", network.shared, self.tensors, x)
+        return run(part, getattr(network, part)[: i + 1], self.tensors, x).numpy()
 
-    def _run(self, part: str, features: Array) -> torch.Tensor:
-        x, network = torch.from_numpy(features), self.forward.network
+    def _answer(self, part: str, features: Array) -> Array:
         if self.forward.own is not None:
-            output, value = self.forward(self.tensors, x)
-            return output if part == "actor" else value
-        hidden = run("shared", network.shared, self.tensors, x)
-        if part == "actor":
-            return run(part, network.actor, self.tensors, hidden)
-        return run(part, network.critic, self.tensors, hidden).squeeze(-1)
+            with torch.no_grad():
+                output, value = self.forward(self.tensors, torch.from_numpy(features))
+            return (output if part == "actor" else value).numpy()
+        last = len(getattr(self.forward.network, part)) - 1
+        found = self.layer(part, last, features)
+        return found if part == "actor" else found[:, 0]

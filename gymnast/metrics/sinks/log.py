@@ -96,6 +96,8 @@ class LogFile:
 
     def _put(self, lines: Sequence[str], stamp: str = "", reserve: int = 0) -> bool:
         """One write, so that lines of several threads do not mix; False where it does not fit."""
+        if self._file.closed:
+            return True  # a worker's last words came after ours
         text = "".join(f"{stamp}{line}\n" for line in lines)
         encoded = text.encode("utf-8", "backslashreplace")
         if self._size + len(encoded) > self._cap - reserve:
