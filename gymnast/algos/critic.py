@@ -13,6 +13,8 @@ Array = np.ndarray
 
 def rescale_value(policy: Policy, target: Array) -> None:
     """Let the value scale take in these targets [B], and rewrite the critic's last layer for it."""
+    if policy.value_scale.mode == "off":
+        return
     views, last = policy.parameters.views, len(policy.network.critic) - 1
     weight, bias = views[f"critic.{last}.weight"], views[f"critic.{last}.bias"]
     policy.value_scale.learn(target, weight, bias)

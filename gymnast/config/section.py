@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -37,6 +37,8 @@ class AlgoSection(Section):
 
     name: str
     """Which algorithm these settings belong to."""
+    acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
+    """What its policy's outputs are: a distribution to draw from, or a value per action."""
 
     @classmethod
     def schedules(cls) -> list[str]:

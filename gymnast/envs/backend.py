@@ -16,7 +16,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from gymnast.errors import EnvError
-from gymnast.policy.spaces import Action, Amounts, Choice, Observation
+from gymnast.policy.actions import head_for
+from gymnast.policy.spaces import Action, Amounts, Observation
 from gymnast.seeds import stream
 
 Array = np.ndarray
@@ -100,18 +101,21 @@ def replays_exactly(envs: Backend, declared: str) -> bool:
 
 def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
     """Do two seeds give the same episode? Tried on copy 0 with the same random actions."""
-    actions = random_actions(envs.action_space, (steps, envs.n_envs), stream(0, "replay check"))
-    first, second = (_episode_of(envs, actions, s) for s in (seed, other))
+    first, second = (_episode_of(envs, s, steps) for s in (seed, other))
     return len(first) == len(second) and all(
         np.array_equal(a, b) for a, b in zip(first, second, strict=True)
     )
 
 
-def random_actions(space: Action, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Actions as an environment takes them, drawn evenly (within 2 of 0 where there is no bound)."""
-    if isinstance(space, Choice):
-        return rng.integers(0, space.n, size=shape) + space.first
-    assert isinstance(space, Amounts)
+def random_actions(
+    space: Action, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None = None
+) -> Array:
+    """Actions as an environment takes them, drawn evenly from those allowed (within 2 of 0 where
+    there is no bound)."""
+    if not isinstance(space, Amounts):
+        head = head_for(space)
+        even = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
+        return head.for_env(head.sample(even, head.noise(rng, shape)))
     low, high = np.array(space.low), np.array(space.high)
     low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
     high = np.where(np.isfinite(high), high, low + 2.0)
@@ -119,10 +123,12 @@ def random_actions(space: Action, shape: tuple[int, ...], rng: np.random.Generat
     return actions.reshape(*shape, *space.shape)
 
 
-def _episode_of(envs: Backend, actions: Array, seed: int) -> list[Array]:
+def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
+    rng = stream(0, "replay check")
     refuse(envs.name, envs.reset([0], [seed]))
     seen = [envs.obs[:1].copy()]
-    for action in actions:
+    for _ in range(steps):
+        action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)
         step = envs.step(action, [0])
         refuse(envs.name, step.faults)
         seen += [step.obs[:1].copy(), step.reward[:1].copy()]

@@ -123,8 +123,8 @@ class InProcess:
         bad = self.obs_space.not_finite(self.obs)
         if bad is not None:
             for i in np.flatnonzero(bad).tolist():
-                where = np.argwhere(~np.isfinite(np.atleast_1d(self.obs[i])))[0].tolist()
-                faults.append(self._fault(i, f"the observation is not finite at index {where}"))
+                where = self.obs_space.where_not_finite(self.obs[i])
+                faults.append(self._fault(i, f"the observation is not finite at {where}"))
         return faults
 
     def _raised(self, copy: int, call: str, cause: BaseException) -> Fault:

@@ -18,7 +18,6 @@ from gymnast.config.config import Config
 from gymnast.config.section import Span
 from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
-from gymnast.policy import inference
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
@@ -78,11 +77,16 @@ def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
     """Each layer with its shapes, size and activations on the batch, and the sum of it all."""
     features, shapes = policy.features(rollout.obs[rollout.valid]), policy.parameters.shapes
     layers: list[dict[str, Any]] = []
+    if policy.network.module is not None:  # whose inside is its own
+        said = policy.inference.actor(features)
+        entry = {"name": "module", "kind": policy.network.module.path}
+        entry |= {"input": _shape(features), "output": _shape(said)}
+        layers.append(entry | _size(shapes.values()) | _activations("", said))
     trunk = features
     for part, stack in policy.network.stacks():
         x = trunk
         for i, layer in enumerate(stack):
-            came, x = x, output_of(policy, part, i, features)
+            came, x = x, policy.inference.layer(part, i, _copy(features))
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
             entry = {"name": f"{part}.{i}", "kind": kind or type(layer).__name__}
@@ -91,22 +95,6 @@ def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
         if part == "shared":
             trunk = x
     return {"layers": layers, "total": _size(shapes.values())}
-
-
-def output_of(policy: Policy, part: str, i: int, features: Any) -> Any:
-    """What layer i of a stack says, [B, ...]: the actor of a network that ends there."""
-    network, weights = policy.network, policy.parameters.views
-    if part == "shared":
-        cut = replace(network, shared=network.shared[: i + 1], actor=())
-    else:
-        cut = replace(network, actor=getattr(network, part)[: i + 1])
-    if part == "critic":
-        weights = {
-            f"actor.{name.removeprefix('critic.')}": view
-            for name, view in weights.items()
-            if name.startswith("critic.")
-        } | {name: view for name, view in weights.items() if name.startswith("shared.")}
-    return inference.actor_output(cut, weights, _copy(features))
 
 
 def start(policy: Policy, obs: Array) -> dict[str, Any]:

@@ -13,7 +13,16 @@ from gymnast.config.saved import values
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
 from gymnast.policy import spaces
-from gymnast.policy.layers import Embedding, Linear, Network
+from gymnast.policy.layers import (
+    Conv,
+    Embedding,
+    Linear,
+    Network,
+    Parallel,
+    Pixels,
+    Stack,
+    walk,
+)
 from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
@@ -96,15 +105,26 @@ def prepare(
 
 def network_text(network: Network) -> str:
     """`4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`: actor and critic, or trunk and both heads."""
-    stacks = [_widths(stack) for _, stack in network.stacks() if stack]
-    return " | ".join(stacks)
+    if network.module is not None:
+        return f"{network.module.path} -> {network.module.n_outputs} | 1"
+    return " | ".join(_widths(stack) for _, stack in network.stacks() if stack)
 
 
-def _widths(stack: tuple[Any, ...]) -> str:
+def _widths(stack: Stack) -> str:
     widths: list[str] = []
     for layer in stack:
-        if isinstance(layer, Embedding):
-            widths += [f"{layer.n} embedded", str(layer.width)]
-        elif isinstance(layer, Linear):
-            widths += [str(layer.n_out)] if widths else [str(layer.n_in), str(layer.n_out)]
+        match layer:
+            case Embedding(n, width):
+                widths += [f"{n} embedded", str(width)]
+            case Linear(n_in, n_out):
+                widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
+            case Pixels(shape):
+                convolutions = sum(isinstance(one, Conv) for _, one in walk("", stack))
+                widths.append(f"{' x '.join(map(str, shape))} image")
+                widths.append(f"{convolutions} convolutions")
+            case Parallel(_, branches):
+                parts = (f"{name}: {_widths(s)}" if _widths(s) else name for name, s in branches)
+                widths.append(f"({', '.join(parts)})")
+            case _:
+                pass
     return " -> ".join(widths)

@@ -17,7 +17,8 @@ from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
-from gymnast.policy.spaces import Amounts, Choice, Vector
+from gymnast.policy.action_spaces import Choice, highest_entropy, limits
+from gymnast.policy.observations import vector_of
 from gymnast.rollout import Episode
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
@@ -181,14 +182,16 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
 def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
     """What bounds the metrics of this task."""
     obs, action = next(iter(collector.spaces.values()))
+    seen, (low, high) = vector_of(obs), limits(action)
     facts = cfg.facts
     own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
     return Limits(
         n_actions=action.n if isinstance(action, Choice) else None,
-        action_low=min(action.low) if isinstance(action, Amounts) else None,
-        action_high=max(action.high) if isinstance(action, Amounts) else None,
-        obs_low=min(obs.low) if isinstance(obs, Vector) else None,
-        obs_high=max(obs.high) if isinstance(obs, Vector) else None,
+        entropy=highest_entropy(action),
+        action_low=low,
+        action_high=high,
+        obs_low=min(seen.low) if seen else None,
+        obs_high=max(seen.high) if seen else None,
         reward=facts.reward,
         returns=facts.returns,
         episode_steps=collector.envs.time_limit if own_limit else None,

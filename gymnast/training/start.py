@@ -14,7 +14,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
-from gymnast.engine.threads import fix_threads
+from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, GymnastError, RunError
 from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
@@ -182,6 +182,7 @@ def refuse_what_cannot_begin(
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
     load_algorithm(cfg.algo)  # the slow import
+    refuse_missing_device(cfg.device)
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)
         if cfg.eval.starts == "all":
