@@ -6,6 +6,7 @@ passed on when it failed before it had a run.
 
 from __future__ import annotations
 
+import os
 import secrets
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +26,22 @@ from gymnast.runs import store
 RESAMPLES = 10_000
 """Bootstrap samples behind the interval of a group."""
 _PAUSE = 0.05
+LEASH = "GYMNAST_LEASH"
+"""Names, for a child of a group, the pipe that closes when its launcher is gone."""
+
+
+def keep_on_leash() -> None:
+    """As a child of a group: be asked to stop, as by a terminal that closes, once the launcher is
+    gone, even by kill -9."""
+    if not (given := os.environ.pop(LEASH, "")).isdigit():
+        return
+
+    def watch() -> None:
+        with suppress(OSError):
+            os.read(int(given), 1)  # nothing is ever written: this returns at the end of the pipe
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    threading.Thread(target=watch, name="leash", daemon=True).start()
 
 
 @dataclass
@@ -122,6 +139,8 @@ class _Children:
     report: Callable[[str], None] | None
     exit_codes: dict[int, int] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
+    leash: tuple[int, int] = field(default_factory=os.pipe)
+    """A pipe that closes with this process, however that ends: then the children end too."""
     received: int | None = None
     """The last signal that asked for the end."""
     alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
@@ -138,6 +157,9 @@ class _Children:
         except BaseException:
             self.signal(signal.SIGTERM)
             raise
+        finally:
+            for end in self.leash:
+                os.close(end)
 
     def signal(self, number: int) -> None:
         self.received = number
@@ -153,6 +175,8 @@ class _Children:
             stdout=subprocess.DEVNULL,
             stderr=words,
             start_new_session=True,
+            pass_fds=[self.leash[0]],
+            env={**os.environ, LEASH: str(self.leash[0])},
         )
         self.alive[seed] = (child, words)
         if self.received is not None:  # it came while this one was being started

@@ -263,6 +263,20 @@ class Alarm(Script):
         return super().step(action)
 
 
+class Breaks(Script):
+    """Every step fails once a copy has taken `after` of them."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(length=50)
+        self.after = after
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        self.after -= 1
+        if self.after < 0:
+            raise ZeroDivisionError("the physics went wrong")
+        return super().step(action)
+
+
 class Drift(Script):
     """Pays nothing in the first `steps` steps of each copy, 1 per step afterwards."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import numpy as np
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import spec
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import checkpoint
+from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
 from gymnast.training.notebook import train
+from gymnast.training.prepare import prepare
 from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
+from gymnast.training.start import begin
 
 Row = dict[str, float]
 
@@ -38,6 +41,38 @@ def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
     if "-v" not in target:
         target = f"py:tests.scripted:{target}"
     return train(target, overrides=SMALL | overrides, quiet=True, **more)
+
+
+Plan = Mapping[int, Sequence[tuple[str, dict[str, Any]]]]
+"""Rollout -> the commands sent while it is recorded: kind and assignments."""
+
+
+class Teller:
+    """Watches a run like a console, and sends it the commands of a plan as its rollouts go by."""
+
+    def __init__(self, runs_dir: Path, plan: Plan) -> None:
+        self.runs_dir, self.plan = runs_dir, dict(plan)
+
+    def write(self, row: Mapping[str, float], alerts: Any) -> None:
+        for kind, assignments in self.plan.pop(int(row["clock/rollouts"]), ()):
+            run, _ = store.resolve("@last", self.runs_dir)
+            inbox.send(run, kind, by="test", assignments=assignments)
+
+    def event(self, event: Mapping[str, Any]) -> None: ...
+
+    def close(self, summary: Any) -> None: ...
+
+
+def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
+    """Trained while the commands of a plan come in."""
+    prepared = prepare(target, SMALL | overrides)
+    runs_dir = store.runs_dir()
+    return begin(
+        prepared.resolved,
+        prepared.collector,
+        runs_dir,
+        console=lambda *_: Teller(runs_dir, plan),
+    )[0]
 
 
 def resumed(
@@ -118,3 +153,35 @@ def evaluations(run: Run) -> list[tuple[int, int]]:
         for row in rows(run)
         if "eval:clock/env_steps" in row
     ]
+
+
+def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
+    """Weights, optimiser, running episodes, exact metrics, episodes, scores: everything. An extra
+    checkpoint divides training episodes otherwise: then not in the `same_files`."""
+    last, other = (checkpoint.latest(run.path) for run in (a, b))
+    assert last.step == other.step
+    assert last.stems == other.stems
+    for stem in last.stems:
+        assert same_arrays(last.tensors(stem), other.tensors(stem)), stem
+    for stem in ("metrics", "state"):
+        one, two = (_exact_document(c.document(stem)) for c in (last, other))
+        assert one == two, stem
+    assert last.text("rollout.csv") == other.text("rollout.csv")
+    assert [exact(row) for row in rows(a)] == [exact(row) for row in rows(b)]
+    for kind in ("train", "eval", "confirm"):
+        here, there = traces(a, kind), traces(b, kind)
+        if not same_files:
+            here, there = ({0: [t for part in f.values() for t in part]} for f in (here, there))
+        assert here.keys() == there.keys() != set(), kind
+        assert all(same_traces(here[step], there[step]) for step in here), kind
+    for field in ("score", "checkpoints", "solved", "reason", "status"):
+        assert a.info[field] == b.info[field], field
+
+
+def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
+    if "clock/seconds" in document:
+        return exact(document)
+    document["clock"].pop("seconds")
+    watches = document["alerts"]["watches"]
+    document["alerts"]["watches"] = {k: w for k, w in watches.items() if exact({k: 0.0})}
+    return document

@@ -17,6 +17,15 @@ VERBS = {
     "net": "net",
     "play": "play",
     "video": "video",
+    "stop": "control",
+    "pause": "control",
+    "unpause": "control",
+    "checkpoint": "control",
+    "evaluate": "control",
+    "set": "control",
+    "jobs": "jobs",
+    "logs": "jobs",
+    "wait": "jobs",
     "runs": "runs",
     "show": "runs",
     "rows": "runs",
@@ -27,7 +36,7 @@ VERBS = {
     "reproduce": "reproduce",
     "init": "init",
 }
-"""Verb -> module of this package that defines a click command of the same name (`eval_` for eval)."""
+"""Verb -> module that defines a click command of that name; `eval_` and `set_` where Python has one."""
 
 
 class LazyGroup(click.Group):
@@ -38,7 +47,7 @@ class LazyGroup(click.Group):
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"gymnast.cli.{VERBS[cmd_name]}")
-        return getattr(module, cmd_name if cmd_name != "eval" else "eval_")
+        return getattr(module, f"{cmd_name}_" if cmd_name in ("eval", "set") else cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -53,6 +62,15 @@ HELP = {
     "runs": "List runs; rm, prune, tag and note keep them in order.",
     "play": "Watch a policy, random actions or yourself; record it.",
     "video": "Film an episode of a run as it happened.",
+    "stop": "Ask a run or a job to save and stop.",
+    "pause": "Ask a run to wait.",
+    "unpause": "Let a paused run go on.",
+    "checkpoint": "Have a run save now.",
+    "evaluate": "Have a run scored now, while it trains.",
+    "set": "Change settings of a run while it trains.",
+    "jobs": "List background trainings, newest first.",
+    "logs": "What a run or job has logged.",
+    "wait": "Wait until runs have ended.",
     "show": "Everything about one run.",
     "rows": "A run's metric record as CSV or JSON.",
     "compare": "Two or more runs side by side.",

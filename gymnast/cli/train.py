@@ -57,7 +57,16 @@ def training_options(command: Any) -> Any:
 )
 @click.option("--name", default="", help="A name for the run.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
+@click.option("--detach", is_flag=True, help="Train in the background, after others if need be.")
+@click.option(
+    "--max-jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --detach: wait while N run. Default: GYMNAST_JOBS, or one per core.",
+)
 @click.option("--group", hidden=True)
+@click.option("--job", hidden=True)
+@click.option("--place", type=int, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
 def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
     """Train a policy until it is solved or its budget is spent.
@@ -67,11 +76,20 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     gymnast train CartPole-v1:ppo --set algo.lr=3e-3->0 --env-steps 50k --seed 0
     gymnast train LunarLander-v3 --seeds 5 --jobs 2
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
+    gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
 
-    Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there.
+    Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there. In a terminal,
+    keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
+    if options["job"] is not None:
+        from gymnast.cli.jobs import be_job
+
+        return be_job(target, options, runs_dir)
+
     from gymnast.cli import training
 
+    if options["detach"]:
+        return training.detach(target, options, runs_dir, as_json=as_json)
     if options["seeds"] is not None:
         return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
     with training.debugging(options["debug"]):

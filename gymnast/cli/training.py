@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -13,10 +15,14 @@ from gymnast.cli.options import echo_json
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
-from gymnast.launch import group_result
+from gymnast.jobs import queue
+from gymnast.jobs.detach import start
+from gymnast.jobs.standing import living_jobs
+from gymnast.launch import group_result, keep_on_leash
 from gymnast.launch import train_group as launch_group
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import store
+from gymnast.runs.run import check_name
 from gymnast.training.debug import watched
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
@@ -47,8 +53,11 @@ def train_one(
     dry_run: bool,
     debug: bool,
     show: Show,
+    claimed: Path | None = None,
 ) -> dict[str, Any]:
     """How it ended; after a dry run, what would have happened."""
+    keep_on_leash()
+    store.refuse_taken(label[0], store.runs_dir(runs_dir))
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo, debug=debug)
     if show == "everything" or dry_run:
@@ -63,9 +72,10 @@ def train_one(
         prepared.resolved,
         prepared.collector,
         store.runs_dir(runs_dir),
-        label=Label(name, group, tags),
+        label=Label(name, group, tags, claimed),
         source=parent,
         console=_console(prepared.resolved.preset, show, live=not debug),
+        keyboard=show == "everything" and not debug,
         debug=debug,
     )
     return dict(summary)
@@ -93,6 +103,7 @@ def resume_one(
         overrides=settings,
         optimizer=optimizer,
         console=_console(run.info["preset"], show, live=not debug),
+        keyboard=show == "everything" and not debug,
         debug=debug,
     )
     return dict(summary)
@@ -110,6 +121,52 @@ def debugging(wanted: bool) -> Iterator[None]:
         except EnvError as problem:
             click.echo(problem.traceback or traceback.format_exc(), err=True)
             raise
+
+
+def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
+    """Whatever is wrong is said now; then one job, or one per seed."""
+    if options["dry_run"] or (options["name"] and options["seeds"]):
+        raise UsageError("--detach goes without --dry-run, and --seeds without --name")
+    directory, limit = store.runs_dir(runs_dir), queue.limit(options["max_jobs"])
+    check_name(options["name"])
+    store.refuse_taken(options["name"], directory)
+    taken = [
+        job for job in living_jobs(directory) if options["name"] and job["name"] == options["name"]
+    ]
+    if taken:
+        raise UsageError(f"{options['name']!r} is job {taken[0]['id']} already")
+    if options["source"]:
+        find(options["source"], runs_dir)
+    prepared = prepare(target, overrides(options), options["algo"])
+    prepared.preflight()
+    prepared.collector.close()
+    first, several = prepared.resolved.config.seed, options["seeds"]
+    group = f"g{secrets.token_hex(4)}" if several else None
+    arguments = _arguments(options)
+    for option in ("name", "group"):
+        value = options["name"] if option == "name" else group
+        arguments += [f"--{option}", value] if value else []
+    started = [
+        start(
+            target,
+            arguments=[*arguments, "--seed", str(seed)],
+            runs_dir=directory,
+            limit=limit,
+            name=options["name"],
+            group=group,
+            seed=seed,
+        )
+        for seed in range(first, first + (several or 1))
+    ]
+    if as_json:
+        echo_json({"group": group, "jobs": started} if several else started[0])
+        return 0
+    for job in started:
+        id = job["id"]
+        click.echo(f"job {id} {job['status']}: gymnast logs -f {id} · gymnast stop {id}")
+    if group:
+        click.echo(f"group {group}: gymnast wait {group} · gymnast stop {group}")
+    return 0
 
 
 def train_group(

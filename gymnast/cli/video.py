@@ -48,7 +48,7 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
 
     \b
     gymnast video @last
-    gymnast video @last:120k --episode 3 --out third.mp4
+    gymnast video @last:120k --episode 3 --out fourth.mp4
     gymnast video @last --learning
     gymnast video @last --grid episode.png
     """

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from gymnast.config.schedule import Schedule
+
 
 class Section(BaseModel):
+    LIVE: ClassVar[tuple[str, ...]] = ()
+    """Fields that are read anew at every rollout, so that `gymnast set` may change them."""
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
@@ -35,6 +39,15 @@ class AlgoSection(Section):
     """Which algorithm these settings belong to."""
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
+
+    @classmethod
+    def schedules(cls) -> list[str]:
+        """Fields that can be schedules."""
+
+        def scheduled(annotation: Any) -> bool:
+            return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
+
+        return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
 
     def span(self) -> Span:
         return Span(steps=getattr(self, "n_steps"))  # noqa: B009 (not every algorithm has it)

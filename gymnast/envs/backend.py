@@ -4,7 +4,7 @@
 - `step` yields the true successor observation, with terminated and truncated apart.
 - The policy never sees NaN, a wrong shape or an index outside its space: that copy's step is a
   Fault, which names the copy, the step and the cause. Nothing else of the vector is disturbed.
-- A copy that had a fault is made anew at its next reset.
+- A copy that had a fault shows a blank observation and is made anew at its next reset.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ class Backend(Protocol):
         """Actions each copy allows now, [N, k], if the environment ever said."""
         ...
 
-    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]: ...
+    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """A new episode in each of these; faults are of these only."""
+        ...
+
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         """Step all copies, or only those named; the rest stay as they are."""
         ...

@@ -15,6 +15,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -53,45 +54,29 @@ class Vectorized:
         self.time_limit = _time_limit(self._vector)
         self.obs, self._next = (spaces.blank(self.obs_space, n) for _ in range(2))
         """`_next`: what an episode begins with that began in the step that ended another."""
-        self._mask: Array | None = None
+        self.mask: Array | None = None
         self._age = np.zeros(n, dtype=np.int64)
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended, until they begin another."""
         self._began = self._broken = False
+        self._untold: dict[int, Fault] = {}
+        """Copies that began anew with the vector when only others were reset."""
         self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
         """Whether it takes a seed per copy; None until that was tried."""
 
-    @property
-    def mask(self) -> Array | None:
-        return self._mask
-
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         seed_of = dict(zip(copies, seeds, strict=True))
-        if not seed_of:
-            return ()
-        try:
-            if self._broken:
-                self._renew()
-            if not self._began:
-                return self._begin_all(seed_of)
-            if self._mode is AutoresetMode.DISABLED:
-                return self._begin(seed_of)
-        except (Exception, SystemExit) as cause:
-            return self._raised("reset", cause)
-        chosen = list(copies)
-        if not self._over[chosen].all():
-            if len(chosen) < self.n_envs:
-                raise EnvError(f"{self.name}: a vector implementation cannot reset single copies")
-            return self._begin_all(seed_of)
-        self._age[chosen] = 0
-        if self._mode is AutoresetMode.SAME_STEP:
-            self.obs[chosen], self._over[chosen] = self._next[chosen], False
-        return self._faults(self._not_finite(np.zeros(self.n_envs)))
+        faults = {fault.copy: fault for fault in self._reset(seed_of)} if seed_of else {}
+        self._untold = {i: f for i, f in (self._untold | faults).items() if i not in seed_of}
+        return tuple(fault for i, fault in faults.items() if i in seed_of)
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if copies is not None and len(copies) < self.n_envs:
             what = f"{self.name}: a vector implementation cannot step single copies"
             raise EnvError(what, fix="set env.backend to inprocess or process")
+        if self._untold:
+            told, self._untold = tuple(self._untold.values()), {}
+            return replace(self._nothing(told), stepped=np.zeros(self.n_envs, dtype=bool))
         begins, self._over = self._over, np.zeros(self.n_envs, dtype=bool)
         self._age += 1
         self._age[begins] = 0
@@ -125,6 +110,28 @@ class Vectorized:
         self._vector.close()
 
     # ---- beginning ---------------------------------------------------------------------------
+
+    def _reset(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
+        try:
+            if self._broken:
+                self._renew()
+            if not self._began:
+                return self._begin_all(seed_of)
+            if self._mode is AutoresetMode.DISABLED:
+                return self._begin(seed_of)
+        except (Exception, SystemExit) as cause:
+            self._age[list(seed_of)] = 0
+            return self._raised("reset", cause)
+        chosen = list(seed_of)
+        if not (self._over[chosen] | (self._age[chosen] == 0)).all():
+            if len(chosen) < self.n_envs:
+                raise EnvError(f"{self.name}: a vector implementation cannot reset single copies")
+            return self._begin_all(seed_of)
+        self._age[chosen] = 0
+        if self._mode is AutoresetMode.SAME_STEP:
+            begin = [copy for copy in chosen if self._over[copy]]
+            self.obs[begin], self._over[begin] = self._next[begin], False
+        return self._faults(self._not_finite(np.zeros(self.n_envs)))
 
     def _begin_all(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
         obs, info = self._reset_vector(seed_of, None)
@@ -220,16 +227,16 @@ class Vectorized:
     def _allow(self, info: Mapping[str, Any], copies: Sequence[int]) -> Problems:
         """Note which actions are allowed now, where the environment says."""
         given = info.get("action_mask") if self._masked else None
-        if given is not None and self._mask is None:
+        if given is not None and self.mask is None:
             options = spaces.n_options(self.action_space)
-            self._mask = np.ones((self.n_envs, options), dtype=bool)
-        if self._mask is None:
+            self.mask = np.ones((self.n_envs, options), dtype=bool)
+        if self.mask is None:
             return {}
         told = info.get("_action_mask", np.full(self.n_envs, given is not None))
         problems: Problems = {}
         for i in copies:
             allowed = given[i] if given is not None and told[i] else None
-            said = spaces.put_mask(self.action_space, self._mask, i, allowed)
+            said = spaces.put_mask(self.action_space, self.mask, i, allowed)
             if said is not None:
                 problems[i] = said
         return problems

@@ -8,17 +8,19 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
-from gymnast.config.sections.traces import TracesConfig
+from gymnast.config.config import Config
 from gymnast.runs import films
 
 VARIABLE = "GYMNAST_FILM"
 """`off` keeps every run from being filmed by itself."""
 
 
-def film_in_background(run: Path, traces: TracesConfig) -> None:
+def film_in_background(run: Path, cfg: Config[Any]) -> None:
     """Film the best and the last evaluation. Training neither waits for this nor fails with it."""
-    if not traces.film or not traces.eval or os.environ.get(VARIABLE) == "off":
+    stored = cfg.traces.eval and cfg.eval.every is not None
+    if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
         return
     try:
         folder = run / films.FOLDER

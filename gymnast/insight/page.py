@@ -94,6 +94,9 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
         if run[key]:
             text = ", ".join(run[key]) if key == "tags" else run[key]
             yield f"  {key:<8} {text}"
+    if run.get("live"):
+        changed = ", ".join(f"{key} {value}" for key, value in run["live"].items())
+        yield f"  live     {changed}"
     yield f"  where    {run['path']} ({wording.size(run['bytes'])})"
 
 
@@ -150,12 +153,17 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
         yield f"  ... {len(events) - EVENTS} earlier ones (--json has all)"
     told = ("time", "kind", "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes")
     for event in events[-EVENTS:]:
-        detail = {k: v for k, v in event.items() if k not in (*told, "seconds", "traceback")}
+        told_elsewhere = (*told, "seconds", "traceback", "id")
+        detail = {k: v for k, v in event.items() if k not in told_elsewhere}
         text = ", ".join(f"{key} {_brief(value)}" for key, value in detail.items())
         yield f"  {event.get('env_steps', 0):>11,}  {event['kind']:<12} {text}".rstrip()
 
 
 def _brief(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        return "; ".join(map(_brief, value))
+    if isinstance(value, dict) and {"key", "from", "to"} == value.keys():
+        return wording.change(value)
     if isinstance(value, dict) and {"mean", "low", "high"} <= value.keys():
         return wording.score(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

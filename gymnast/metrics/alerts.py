@@ -58,6 +58,11 @@ class Alerts:
                 changed += self._turn(key, watch, kind, value, env_steps)
         return changed
 
+    def redeclare(self, metrics: Mapping[str, Metric]) -> None:
+        """Judge by these bounds from now on; what was seen so far stays."""
+        seen, self._metrics = self.state(), metrics
+        self.load(seen)
+
     def all(self) -> list[Alert]:
         """Every alert of the run, by id."""
         return [self._alerts[id] for id in sorted(self._alerts)]

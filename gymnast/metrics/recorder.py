@@ -44,6 +44,8 @@ class Summary(TypedDict, total=False):
     """Env steps of the best checkpoint."""
     interrupted: bool
     """A signal ended it before it was done."""
+    stopped: bool
+    """A signal or a command ended it before it was done."""
 
 
 class Sink(Protocol):
@@ -85,6 +87,11 @@ class Recorder:
         for sink in self._sinks:
             sink.write(finished, alerts)
         return alerts
+
+    def redeclare(self, metrics: Mapping[str, Metric]) -> None:
+        """The same names with other bounds: a setting that they depend on has changed."""
+        self._metrics = metrics
+        self.alerts.redeclare(metrics)
 
     def event(self, event: Mapping[str, Any]) -> None:
         for sink in self._sinks:

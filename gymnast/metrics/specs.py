@@ -7,7 +7,7 @@ a name that is not here is an error. To add a metric, add its entry to its famil
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from gymnast.errors import ConfigError
 from gymnast.metrics.families import experience, learning, optimisation, progress
@@ -111,23 +111,19 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
 
 def hyperparameters(algo: Any) -> list[Metric]:
     """One metric per field of an algorithm's section that can be a schedule."""
-    from gymnast.config.schedule import Schedule
-
-    def scheduled(annotation: Any) -> bool:
-        return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
 
     return [
         Metric(
             f"hyper/{name}",
-            _first_sentence(field.description) or f"Current value of algo.{name}.",
+            _first_sentence(algo.model_fields[name].description)
+            or f"Current value of algo.{name}.",
             digits=4,
             priority=5 if name == "lr" else 8,
             window="this update",
             no_bounds_reason="it is what the config, its schedule or a live change says",
             in_table=name == "lr",
         )
-        for name, field in algo.model_fields.items()
-        if scheduled(field.annotation)
+        for name in algo.schedules()
     ]
 
 

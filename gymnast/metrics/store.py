@@ -86,14 +86,18 @@ class MetricStore:
             self._pending.clear()
             self._committed = time.monotonic()
 
-    def supersede(self, after_rollouts: int) -> int:
-        """Marks rows later than this rollout as replaced; returns how many."""
+    def supersede(self, after_rollouts: int, keep: int | None = None) -> int:
+        """Marks rows later than this rollout as replaced, and those at it but the first `keep`;
+        returns how many."""
         with self._lock:
             self.flush()
             with self._database as db:
+                attempt = max(self.attempt, 1)
                 marked = db.execute(
-                    "UPDATE rows SET superseded = ? WHERE rollouts > ? AND superseded = 0",
-                    (max(self.attempt, 1), after_rollouts),
+                    "UPDATE rows SET superseded = ? WHERE superseded = 0 AND (rollouts > ? OR id IN"
+                    " (SELECT id FROM rows WHERE rollouts = ? AND superseded = 0"
+                    " ORDER BY id LIMIT -1 OFFSET ?))",
+                    (attempt, after_rollouts, after_rollouts, 1 << 40 if keep is None else keep),
                 )
             return marked.rowcount
 

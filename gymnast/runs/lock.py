@@ -55,8 +55,13 @@ def briefly(path: Path) -> Iterator[None]:
 
 def is_held(run_dir: Path) -> bool:
     """Whether a process of this machine is the writer now."""
+    return is_locked(run_dir / "lock")
+
+
+def is_locked(file: Path) -> bool:
+    """Whether a living process of this machine holds the lock of a file."""
     try:
-        handle = os.open(run_dir / "lock", os.O_RDONLY)
+        handle = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
@@ -66,6 +71,22 @@ def is_held(run_dir: Path) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def is_gone(pid: int) -> bool:
+    """Whether there is no such process on this machine."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # somebody else's
+        return False
+    return False
+
+
+def own(handle: int) -> None:
+    """Children that this process forks must not keep the lock of this open file."""
+    _held.add(handle)
 
 
 def silence(run_dir: Path) -> float | None:

@@ -3,7 +3,7 @@
 run.json         what it is and how it stands: the truth about a run
 config.yaml      the resolved config        provenance.json  where each value came from
 metrics.db       the metric record          events.jsonl     whatever changed the run
-checkpoints/ traces/ log.txt inbox/         lock, heartbeat  who writes it
+checkpoints/ traces/ videos/ log.txt inbox/ lock, heartbeat  who writes it
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable, lock
+from gymnast.runs import document, durable, events, lock
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,16 +49,18 @@ class Run:
         provenance: Mapping[str, str],
         env: str = "",
         algo: str = "",
+        claimed: Path | None = None,
         **more: Any,
     ) -> Run:
-        """A new directory under a new id; `more` are further fields of run.json, e.g. threshold."""
+        """A new directory under a new id, or the one that was claimed; `more` are further fields of
+        run.json, e.g. threshold."""
         from gymnast.runs import machine
 
         check_name(name)
         for tag in tags:
             check_tag(tag)
         now = time.time()
-        path = _claim(runs_dir)
+        path = claimed or claim(runs_dir)
         run = Run(path)
         fields = {
             "version": VERSION,
@@ -157,17 +159,11 @@ class Run:
 
     def supersede(self, after_rollouts: int) -> None:
         """Declare events later than this rollout void: the run goes on from there another way."""
-        self.event("superseded", {"rollouts": after_rollouts})
+        self.event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
     def events(self) -> list[dict[str, Any]]:
         """What changed the run, in order, without what was superseded and the markers for it."""
-        valid: list[dict[str, Any]] = []
-        for event in self._recorded_events():
-            if event["kind"] == "superseded":
-                valid = [e for e in valid if e.get("rollouts", 0) <= event["rollouts"]]
-            else:
-                valid.append(event)
-        return valid
+        return events.valid(self.recorded_events())
 
     def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """The metric record, one line per rollout; NaN where a row lacks a metric."""
@@ -199,7 +195,8 @@ class Run:
         durable.replace(self.path / "run.json", document.dumps(fields, indent=1).encode())
         durable.sync_directory(self.path.parent)
 
-    def _recorded_events(self) -> Iterator[dict[str, Any]]:
+    def recorded_events(self) -> Iterator[dict[str, Any]]:
+        """Every line that was written, superseded or not."""
         try:
             lines = (self.path / "events.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
@@ -231,14 +228,15 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     """The status as a reader sees it: `lost` when nobody is left to write an active run.
 
     On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was only just
-    created has neither yet.
+    created has neither yet: there, the process that did must live.
     """
     if info["status"] not in ACTIVE:
         return info["status"]
-    silence = lock.silence(path)
+    silence, here = lock.silence(path), info["host"] == socket.gethostname()
     if silence is None:
         alive = time.time() - info["created"] < lock.SILENCE
-    elif info["host"] == socket.gethostname():
+        alive = alive and not (here and lock.is_gone(info["pid"]))
+    elif here:
         alive = lock.is_held(path)
     else:
         alive = silence < lock.SILENCE
@@ -259,7 +257,7 @@ def check_tag(tag: str) -> None:
         raise RunError(f"{tag!r} cannot be a tag", fix="one word that does not begin with -")
 
 
-def _claim(runs_dir: Path) -> Path:
+def claim(runs_dir: Path) -> Path:
     """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
     with durable.explained(runs_dir):
         runs_dir.mkdir(parents=True, exist_ok=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs import index, reference
+from gymnast.runs import durable, index, lock, reference
 from gymnast.runs.run import Run, derived_status
 
 VARIABLE = "GYMNAST_RUNS"
@@ -50,6 +51,26 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
         fix = "train one (`gymnast train CartPole-v1`), or say where with --runs DIR"
         raise RunError(f"there are no runs in {directory}, so no {name!r}", fix=fix)
     return Run(Path(_choose(name, runs)["path"])), which
+
+
+@contextmanager
+def naming(name: str, directory: Path) -> Iterator[None]:
+    """While inside, nobody else gives a run this name; refused where one has it already."""
+    if not name:
+        yield
+        return
+    with durable.explained(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    with lock.briefly(directory / ".name-lock"):
+        refuse_taken(name, directory)
+        yield
+
+
+def refuse_taken(name: str, directory: Path) -> None:
+    for run in list_runs(directory) if name else ():
+        if name in (run.get("name"), run["id"]):
+            fix = f"choose another name, or go on with that one: gymnast resume {run['id']}"
+            raise RunError(f"{name!r} is {run['id']} already ({run['status']})", fix=fix)
 
 
 def best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

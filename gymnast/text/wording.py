@@ -52,6 +52,11 @@ def age(seconds: float) -> str:
     return "now" if seconds < 10 else f"{seconds:.0f} s"
 
 
+def change(value: Mapping[str, Any]) -> str:
+    """Of a setting: `algo.lr 0.0001 (was 0.003 -> 0)`."""
+    return f"{value['key']} {value['to']} (was {value['from']})"
+
+
 def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:
     """Columns two spaces apart; those named in `right` (words) end together."""
     ends = set(right.split())

@@ -1,13 +1,21 @@
-"""The one owner of hyperparameters while a run goes on: what does each stand at now?"""
+"""The one owner of settings while a run goes on: config < live change < where its schedule stands."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import Any
+
 from gymnast.clock import Clock
+from gymnast.config.config import Config
+from gymnast.config.live import changed, overlaid
+from gymnast.config.saved import diff
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
 
 
 class Control:
+    """What does each hyperparameter stand at now?"""
+
     def __init__(self, algo: AlgoSection) -> None:
         self.algo = algo
         self._scheduled = {name: value for name, value in algo if isinstance(value, Schedule)}
@@ -22,3 +30,27 @@ class Control:
     def moved_by_budget(self) -> list[str]:
         """Schedules whose course depends on the size of the budget."""
         return [n for n, schedule in self._scheduled.items() if schedule.needs_budget("env_steps")]
+
+
+class Settings:
+    """The config, and on top of it the live changes, until `resume --set` overrules them."""
+
+    def __init__(self, config: Config[Any]) -> None:
+        self._given = config
+        self.load({})
+
+    def load(self, live: Mapping[str, Any]) -> None:
+        """Have exactly these live values."""
+        self.in_use = overlaid(self._given, live)
+        """The config with all live changes."""
+        self.live = dict(live)
+        """Dotted key -> plain value, of every setting that was changed."""
+        self.control = Control(self.in_use.algo)
+
+    def proposed(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What these assignments would change: key, from, to. Raises ConfigError if they cannot."""
+        after = changed(self.in_use, assignments)
+        return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.in_use, after)]
+
+    def change(self, changes: Collection[Mapping[str, Any]]) -> None:
+        self.load(self.live | {change["key"]: change["to"] for change in changes})

@@ -16,6 +16,7 @@ from gymnast.training.stop import Reason
 class Ended:
     reason: Reason
     interrupted: bool
+    """By a signal, also one that came after the reason."""
     score: dict[str, Any] | None
     confirmed: bool
     """The score was measured on held-out seeds, at the end."""
@@ -24,10 +25,15 @@ class Ended:
     best: int | None
     """Env steps of the best version."""
 
+    @property
+    def stopped(self) -> bool:
+        """Before it was done."""
+        return self.interrupted or not self.reason.is_end
+
 
 def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary:
     run.update(
-        status="stopped" if ended.interrupted else "finished",
+        status="stopped" if ended.stopped else "finished",
         reason=ended.reason.text,
         reason_kind=ended.reason.kind,
         solved=ended.solved,
@@ -51,4 +57,5 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         seconds=clock.seconds,
         best=ended.best,
         interrupted=ended.interrupted,
+        stopped=ended.stopped,
     )

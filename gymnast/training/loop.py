@@ -28,6 +28,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import stream
 from gymnast.training.bundle import write_bundle
+from gymnast.training.commands import Commands
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
@@ -55,6 +56,7 @@ class Loop:
     recorder: Recorder
     store: MetricStore
     interrupts: Interrupts
+    commands: Commands
     watch: Stopwatch = field(default_factory=Stopwatch)
     row: Row = field(default_factory=dict[str, float])
     """The last row."""
@@ -68,6 +70,7 @@ class Loop:
         if s.clock.rollouts == 0:
             self.save("start")
         reason = s.ended or self.finish_point() or self.spent_already()
+        reason = reason or self.commands.obey(self)
         while reason is None:
             self.iterate()
             reason, scored = self.evaluate()
@@ -78,7 +81,8 @@ class Loop:
                 self.save("cadence")
             self.stop_if_given_up()
             self.report()
-        if reason.kind != "interrupted":
+            reason = reason or self.commands.obey(self)  # while paused, it stays in there
+        if reason.is_end:
             self.take_last_results(reason)
         self.save("exit")
         return self.finish(reason)
@@ -166,6 +170,25 @@ class Loop:
         self.save("evaluation point")
         return reason
 
+    def evaluate_now(self) -> Reason | None:
+        """An evaluation out of cadence. Training waits for its result, so that it comes at the same
+        rollout whenever this is done again; a version that has been scored is not scored twice."""
+        s = self.session
+        before, self.row = self.row, {}
+        reason = None
+        if s.scores.newest != s.clock.env_steps:
+            reason = self.take_result()
+            if self.row:
+                self.write_more()
+            if reason is None and s.scores.pending is None:
+                self.submit()
+        reason = reason or self.take_result()
+        if self.row:
+            self.write_more()
+        self.row, s.ended = before, reason
+        self.save("evaluation asked")
+        return reason
+
     def submit(self) -> None:
         (learner,) = self.session.learners.values()
         self.session.scores.submit(learner.policy, self.session.clock.env_steps)
@@ -197,6 +220,7 @@ class Loop:
         clock.seconds += seconds
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
+        self.session.late_rows = 0
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""
@@ -253,15 +277,15 @@ class Loop:
     def write_more(self) -> None:
         """A row after the last update: results only, beside the clocks."""
         self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
+        self.session.late_rows += 1
         self.row = {}
 
     def finish(self, reason: Reason) -> Summary:
         """Confirm the best version on held-out seeds and close the books."""
         s = self.session
-        interrupted = reason.kind == "interrupted"
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = None if interrupted else self.confirm(version)
+        confirmed = self.confirm(version) if reason.is_end else None
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
@@ -269,7 +293,7 @@ class Loop:
             self.event("confirmed", version=version, score=score)
         ended = Ended(
             reason=reason,
-            interrupted=interrupted or self.interrupts.asked(),
+            interrupted=self.interrupts.asked(),
             score=score,
             confirmed=confirmed is not None,
             solved=solved,

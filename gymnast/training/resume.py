@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
+from gymnast.config.live import overlaid, overruled
 from gymnast.config.resolve import load, revise, save
 from gymnast.config.saved import diff
 from gymnast.errors import ConfigError, RunError
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.events import DROPPED, stands
 from gymnast.runs.run import Run
+from gymnast.training.commands import adopt
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.loop import Loop
 from gymnast.training.start import (
@@ -33,6 +36,7 @@ def resume(
     overrides: Mapping[str, Any],
     optimizer: bool = True,
     console: ConsoleFor,
+    keyboard: bool = False,
     debug: bool = False,
 ) -> tuple[Run, Summary]:
     """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
@@ -42,20 +46,25 @@ def resume(
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
         _refuse_other_shape(before, cfg)
     saved = _where_to_resume(run, at)
+    gone, changed = overruled(overrides), cfg != before
     if saved is not None:
-        _refuse_nothing_to_do(run, saved, changed=cfg != before)
+        live = saved.document("state").get("live", {})
+        changed = changed or bool(gone & live.keys())
+        _refuse_nothing_to_do(run, saved, changed=changed)
+        overlaid(cfg, {k: v for k, v in live.items() if k not in gone})  # or refused in time
     held = in_one_process(cfg) if debug else cfg
     collector = collector_for(held)
     refuse_what_cannot_begin(cfg, collector, None)
-    with open_run(run, held, collector, console) as loop:
+    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
+            _live_changes_ahead(loop, gone)
         else:
-            _restore(loop, saved, optimizer=optimizer)
-            if cfg != before:
+            _restore(loop, saved, optimizer=optimizer, overruled=gone)
+            if changed:
                 loop.session.ended = None  # whatever ended it may no longer do so
-            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer)
+            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer, overruled=gone)
         if debug:
             announce(loop, cfg)
         if cfg != before:
@@ -80,12 +89,15 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     return parent, checkpoint.find(parent.path, info["parent_step"])
 
 
-def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
+def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]) -> None:
     run, session = loop.run, loop.session
-    restarted = session.restore(saved, loop.recorder.alerts, optimizer=optimizer)
+    restarted = session.restore(
+        saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
+    )
+    adopt(loop, [])  # bounds follow the settings in use
     rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
-    loop.store.supersede(rollouts)
+    loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
     run.supersede(rollouts)
     checkpoint.supersede(run.path, saved.step)
     for file in run.traces.glob("*-*.safetensors"):
@@ -97,13 +109,37 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool) -> None:
         loop.event("checkpoint skipped", why=sentence)
 
 
+def _live_changes_ahead(
+    loop: Loop, overruled: Collection[str], held: Collection[str] = ()
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Have live changes made after this point made again, but for overruled ones. Returns the keys
+    whose live value ends, among them those `held` now, and what is still to come."""
+    rollouts = loop.session.clock.rollouts
+    to_come = [e for e in loop.run.events() if stands(e) and e["rollouts"] >= rollouts]
+    keys = {change["key"] for event in to_come for change in event.get("changes", ())} | {*held}
+    dropped = sorted(keys & {*overruled})
+    if dropped:
+        loop.event(DROPPED, keys=dropped, why="set anew on resume")
+    again = loop.commands.repeat(loop.run.events(), rollouts)
+    told = ("kind", "rollouts", "changes")
+    return dropped, [{key: event[key] for key in told if key in event} for event in again]
+
+
 def _say_what_changed(
-    loop: Loop, before: Config[Any], cfg: Config[Any], saved: Checkpoint, *, optimizer: bool
+    loop: Loop,
+    before: Config[Any],
+    cfg: Config[Any],
+    saved: Checkpoint,
+    *,
+    optimizer: bool,
+    overruled: Collection[str],
 ) -> None:
+    held = saved.document("state").get("live", {})
+    dropped, ahead = _live_changes_ahead(loop, overruled, held)
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]
     changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
-    exact = optimizer and not differs and not changes
+    exact = optimizer and not differs and not changes and not dropped
     loop.event(
         "resumed",
         checkpoint=saved.step,
@@ -111,6 +147,7 @@ def _say_what_changed(
         fresh_optimizer=not optimizer,
         bit_exact=exact,
         differs=differs,
+        live_changes_ahead=ahead,
     )
     if changes and before.stop.limits() != cfg.stop.limits():
         moved = loop.session.control.moved_by_budget()

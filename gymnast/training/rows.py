@@ -95,6 +95,10 @@ class Stopwatch:
     def add(self, name: str, seconds: float) -> None:
         self._spent[name] = self._spent.get(name, 0.0) + seconds
 
+    def skip(self, seconds: float) -> None:
+        """Leave out time in which nothing was to be done."""
+        self._began += seconds
+
     def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
         """Seconds since the last lap, and the row that divides them; starts the next lap."""
         now, cpu = time.perf_counter(), time.process_time()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,7 +23,7 @@ from gymnast.rollout import Episode
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed
-from gymnast.training.control import Control
+from gymnast.training.control import Control, Settings
 from gymnast.training.learner import Learner
 from gymnast.training.rows import WINDOW
 from gymnast.training.scores import Scores
@@ -35,11 +36,10 @@ POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending
 
 @dataclass
 class Session:
-    cfg: Config[Any]
     clock: Clock
     collector: VectorCollector
     learners: dict[str, Learner]
-    control: Control
+    settings: Settings
     scores: Scores
     evaluates: Every
     saves: Every
@@ -50,23 +50,42 @@ class Session:
     """The evaluation result that ended training, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
+    late_rows: int = 0
+    """Rows of results alone, written since the last rollout."""
 
     @classmethod
     def build(cls, cfg: Config[Any], collector: VectorCollector, scores: Scores) -> Session:
         clock = Clock(limits=cfg.stop.limits())
         spaces = collector.spaces
         return cls(
-            cfg=cfg,
             clock=clock,
             collector=collector,
             learners={role: Learner(role, *spaces[role], cfg) for role in spaces},
-            control=Control(cfg.algo),
+            settings=Settings(cfg),
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
             transactions={role: Transaction(cfg.transaction) for role in spaces},
             recent={role: deque(maxlen=WINDOW) for role in spaces},
         )
+
+    @property
+    def cfg(self) -> Config[Any]:
+        """The settings in use, live changes included."""
+        return self.settings.in_use
+
+    @property
+    def control(self) -> Control:
+        return self.settings.control
+
+    def adopt_settings(self) -> None:
+        """Let what was built from settings follow a live change of them."""
+        clock, cfg, main = self.clock, self.cfg, self.clock.main
+        clock.limits = cfg.stop.limits()
+        if clock.main != main or self.evaluates.cadence != cfg.eval.every:
+            self.evaluates = Every(cfg.eval.every, clock)
+        if clock.main != main or self.saves.cadence != cfg.checkpoint.every:
+            self.saves = Every(cfg.checkpoint.every, clock)
 
     # ---- saved and restored ------------------------------------------------------------------
 
@@ -91,10 +110,20 @@ class Session:
             "saves": self.saves.state(),
             "alerts": alerts.state(),
             "ended": asdict(self.ended) if self.ended else None,
+            "live": self.settings.live,
+            "late_rows": self.late_rows,
         }
 
-    def restore(self, checkpoint: Checkpoint, alerts: Alerts, *, optimizer: bool) -> list[int]:
-        """Take over a checkpoint; returns the copies whose running episode could not be replayed."""
+    def restore(
+        self,
+        checkpoint: Checkpoint,
+        alerts: Alerts,
+        *,
+        optimizer: bool,
+        overruled: Collection[str] = (),
+    ) -> list[int]:
+        """Take over a checkpoint, but for the live changes of `overruled` keys; returns the copies
+        whose running episode could not be replayed."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -104,6 +133,10 @@ class Session:
             self.recent[role].extend(Episode(**e) for e in state["recent"][role])
             self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
+        live = state.get("live", {})
+        self.settings.load({key: live[key] for key in live if key not in overruled})
+        self.adopt_settings()
+        self.late_rows = state.get("late_rows", 0)
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])
         self.ended = Reason(**state["ended"]) if state["ended"] else None

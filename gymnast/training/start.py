@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,22 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads, refuse_missing_device
-from gymnast.errors import CheckpointError, RunError
+from gymnast.errors import CheckpointError, GymnastError, RunError
 from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
 from gymnast.metrics.specs import Metric, declared
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import checkpoint
+from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.training.commands import Commands
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import Interrupts
+from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.scores import Scores
@@ -46,6 +48,8 @@ class Label:
     name: str = ""
     group: str | None = None
     tags: Sequence[str] = ()
+    claimed: Path | None = None
+    """The directory it is to have, where one was claimed before."""
 
 
 def begin(
@@ -56,28 +60,33 @@ def begin(
     label: Label = Label(),  # noqa: B008
     source: tuple[Run, Checkpoint] | None = None,
     console: ConsoleFor,
+    keyboard: bool = False,
     debug: bool = False,
 ) -> tuple[Run, Summary]:
-    """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from."""
+    """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from;
+    `keyboard`: keys pressed in the terminal are commands."""
     cfg = resolved.config
     refuse_what_cannot_begin(cfg, collector, source)
-    run = Run.create(
-        runs_dir,
-        config_text=save(cfg),
-        preset=resolved.preset,
-        seed=cfg.seed,
-        name=label.name,
-        parent=source[0].id if source else None,
-        parent_step=source[1].step if source else None,
-        group=label.group,
-        tags=label.tags,
-        provenance=resolved.provenance,
-        env=cfg.env.id,
-        algo=cfg.algo.name,
-        threshold=cfg.facts.threshold,
-        repeatable=_repeatable(cfg),
-    )
-    with open_run(run, in_one_process(cfg) if debug else cfg, collector, console) as loop:
+    with store.naming(label.name, runs_dir):
+        run = Run.create(
+            runs_dir,
+            config_text=save(cfg),
+            preset=resolved.preset,
+            seed=cfg.seed,
+            name=label.name,
+            parent=source[0].id if source else None,
+            parent_step=source[1].step if source else None,
+            group=label.group,
+            tags=label.tags,
+            provenance=resolved.provenance,
+            env=cfg.env.id,
+            algo=cfg.algo.name,
+            claimed=label.claimed,
+            threshold=cfg.facts.threshold,
+            repeatable=_repeatable(cfg),
+        )
+    held = in_one_process(cfg) if debug else cfg
+    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
         start_fresh(loop, source)
         if debug:
             announce(loop, cfg)
@@ -86,7 +95,12 @@ def begin(
 
 @contextmanager
 def open_run(
-    run: Run, cfg: Config[Any], collector: VectorCollector, console: ConsoleFor
+    run: Run,
+    cfg: Config[Any],
+    collector: VectorCollector,
+    console: ConsoleFor,
+    *,
+    keyboard: bool = False,
 ) -> Iterator[Loop]:
     """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
     with ExitStack() as stack:
@@ -95,8 +109,9 @@ def open_run(
         metrics = declared(cfg, limits_of(collector, cfg))
         log = LogFile(run.path / "log.txt", metrics, ending=end_text)
         stack.enter_context(log.listening())
-        store, loss = _open_record(run)
-        recorder = Recorder(metrics, [Stored(store), log, console(metrics, cfg)])
+        record, loss = _open_record(run)
+        shown = console(metrics, cfg)
+        recorder = Recorder(metrics, [Stored(record), log, shown])
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
@@ -104,13 +119,18 @@ def open_run(
         session = Session.build(cfg, collector, scores)
         fix_threads(cfg.threads)
 
+        commands = Commands(run)
+        keys = Keys(run, commands, shown, wanted=keyboard)
+
         def leave(reason: str) -> None:
+            keys.close()
             recorder.close()
             run.update(status="stopped", reason=reason)
 
         interrupts = stack.enter_context(Interrupts(leave))
+        stack.enter_context(keys)
         run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
-        loop = Loop(run, session, recorder, store, interrupts)
+        loop = Loop(run, session, recorder, record, interrupts, commands)
         if loss:
             loop.event("record begins anew", why=loss)
         yield loop
@@ -142,7 +162,10 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
         logging.getLogger("gymnast").exception("training failed")
         raise
-    film_in_background(loop.run.path, loop.session.cfg.traces)
+    finally:
+        with suppress(GymnastError):  # a full disk has been told of
+            loop.commands.refuse_the_rest(loop, "the run had ended")
+    film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 

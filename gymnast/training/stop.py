@@ -18,8 +18,13 @@ ENOUGH_EPISODES = 50
 @dataclass(frozen=True)
 class Reason:
     kind: str
-    """solved, eval_return, plateau, train_return, budget, or interrupted."""
+    """solved, eval_return, plateau, train_return, budget, command, or interrupted."""
     text: str
+
+    @property
+    def is_end(self) -> bool:
+        """The run is done; not just broken off, to go on another time."""
+        return self.kind not in ("command", "interrupted")
 
 
 def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> Reason | None:

@@ -62,7 +62,7 @@ def end_text(summary: Summary) -> str:
         commands = [f"gymnast show {summary['id']}"]
         if summary.get("best") is not None:
             commands.append(f"gymnast eval {summary['id']}:best")
-        if summary.get("interrupted"):
+        if summary.get("stopped"):
             commands.append(f"gymnast resume {summary['id']}")
         titles = ["next", *[""] * len(commands)]
         lines += [f"  {t:<9} {c}" for t, c in zip(titles, commands, strict=False)]

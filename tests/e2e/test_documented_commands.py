@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from gymnast.jobs.standing import living_jobs
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SMALL = (
-    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set env.n_envs=2 --set algo.n_steps=64"
+    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set eval.max_episode_steps=50 "
+    "--set env.n_envs=2 --set algo.n_steps=64"
 )
 
 
@@ -30,6 +33,8 @@ def affordable(command: str) -> str:
     if verb in ("train", "resume"):
         command = re.sub(r"--env-steps \S+", "", command)
         total = "1024" if verb == "train" else "2048"
+        if "--detach" in command:  # the commands below it find it training
+            total = "50M --set stop.solved=off"
         command += f" --quiet --env-steps {total}"
         command += f" {SMALL} --set algo.batch_size=25%" if verb == "train" else ""
     return command
@@ -54,6 +59,7 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
             text=True,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert not living_jobs(tmp_path / "runs"), "a page ends what it starts"
 
 
 def test_the_python_example_runs(tmp_path: Path):

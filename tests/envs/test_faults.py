@@ -147,6 +147,24 @@ def test_a_whole_vector_goes_wrong(
     works_again(envs, range(N))
 
 
+def test_a_reset_of_one_copy_that_raises_costs_the_episodes_of_all_and_says_so_of_each():
+    envs = vectorized(AutoresetMode.DISABLED)
+    begin(envs, [13, 20, 27, 34])
+    envs.step(no_action(envs))
+    (fault,) = envs.reset([2], [trouble("raises", 0)[2]])
+    assert (fault.copy, fault.step) == (2, 0)
+    assert "reset of the whole vector raised ZeroDivisionError" in fault.what
+    assert envs.reset([2], [22]) == ()
+    step = envs.step(no_action(envs))
+    assert [fault.copy for fault in step.faults] == [0, 1, 3]
+    assert step.stepped is not None
+    assert not step.stepped.any()  # the others would have gone on without copy 2
+    assert envs.reset([0, 1, 3], [20, 21, 23]) == ()
+    step = envs.step(no_action(envs))
+    assert step.faults == ()
+    assert all(goes_as_written(step, copy, 20 + copy, 1) for copy in range(N))
+
+
 def works_again(envs: Any, copies: Any) -> None:
     assert np.isfinite(envs.obs).all()
     assert envs.reset(copies, [20 + copy for copy in copies]) == ()

@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 import pytest
 
-from gymnast.config.sections.traces import TracesConfig
+from gymnast.config.resolve import resolve
 from gymnast.film.background import film_in_background
 from gymnast.runs import films
 from gymnast.runs.run import Run
@@ -185,16 +185,8 @@ def test_films_that_are_there_are_not_made_again_unless_they_show_something_else
     assert films.read(best)["return"] == about["return"]
 
 
-def test_training_knows_nothing_of_pictures():
-    """Filming broke training once; it cannot where none of it is loaded."""
-    code = "import gymnast.training.start, gymnast.training.loop, sys; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "gymnast.film.background" in loaded
-    assert not loaded & {"av", "pygame", "gymnast.film.encode", "gymnast.film.stage"}
-
-
 def test_without_traces_there_is_nothing_to_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("GYMNAST_FILM")
-    film_in_background(tmp_path, TracesConfig.model_validate({"eval": "off"}))
+    for without in ({"traces.eval": "off"}, {"eval.every": "off"}):
+        film_in_background(tmp_path, resolve("CartPole-v1", without).config)
     assert list(tmp_path.iterdir()) == []

@@ -90,6 +90,15 @@ def test_without_a_budget_there_is_no_bar_and_no_remaining_time(row):
     assert line == "1,024 env steps  1.0 s elapsed"
 
 
+def test_a_pause_and_the_keys_are_shown_while_they_hold(row):
+    running = frame(view_of(row(1)), 100, 40)
+    assert "paused" not in running.plain
+    paused = frame(view_of(row(1), paused=True, keys="c checkpoint   s stop"), 100, 40)
+    assert style_of(line_of(paused, "CartPole"), "paused") == "bold yellow"
+    assert "c checkpoint   s stop" in paused.plain
+    assert len(frame(view_of(full_row(row, 1), keys="c"), 100, 12).split("\n")) <= 12
+
+
 def test_a_row_that_is_highlighted_and_alerting_shows_both(row):
     picture = frame(view_of(row(1, episode__return=math.nan)), 100, 40)
     line = line_of(picture, "✖ episode  return")

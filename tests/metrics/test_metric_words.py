@@ -79,7 +79,7 @@ def test_the_ending_says_solved_by_how_much_where_and_what_next():
     for words in ("runs/k3f9a2bc", "gymnast show k3f9a2bc", "gymnast eval k3f9a2bc:best"):
         assert words in text
     assert "gymnast resume" not in text, "there is nothing left to resume"
-    assert "gymnast resume k3f9a2bc" in end_text(ENDED | {"interrupted": True})  # type: ignore[arg-type]
+    assert "gymnast resume k3f9a2bc" in end_text(ENDED | {"stopped": True})  # type: ignore[arg-type]
 
 
 def test_a_score_of_zero_is_a_score():

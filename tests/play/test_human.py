@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pygame
 import pytest
+from gymnasium.spaces import Box, Discrete
 
 from gymnast.config.facts import Facts
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
+from gymnast.play.human import AtWindow
 from gymnast.play.keys import Keys
 from gymnast.play.play import Outcome
 from gymnast.play.session import Wish, play
-from tests.film.seen import decoded
+from gymnast.play.window import Window
+from tests.film.seen import Swatch, decoded
 
 
 @pytest.fixture(autouse=True)
@@ -76,54 +80,63 @@ def test_nothing_held_is_the_idle_action():
     assert outcome.total == pytest.approx(total)
 
 
-def test_a_tap_is_one_step_where_the_environment_waits_for_keys():
-    (outcome,) = human("FrozenLake-v1", *taps("down"))
+class Typed(Swatch):
+    """Digits 0 to 2 are its keys. What is typed at which step is said by `Typed.script`."""
+
+    script: dict[int, Callable[[], object]] = {}
+
+    def reset(self, *, seed: int | None = None, options: Any = None):
+        reset = super().reset(seed=seed)
+        Typed.script.get(0, int)()
+        return reset
+
+    def step(self, action: int):
+        stepped = super().step(action)
+        Typed.script.get(self.t, int)()
+        return stepped
+
+
+TYPED = "py:tests.play.test_human:Typed"
+
+
+def close() -> None:
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+
+
+def test_a_tap_within_one_frame_is_one_step(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Typed, "script", {0: lambda: (press("1"), release("1")), 1: close})
+    (outcome,) = human(TYPED)
     assert (outcome.length, outcome.ending) == (1, "left")
-
-
-def taps(*names: str) -> list:
-    """Keys pressed and let go within one frame; when they are used up, the window is closed."""
-    for name in names:
-        press(name)
-        release(name)
-
-    return [_closing_later()]
-
-
-def _closing_later() -> Callable[[str], None]:
-    """Called when the keys are told: arranges for a QUIT after the first frames."""
-    return lambda _: pygame.time.set_timer(pygame.QUIT, 200, loops=1)
-
-
-def test_step_by_step_each_press_is_one_step_and_idle_is_not_taken():
-    told: list[str] = []
-    close = _closing_later()
-
-    def tell(text: str) -> None:
-        told.append(text)
-        if text.startswith("keys"):
-            close(text)
-
-    press("up")
-    (outcome,) = human("LunarLander-v3", tell, step_by_step=True)
-    assert (outcome.length, outcome.ending) == (1, "left")
-    assert any("main engine" in text for text in told[1:])
 
 
 @pytest.mark.parametrize("how", ["escape", "q", "close"])
-def test_escape_q_and_closing_the_window_end_it_and_the_film_is_whole(how: str, tmp_path: Path):
-    press("left")
-    (first,) = human("CartPole-v1")
-    pygame.display.init()
-    pygame.event.clear()
-    if how == "close":
-        pygame.event.post(pygame.event.Event(pygame.QUIT))
-    else:
-        press(how)
-    (outcome,) = human("CartPole-v1", record=tmp_path / "a.mp4", episodes=3)
-    assert first.ending == "terminated"
+def test_escape_q_and_closing_the_window_end_it_with_a_film_up_to_there(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    end = close if how == "close" else lambda: press(how)
+    monkeypatch.setattr(Typed, "script", {0: lambda: press("1"), 3: end})
+    (outcome,) = human(TYPED, record=tmp_path / "a.mp4", episodes=3)
+    assert (outcome.length, outcome.ending) == (3, "left")
+    frames, _ = decoded(tmp_path / "a.mp4")
+    assert len(frames) == 3
+
+
+def test_leaving_at_once_leaves_no_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Typed, "script", {0: close})
+    (outcome,) = human(TYPED, record=tmp_path / "a.mp4")
     assert (outcome.length, outcome.ending) == (0, "left")
-    assert not (tmp_path / "a.mp4").exists()  # nothing happened, nothing was recorded
+    assert not list(tmp_path.iterdir())
+
+
+def test_step_by_step_each_press_is_one_step_and_nothing_happens_without_one():
+    facts = Facts.model_validate({"keys": {"a": 1}, "idle": 0})
+    window = Window("test", 1000)
+    slow, fast = (AtWindow(Keys(Discrete(2), facts), window, step_by_step=s) for s in (True, False))
+    assert fast.decide(None).action == 0
+    pygame.time.set_timer(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a), 30, loops=1)
+    assert slow.decide(None).action == 1
+    window.tick()
+    assert window.pressed() == []  # though the key was never let go
 
 
 def test_a_policy_is_shown_in_a_window_too():
@@ -145,19 +158,19 @@ def test_amounts_of_keys_held_together_are_added_and_kept_in_range():
 
 
 def test_of_several_choices_the_latest_key_counts_and_unknown_keys_do_not():
-    keys = Keys(gym.spaces.Discrete(2), Facts.model_validate({"keys": {"a": 0, "b": 1}}))
+    keys = Keys(Discrete(2), Facts.model_validate({"keys": {"a": 0, "b": 1}}))
     assert keys.action(["a", "b", "x"]) == 1
     assert keys.action(["x"]) is None
 
 
 def test_without_facts_digits_are_the_actions():
-    keys = Keys(gym.spaces.Discrete(3, start=4), Facts())
+    keys = Keys(Discrete(3, start=4), Facts())
     assert [keys.action([str(i)]) for i in range(3)] == [4, 5, 6]
-    for space in (gym.spaces.Discrete(11), gym.spaces.Box(-1, 1, (2,), np.float32)):
+    for space in (Discrete(11), Box(-1, 1, (2,), np.float32)):
         with pytest.raises(UsageError, match="no keys are known"):
             Keys(space, Facts())
 
 
 def test_a_key_for_an_action_that_does_not_exist_is_refused():
     with pytest.raises(UsageError, match="left stand for no action"):
-        Keys(gym.spaces.Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))
+        Keys(Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -18,8 +19,10 @@ from gymnast.errors import UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run
 
+PYTHON = sys.executable
 CHILD = """#!{python}
 import argparse, pathlib, signal, sys, time
+from gymnast.launch import keep_on_leash
 from gymnast.runs.run import Run
 words = argparse.ArgumentParser()
 words.add_argument("-m"); words.add_argument("verb"); words.add_argument("target")
@@ -34,6 +37,8 @@ if asked.seed == 13:
 stopped = []
 signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
 signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
+signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
+keep_on_leash()
 run = Run.create(pathlib.Path(asked.runs), config_text="", preset=asked.target, seed=asked.seed,
                  group=asked.group, provenance={{}})
 deadline = time.monotonic() + float(asked.work)
@@ -102,6 +107,34 @@ def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path
     name = signal.Signals(number).name
     assert [run["reason"] for run in done.runs] == [f"['{name}']"] * 2  # once, not twice
     assert signal.getsignal(number) is before
+
+
+LAUNCHER = """
+import pathlib, sys
+from gymnast import launch
+launch.sys.executable = sys.argv[1]
+launch.train_group("A:ppo", seeds=[0, 1], jobs=2, arguments=["--work", "60"],
+                   runs_dir=pathlib.Path(sys.argv[2]))
+"""
+
+
+def test_children_are_asked_to_stop_when_their_launcher_is_killed(runs_dir: Path, tmp_path: Path):
+    words = [PYTHON, "-c", LAUNCHER, str(tmp_path / "python"), str(runs_dir)]
+    launcher = subprocess.Popen(words)
+    try:
+        wait_for(lambda: len(store.list_runs(runs_dir, "status=running")) == 2)
+    finally:
+        launcher.kill()
+        launcher.wait()
+    wait_for(lambda: len(store.list_runs(runs_dir, "status=stopped")) == 2)
+    assert {run["reason"] for run in store.list_runs(runs_dir)} == {"['SIGHUP']"}
+
+
+def wait_for(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
 
 
 def test_wrong_use_is_refused_before_anything_starts(runs_dir: Path):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from gymnast.errors import ConfigError, RunError
 from gymnast.runs import checkpoint
-from gymnast.runs.run import Run
 from tests.small_runs import (
     arrays,
     exact,
@@ -17,7 +14,7 @@ from tests.small_runs import (
     resumed,
     rows,
     same_arrays,
-    same_traces,
+    same_run,
     traces,
     trained,
 )
@@ -44,35 +41,6 @@ EVERYTHING = {
 }
 """Schedules, normalisers, several copies, episodes cut by rollouts."""
 SHORT_EPISODES = {"env.max_episode_steps": 21}
-
-
-def same_run(a: Run, b: Run) -> None:
-    """Weights, optimiser, running episodes, exact metrics, episodes, scores: everything."""
-    last, other = (checkpoint.latest(run.path) for run in (a, b))
-    assert last.step == other.step
-    assert last.stems == other.stems
-    for stem in last.stems:
-        assert same_arrays(last.tensors(stem), other.tensors(stem)), stem
-    for stem in ("metrics", "state"):
-        one, two = (_exact_document(c.document(stem)) for c in (last, other))
-        assert one == two, stem
-    assert last.text("rollout.csv") == other.text("rollout.csv")
-    assert [exact(row) for row in rows(a)] == [exact(row) for row in rows(b)]
-    for kind in ("train", "eval", "confirm"):
-        here, there = traces(a, kind), traces(b, kind)
-        assert here.keys() == there.keys() != set(), kind
-        assert all(same_traces(here[step], there[step]) for step in here), kind
-    for field in ("score", "checkpoints", "solved", "reason", "status"):
-        assert a.info[field] == b.info[field], field
-
-
-def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
-    if "clock/seconds" in document:
-        return exact(document)
-    document["clock"].pop("seconds")
-    watches = document["alerts"]["watches"]
-    document["alerts"]["watches"] = {k: w for k, w in watches.items() if exact({k: 0.0})}
-    return document
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "LunarLander-v3", "Taxi-v4", "Pendulum-v1"])

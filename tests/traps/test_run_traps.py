@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gymnast.config.resolve import load
+from gymnast.jobs import detach, standing
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.rescore import policy_of
@@ -100,6 +101,21 @@ def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
     with pytest.raises(KeyboardInterrupt):
         trained("Alarm", SETTINGS)
     assert not runs_dir.exists()
+
+
+def test_40_a_training_in_the_background_is_known_by_its_run_id_and_its_end_by_data(
+    runs_dir, tmp_path, monkeypatch
+):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nprintf 'Early stopping!' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(detach.sys, "executable", str(program))
+    about = {"name": "", "group": None, "seed": 0}
+    jobs = [detach.start("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)]
+    assert len({job["id"] for job in jobs}) == 3, "each has a directory of its own"
+    assert [job["status"] for job in jobs] == ["started"] * 3
+    ended = [*standing.wait([job["id"] for job in jobs], runs_dir)]
+    assert {job["status"] for job in ended} == {"lost"}, "whatever it printed"
 
 
 def test_37_a_batch_of_one_is_one_transition_and_a_share_follows_the_number_of_copies():

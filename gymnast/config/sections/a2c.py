@@ -10,6 +10,7 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
 class A2CConfig(GradientSection):
+    LIVE = (*GradientSection.LIVE, "n_steps", "value_loss", "gae_lambda", "advantage_norm")
     name: Literal["a2c"] = "a2c"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Count = 16

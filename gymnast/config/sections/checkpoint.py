@@ -8,6 +8,7 @@ from gymnast.config.section import Section
 
 
 class CheckpointConfig(Section):
+    LIVE = ("every", "keep")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often, besides best, signal and exit."""
     keep: Count = 3

@@ -10,6 +10,7 @@ from gymnast.config.section import Section
 
 
 class EvalConfig(Section):
+    LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often."""
     episodes: Count = 20

@@ -21,6 +21,7 @@ Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
 
 
 class GradientSection(AlgoSection):
+    LIVE = ("gamma", "max_grad_norm", "reset_optimizer_on_lr_jump")
     lr: Coefficient = Schedule.constant(3e-4)
     """Learning rate."""
     gamma: Fraction = 0.99

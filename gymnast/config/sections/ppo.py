@@ -10,6 +10,16 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
 class PPOConfig(GradientSection):
+    LIVE = (
+        *GradientSection.LIVE,
+        "n_steps",
+        "epochs",
+        "batch_size",
+        "value_loss",
+        "gae_lambda",
+        "target_kl",
+        "advantage_norm",
+    )
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Count = 128

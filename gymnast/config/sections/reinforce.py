@@ -11,6 +11,15 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
 class ReinforceConfig(GradientSection):
+    LIVE = (
+        *GradientSection.LIVE,
+        "episodes",
+        "n_steps",
+        "returns",
+        "baseline",
+        "advantage_norm",
+        "value_loss",
+    )
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     episodes: Count = 1

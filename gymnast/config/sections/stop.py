@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Positive, Switch
 from gymnast.config.section import Section
 
@@ -16,6 +19,7 @@ BUDGETS = {
 
 
 class StopConfig(Section):
+    LIVE = (*BUDGETS, "solved", "train_return", "eval_return", "plateau")
     env_steps: Maybe[Count] = OFF
     """Budget in env steps, summed over copies."""
     vec_steps: Maybe[Count] = OFF
@@ -43,3 +47,17 @@ class StopConfig(Section):
             for field, amount in given.items()
             if amount is not None
         }
+
+
+def limits_after(
+    changes: Iterable[Mapping[str, Any]], limits: Mapping[str, float]
+) -> dict[str, float]:
+    """Limits by clock once these changes (key, to) of plain settings are made."""
+    amounts = {change["key"]: change["to"] for change in changes}
+    totals = {
+        clock: amounts.get(f"stop.{field}", limits.get(clock, OFF))
+        for field, clock in BUDGETS.items()
+    }
+    if amounts.get("stop.minutes", OFF) != OFF:
+        totals["seconds"] *= 60
+    return {clock: total for clock, total in totals.items() if total != OFF}

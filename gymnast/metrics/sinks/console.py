@@ -1,8 +1,8 @@
 """The terminal: a live table while training, an ending afterwards; plain lines into a pipe.
 
 A thread of its own draws, so a row costs the loop microseconds and elapsed time goes on during a
-long rollout. The terminal is never put into a state that would need restoring: no hidden cursor,
-no alternate screen, no raw mode; so even `kill -9` leaves it usable.
+long rollout. Drawing never puts the terminal into a state that would need restoring: no hidden
+cursor, no alternate screen; so even `kill -9` leaves it usable.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from rich.console import Console as Terminal
 from rich.live import Live
 
+from gymnast.config.sections.stop import limits_after
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
@@ -57,8 +58,7 @@ class Console:
         show = _Nothing() if quiet else None
         drawn = live and self._terminal.is_terminal and not self._terminal.is_dumb_terminal
         if show is None and drawn:
-            main = next(iter((budget or {}).items()), None)
-            show = _LiveTable(self._terminal, metrics, title, main)
+            show = _LiveTable(self._terminal, metrics, title, budget or {})
         self._show: _Nothing | _LiveTable | _Lines = show or _Lines(self._terminal, metrics)
         atexit.register(self._abandon)
 
@@ -141,14 +141,16 @@ class _LiveTable:
         terminal: Terminal,
         metrics: Mapping[str, Metric],
         title: str,
-        budget: tuple[str, float] | None,
+        budget: Mapping[str, float],
     ) -> None:
         self._terminal, self._metrics = terminal, metrics
-        self._title, self._budget = title, budget
+        self._title, self._budget = title, dict(budget)
         self._history = History()
         self._alerts: dict[str, Alert] = {}
         self._last_event = ""
+        self._keys = ""
         self._ticking = True
+        self._paused_at: float | None = None
         self._row_at = 0.0
         self._fresh = False
         self._live: Live | None = None
@@ -162,14 +164,23 @@ class _LiveTable:
                 self._alerts[alert.id] = alert
             else:
                 self._alerts.pop(alert.id, None)
-        self._row_at, self._fresh, self._ticking = time.monotonic(), True, True
+        self._row_at, self._fresh = time.monotonic(), True
         if self._live is None:
             self._start()
 
     def event(self, event: Mapping[str, Any]) -> None:
-        self._last_event = event_line(event)
-        self._ticking = event.get("kind") != "paused"
+        now, kind = time.monotonic(), event.get("kind")
         self._fresh = True
+        if kind == "keys":  # shown, and hidden again
+            self._keys = "" if self._keys else event["text"]
+            return
+        self._last_event = event_line(event)
+        self._budget = limits_after(event.get("changes", ()), self._budget)
+        if kind == "paused":
+            self._paused_at = now
+        elif kind == "unpaused" and self._paused_at is not None:
+            self._row_at += now - self._paused_at
+            self._paused_at = None
 
     def close(self) -> None:
         self._stop.set()
@@ -211,9 +222,13 @@ class _LiveTable:
             history=self._history,
             alerts=sorted([*self._alerts.values()], key=lambda alert: (alert.level, alert.id)),
             title=self._title,
-            budget=self._budget,
-            since_row=time.monotonic() - self._row_at if self._ticking else 0.0,
+            budget=next(iter(self._budget.items()), None),
+            since_row=(self._paused_at or time.monotonic()) - self._row_at
+            if self._ticking
+            else 0.0,
             last_event=self._last_event,
+            paused=self._paused_at is not None,
+            keys=self._keys,
         )
         ascii_only = self._terminal.options.ascii_only
         picture = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)

@@ -49,12 +49,21 @@ class View:
     since_row: float = 0.0
     """Seconds since the latest row, during which the clock went on."""
     last_event: str = ""
+    paused: bool = False
+    keys: str = ""
+    """What may be pressed, while that is asked for."""
 
 
 def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> Text:
     """Fits the given size: where room is short, what has the least priority is left out."""
-    title = Text.assemble((view.title or "training", "bold"), (f"   {view.last_event}", "dim"))
+    paused = "   paused" if view.paused else ""
+    title = Text.assemble(
+        (view.title or "training", "bold"),
+        (paused, "bold yellow"),
+        (f"   {view.last_event}", "dim"),
+    )
     head = [title, _progress(view, width, ascii_only)]
+    head += [Text(f"  {view.keys}", style="cyan")] if view.keys else []
     foot = _alerts(view.alerts, max(2, min(8, height // 4)))
     room = height - len(head) - len(foot) - 2  # a blank line above and below the table
     keys = chosen(view, room)

@@ -10,9 +10,9 @@ from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import in_order, spec
-from gymnast.text.wording import score
+from gymnast.text.wording import change, score
 
-_UNTOLD = {"kind", "time", "traceback", *CLOCKS}
+_UNTOLD = {"kind", "time", "id", "traceback", *CLOCKS}
 """Said elsewhere: in the line itself, or below it in the log."""
 
 
@@ -47,6 +47,10 @@ def event_line(event: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(v, Mapping) for v in value):
+        return "; ".join(map(_value, value))
+    if isinstance(value, Mapping) and {"key", "from", "to"} == set(value):
+        return change(value)
     if isinstance(value, Mapping) and {"mean", "low", "high"} <= set(value):
         return score(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

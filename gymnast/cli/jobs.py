@@ -1,0 +1,119 @@
+"""`gymnast jobs`, `logs` and `wait`: trainings in the background."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.jobs import follow, standing
+from gymnast.jobs.detach import attend
+from gymnast.runs import store
+from gymnast.text import wording
+
+
+@click.command()
+@runs_option
+@json_option
+def jobs(runs_dir: str | None, as_json: bool) -> None:
+    """List background trainings, newest first: queued, running, paused or how they ended.
+
+    \b
+    gymnast train CartPole-v1 --detach
+    gymnast jobs
+    gymnast jobs --json
+    """
+    found = standing.jobs(store.runs_dir(runs_dir))
+    if as_json:
+        echo_json(found)
+    elif found:
+        now = time.time()
+        head = ("id", "name", "job", "status", "age", "exit", "reason")
+        click.echo(wording.table(head, [_line(job, now) for job in found], right="age exit"))
+    else:
+        click.echo(f"no jobs in {store.runs_dir(runs_dir)}: gymnast train ENV --detach starts one")
+
+
+@click.command()
+@click.argument("run", metavar="RUN|JOB", default="@last")
+@click.option("-f", "--follow", "following", is_flag=True, help="Go on until it has ended.")
+@click.option("-n", "--lines", type=click.IntRange(min=0), help="Only the last N lines.")
+@runs_option
+def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> None:
+    """Print a run's log; of a job that has no run yet, what it printed.
+
+    \b
+    gymnast logs @last -n 20
+    gymnast logs -f k3jx81qa           Ctrl-C stops following, not the run
+    """
+    directory = store.runs_dir(runs_dir)
+    path = Path(standing.find(run, directory)["path"])
+    try:
+        for text in follow.log(path, lines=lines, following=following):
+            click.echo(text, nl=False)
+    except KeyboardInterrupt:
+        click.echo()
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN|JOB|GROUP...")
+@runs_option
+@json_option
+def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
+    """Wait until all of these have ended; exit code 1 if one failed or was lost.
+
+    \b
+    gymnast wait k3jx81qa
+    gymnast wait g1f3a9c02 && gymnast compare ...
+    """
+    directory = store.runs_dir(runs_dir)
+    members = [member for ref in runs for member in standing.members(ref, directory)]
+    ended: list[dict[str, Any]] = []
+    for found in standing.wait(members, directory):
+        ended.append(found)
+        if not as_json:
+            reason = f": {found['reason']}" if found["reason"] else ""
+            click.echo(f"{found['id']} {found['status']}{reason}")
+    if as_json:
+        echo_json(ended)
+    return 0 if all(found["status"] in ("finished", "stopped") for found in ended) else 1
+
+
+def be_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
+    """The process of a job: wait for its turn with nothing loaded, then train."""
+
+    def train(path: Path) -> tuple[int, str]:
+        import importlib
+
+        training = importlib.import_module("gymnast.cli.training")  # the only one here that trains
+        result = training.train_one(
+            target,
+            training.overrides(options),
+            algo=options["algo"],
+            source=options["source"],
+            label=(options["name"], options["group"], options["tags"]),
+            runs_dir=runs_dir,
+            dry_run=False,
+            show="ending",
+            claimed=path,
+        )
+        return training.exit_code(result), result["reason"]
+
+    return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)
+
+
+def _line(job: dict[str, Any], now: float) -> tuple[str, ...]:
+    seed = f" #{job['seed']}" if job.get("seed") is not None else ""
+    code = job.get("exit_code")
+    return (
+        job["id"],
+        job.get("name") or "",
+        f"{job.get('target') or ''}{seed}",
+        job["status"],
+        wording.age(now - job["created"]),
+        "" if code is None else str(code),
+        job["reason"],
+    )

@@ -1,0 +1,80 @@
+"""What is kept of each job: what was asked for, and how its process ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import RunError
+from gymnast.runs import document, durable, lock
+
+VERSION = 1
+
+Record = dict[str, Any]
+
+
+def folder_of(runs_dir: Path) -> Path:
+    return runs_dir / ".jobs"
+
+
+def write(folder: Path, job_id: str, **fields: Any) -> Record:
+    record = {
+        "version": VERSION,
+        "id": job_id,
+        "created": time.time(),
+        "pid": None,
+        "cancelled": False,
+        "ended": None,
+        "exit_code": None,
+        "words": "",
+        **fields,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    durable.replace(_file(folder, job_id), document.dumps(record, indent=1).encode())
+    return record
+
+
+def update(folder: Path, job_id: str, **fields: Any) -> None:
+    """Safe beside other processes that do the same."""
+    with lock.briefly(folder / "record-lock"):
+        changed = read(folder, job_id) | fields
+        durable.replace(_file(folder, job_id), document.dumps(changed, indent=1).encode())
+
+
+def read(folder: Path, job_id: str) -> Record:
+    file = _file(folder, job_id)
+    try:
+        record = document.loads(file.read_bytes())
+        version = record.get("version")
+    except (OSError, ValueError, AttributeError) as error:
+        raise RunError(f"cannot be read: {error}", at=str(file)) from None
+    if version != VERSION:
+        problem = f"job format {version} is not known here (this is {VERSION})"
+        raise RunError(problem, at=str(file), fix="update gymnast")
+    return record
+
+
+def read_all(folder: Path) -> list[Record]:
+    """Newest first. One that cannot be read has `problem`."""
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except FileNotFoundError:
+        return []
+    found: list[Record] = []
+    for job_id in (name.removesuffix(".json") for name in names if not name.startswith(".")):
+        try:
+            found.append(read(folder, job_id))
+        except RunError as error:
+            found.append({"id": job_id, "created": 0.0, "problem": str(error)})
+    return sorted(found, key=lambda record: (record["created"], record["id"]), reverse=True)
+
+
+def output(folder: Path, job_id: str) -> Path:
+    """The file that holds what the job printed."""
+    return folder / f"{job_id}.txt"
+
+
+def _file(folder: Path, job_id: str) -> Path:
+    return folder / f"{job_id}.json"

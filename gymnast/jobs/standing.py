@@ -1,0 +1,108 @@
+"""How jobs stand: listed, found by what people call them, waited for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import RunError
+from gymnast.jobs import queue, record
+from gymnast.runs import store
+from gymnast.runs.run import ACTIVE, derived_status, read_info
+
+WAITING = ("queued", "starting")
+"""Of a job that is not a run yet."""
+LIVING = (*WAITING, *ACTIVE)
+LOOK_SECONDS = 0.2
+_TOLD = ("id", "target", "name", "seed", "group", "created", "pid", "exit_code", "words")
+
+
+def jobs(runs_dir: Path) -> list[dict[str, Any]]:
+    """Every job, newest first: `status`, and `reason` where there is one to give."""
+    folder = record.folder_of(runs_dir)
+    places = queue.places(folder)
+    return [_standing(runs_dir, found, places) for found in record.read_all(folder)]
+
+
+def living_jobs(runs_dir: Path) -> list[dict[str, Any]]:
+    return [job for job in jobs(runs_dir) if job["status"] in LIVING]
+
+
+def find(ref: str, runs_dir: Path) -> dict[str, Any]:
+    """The run or the job that `ref` names: `id`, `status`, `reason`, `path`."""
+    try:
+        run, _ = store.resolve(ref, runs_dir)
+    except RunError:
+        found = _job_named(ref, runs_dir)
+        if found is None:
+            raise
+        return found
+    info = run.info
+    status = derived_status(run.path, info)
+    return {"id": run.id, "status": status, "reason": info["reason"], "path": str(run.path)}
+
+
+def members(ref: str, runs_dir: Path) -> list[str]:
+    """The jobs of a group, oldest first; else the reference itself."""
+    found = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
+    return found[::-1] or [ref]
+
+
+def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
+    """Each as it ends."""
+    waiting = [find(ref, runs_dir)["path"] for ref in refs]
+    while waiting:
+        for path in [*waiting]:
+            standing = of_path(Path(path))
+            if standing["status"] not in LIVING:
+                waiting.remove(path)
+                yield standing
+        if waiting:
+            time.sleep(LOOK_SECONDS)
+
+
+def of_path(path: Path) -> dict[str, Any]:
+    """How the run or job of this directory stands now."""
+    with suppress(RunError):
+        info = read_info(path)
+        status = derived_status(path, info)
+        return {"id": path.name, "status": status, "reason": info["reason"], "path": str(path)}
+    folder = record.folder_of(path.parent)
+    return _standing(path.parent, record.read(folder, path.name), queue.places(folder))
+
+
+def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:
+    """A job that is no run: by id, name, or the beginning of an id."""
+    every = [job for job in jobs(runs_dir) if "problem" not in job]
+    found = [job for job in every if ref in (job["id"], job["name"])]
+    found = found or [job for job in every if ref and job["id"].startswith(ref)]
+    return found[0] if len(found) == 1 else None
+
+
+def _standing(runs_dir: Path, found: record.Record, places: dict[str, str]) -> dict[str, Any]:
+    path = runs_dir / found["id"]
+    if "problem" in found:
+        return {**found, "status": "unreadable", "reason": found["problem"], "path": str(path)}
+    status, reason = _status(path, found, places)
+    told = {key: found.get(key) for key in _TOLD}
+    return {**told, "status": status, "reason": reason, "path": str(path)}
+
+
+def _status(path: Path, found: record.Record, places: dict[str, str]) -> tuple[str, str]:
+    with suppress(RunError):
+        info = read_info(path)
+        return derived_status(path, info), info["reason"]
+    where = places.get(found["id"])
+    if where == queue.QUEUED:
+        earlier = [*places].index(found["id"]) - [*places.values()].count(queue.RUNNING)
+        return "queued", f"{earlier} before it" if earlier else "it is next"
+    if where == queue.RUNNING:
+        return "starting", ""
+    if found["cancelled"]:
+        return "stopped", "stopped before it began"
+    if found["ended"] is not None:
+        return "failed", (found["words"].splitlines() or [""])[0]
+    return "lost", "its process ended without a word"

@@ -1,0 +1,53 @@
+"""What the lines of events.jsonl add up to, once a run has gone back and gone on another way.
+
+Going back makes later events void, except live changes: those are part of what the run was told to
+do, and are done again at the same rollout. What `resume --set` overrules is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+CHANGED, DROPPED, EVALUATED = "live change", "live changes dropped", "evaluation asked"
+SUPERSEDED = "superseded"
+
+Event = dict[str, Any]
+
+
+def valid(recorded: Iterable[Event]) -> list[Event]:
+    """What changed the run, in order, without what was superseded and the markers for it."""
+    events: list[Event] = []
+    for event in recorded:
+        at = event.get("rollouts", 0)
+        if event["kind"] == SUPERSEDED:
+            events = [e for e in events if e.get("rollouts", 0) <= at or stands(e)]
+            continue
+        if event["kind"] == DROPPED:
+            events = [e for e in (_without(e, event["keys"], at) for e in events) if e]
+        events.append(event)
+    return events
+
+
+def stands(event: Mapping[str, Any]) -> bool:
+    """Whether it is done again, at the same rollout, by a run that goes on from before it."""
+    return event["kind"] in (CHANGED, EVALUATED)
+
+
+def live_values(events: Iterable[Event]) -> dict[str, Any]:
+    """Dotted key -> the value live changes have given it."""
+    values: dict[str, Any] = {}
+    for event in events:
+        if event["kind"] == CHANGED:
+            values |= {change["key"]: change["to"] for change in event["changes"]}
+        elif event["kind"] == DROPPED:
+            values = {key: value for key, value in values.items() if key not in event["keys"]}
+    return values
+
+
+def _without(event: Event, keys: list[str], rollouts: int) -> Event | None:
+    """A live change from here on, without the keys that were dropped; None if none is left."""
+    if event["kind"] != CHANGED or event.get("rollouts", 0) < rollouts:
+        return event
+    changes = [change for change in event["changes"] if change["key"] not in keys]
+    return {**event, "changes": changes} if changes else None

@@ -1,0 +1,153 @@
+"""How a run is told something while it trains: one small JSON file per command in its inbox/.
+
+Whoever tells (command line, keyboard) writes files and never touches the run; the training process
+reads them in order at rollout boundaries. A file goes away once an event names it, so no command is
+obeyed twice, whatever crashes when.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import RunError
+from gymnast.runs import durable
+from gymnast.runs.run import ACTIVE, Run
+
+VERSION = 1
+KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
+LARGEST = 65_536
+"""Bytes; a longer file is no command."""
+REFUSED = "refused"
+"""Folder within the inbox for files that are no commands."""
+_LOOK_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Command:
+    id: str
+    """Ids sort by the time of sending."""
+    kind: str
+    by: str
+    """Who said it: "command line", "keyboard"."""
+    assignments: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of `set`: dotted key -> value, as `--set` takes it."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file in the inbox that is no command."""
+
+    file: Path
+    why: str
+
+
+def send(
+    run: Run, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+) -> Command:
+    """Put a command into the inbox of a run that is being trained; refused where nobody would see it."""
+    if (status := run.status) not in ACTIVE:
+        reason = f" ({run.info['reason']})" if run.info["reason"] else ""
+        fix = "" if kind == "stop" else f"gymnast resume {run.id} goes on with it"
+        raise RunError(f"{run.id} is {status}{reason}: nobody is training it", fix=fix)
+    return put(run.inbox, kind, by=by, assignments=assignments)
+
+
+def put(
+    inbox: Path, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
+) -> Command:
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
+    command = Command(
+        f"{time.time_ns():020d}-{secrets.token_hex(3)}", kind, by, dict(assignments or {})
+    )
+    content = {"version": VERSION, **vars(command)}
+    inbox.mkdir(exist_ok=True)
+    durable.replace(_file(inbox, command.id), json.dumps(content, allow_nan=False).encode())
+    return command
+
+
+def take(inbox: Path) -> list[Command | Unreadable]:
+    """All that is there, in the order of sending. Each stays until `forget` or `set_aside`."""
+    try:
+        names = [entry.name for entry in os.scandir(inbox) if entry.name.endswith(".json")]
+    except FileNotFoundError:
+        return []
+    return [_read(inbox / name) for name in sorted(names) if not name.startswith(".")]
+
+
+def forget(inbox: Path, command_id: str) -> None:
+    """It has been dealt with, and an event says so."""
+    _file(inbox, command_id).unlink(missing_ok=True)
+
+
+def set_aside(unreadable: Unreadable) -> None:
+    """Keep a file that is no command where it is not looked at again."""
+    folder = unreadable.file.parent / REFUSED
+    folder.mkdir(exist_ok=True)
+    unreadable.file.rename(folder / f"{unreadable.file.name}.{secrets.token_hex(3)}")
+
+
+def answer(
+    run: Run, command: Command, seconds: float, until: Callable[[], bool] = lambda: True
+) -> dict[str, Any] | None:
+    """The event by which the run answered a command, or None if it did not within this time.
+
+    A run that ended first is asked nothing any more: the command is taken back. `until` says what
+    else must have happened.
+    """
+    file, deadline = _file(run.inbox, command.id), time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        active = run.status in ACTIVE
+        if not file.exists() and until():
+            return find_answer(run, command.id)
+        if not active:
+            with suppress(FileNotFoundError):
+                file.unlink()
+            return find_answer(run, command.id) or {"kind": "ended", "why": f"it is {run.status}"}
+        time.sleep(_LOOK_SECONDS)
+    return None
+
+
+def find_answer(run: Run, command_id: str) -> dict[str, Any] | None:
+    found = [event for event in run.recorded_events() if event.get("id") == command_id]
+    return found[-1] if found else None
+
+
+def _file(inbox: Path, command_id: str) -> Path:
+    return inbox / f"{command_id}.json"
+
+
+def _read(file: Path) -> Command | Unreadable:
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise ValueError(f"it is longer than {LARGEST:,} bytes")
+        return _command(file.stem, json.loads(text, parse_constant=_no_number))
+    except (OSError, ValueError, RecursionError) as problem:
+        return Unreadable(file, " ".join(str(problem).split()))
+
+
+def _command(name: str, content: Any) -> Command:
+    if not isinstance(content, dict):
+        raise ValueError("it is not a JSON object")
+    if content.get("version") != VERSION:
+        raise ValueError(f"version {content.get('version')} is not known (this is {VERSION})")
+    kind, by, assignments = (content.get(key) for key in ("kind", "by", "assignments"))
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is no command (known: {', '.join(KINDS)})")
+    if content.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
+        raise ValueError("it needs `id` (its own name), `by` (text) and `assignments` (an object)")
+    return Command(name, kind, by, assignments)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number")

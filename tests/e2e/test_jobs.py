@@ -1,0 +1,225 @@
+"""Trainings in the background and the commands that tell them things, as a person types them.
+
+The commands are typed within this process, which saves their start; the jobs are real ones.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast.cli import main
+from gymnast.jobs import standing
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from tests.e2e.commands import small
+from tests.small_runs import trained
+
+PATIENCE = 60.0
+CHEAP = small("eval.mode=inline", "stop.solved=off")
+
+
+def typed(runs: Path, *words: str) -> tuple[int, str, str]:
+    """Exit code, output and errors of `gymnast WORDS`."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["gymnast", *words, "--runs", str(runs)]
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as left:
+        return (left.code if isinstance(left.code, int) else 0), out.getvalue(), err.getvalue()
+    finally:
+        sys.argv = before
+    raise AssertionError("every command exits")
+
+
+def answer(runs: Path, *words: str, code: int = 0) -> Any:
+    found, out, err = typed(runs, *words, "--json")
+    assert found == code, err
+    return json.loads(out)
+
+
+def refused(runs: Path, code: int, said: str, *words: str) -> None:
+    found, _, err = typed(runs, *words)
+    assert (found, said in err) == (code, True), err
+    assert len(err.strip().splitlines()) <= 2
+    assert "Traceback" not in err
+
+
+def wait_for(found: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while not (result := found()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+    return result
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[Path]:
+    """A runs directory whose jobs are gone at the end."""
+    yield tmp_path
+    for job in standing.living_jobs(tmp_path):
+        os.kill(job["pid"], signal.SIGKILL)
+
+
+def detach(runs: Path, steps: str, *more: str) -> Any:
+    words = ("--env-steps", steps, "--max-jobs", "1", *CHEAP, *more)
+    return answer(runs, "train", "CartPole-v1", "--detach", *words)
+
+
+def status(job: dict[str, Any]) -> str:
+    return standing.of_path(Path(job["path"]))["status"]
+
+
+def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
+    long, victim = detach(runs, "50M", "--name", "long"), detach(runs, "50M", "--name", "victim")
+    never, group = detach(runs, "512", "--name", "never"), detach(runs, "512", "--seeds", "2")
+    last = group["jobs"]
+    statuses = [job["status"] for job in (long, victim, never, *last)]
+    assert statuses == ["started", *["queued"] * 4]
+    ids = [job["id"] for job in (*last[::-1], never, victim, long)]
+    assert [job["id"] for job in answer(runs, "jobs")] == ids
+    train = ("train", "CartPole-v1", "--detach")
+    refused(runs, 2, f"is job {victim['id']} already", *train, "--name", "victim")
+    refused(runs, 1, "does not train yet", "set", "victim", "algo.lr=1")
+    assert "will not" in typed(runs, "stop", "never")[1]
+    wait_for(lambda: not Path(never["path"]).exists())
+
+    wait_for(lambda: status(long) == "running")
+    _tell_everything(runs)
+    assert answer(runs, "stop", "long")["status"] == "stopped"
+    refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
+
+    wait_for(lambda: status(victim) == "running")
+    os.kill(victim["pid"], signal.SIGKILL)
+    (lost,) = answer(runs, "wait", victim["id"][:6], code=1)
+    assert lost["status"] == "lost"
+    code, followed, _ = typed(runs, "logs", "-f", last[0]["id"])
+    assert code == 0
+    assert "gymnast show" in followed.splitlines()[-2]
+    assert (
+        "".join(followed.splitlines(keepends=True)[-1:])
+        == (typed(runs, "logs", last[0]["id"], "-n", "1")[1])
+    )
+    ended = answer(runs, "wait", "long", "never", group["group"])
+    statuses = {job["id"]: job["status"] for job in ended}
+    assert statuses == {
+        long["id"]: "stopped",
+        never["id"]: "stopped",
+        **{job["id"]: "finished" for job in last},
+    }
+    listed = answer(runs, "runs", f"group={group['group']}")
+    assert sorted(run["seed"] for run in listed) == [0, 1]
+    codes = wait_for(lambda: _exit_codes(runs))
+    assert codes == [0, 0, 0, None, 0]
+
+
+def _tell_everything(runs: Path) -> None:
+    told = answer(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
+    assert [c["key"] for c in told["answer"]["changes"]] == ["algo.lr", "algo.target_kl"]
+    assert answer(runs, "show", "long")["live"] == {
+        "algo.lr": "0.0001 -> 0",
+        "algo.target_kl": 0.02,
+    }
+    refused(runs, 2, "did you mean algo.lr", "set", "long", "algo.lrr=1")
+    refused(runs, 2, "algo.lr", "set", "long", "algo.lr=fast")
+    refused(runs, 2, "algo.lr", "set", "long", "algo.lr=.nan")
+    refused(runs, 2, "what can: algo.n_steps", "set", "long", "env.n_envs=3")
+    refused(runs, 1, "is not paused", "unpause", "long")
+    refused(runs, 1, "no run is called", "stop", "nobody")
+    assert answer(runs, "evaluate", "long")["answer"]["score"]["episodes"] == 4
+    saved = answer(runs, "checkpoint", "long")["answer"]["env_steps"]
+    assert saved in answer(runs, "show", "long")["checkpoints"]["steps"]
+    assert answer(runs, "pause", "long")["status"] == "paused"
+    assert answer(runs, "jobs")[-1]["status"] == "paused"
+    assert answer(runs, "unpause", "long")["status"] == "running"
+
+
+def _exit_codes(runs: Path) -> list[int | None] | None:
+    """Once every job that could write its own has."""
+    found = [job["exit_code"] for job in answer(runs, "jobs")]
+    return found if found.count(None) == 1 else None
+
+
+def test_a_mistake_is_said_at_once_and_leaves_nothing_behind(runs: Path):
+    for words, code in (
+        (("CartPole-v1", "--set", "algo.lrr=1"), 2),
+        (("NoSuchThing-v9",), 1),
+        (("CartPole-v1", "--from", "nothing"), 1),
+        (("CartPole-v1", "--dry-run"), 2),
+        (("CartPole-v1", "--name", "a/b"), 1),
+    ):
+        refused(runs, code, "error:", "train", *words, "--detach")
+    assert answer(runs, "jobs") == []
+    assert not list(runs.glob("[a-z]*"))
+
+
+FRAGILE = """
+import os, gymnasium as gym
+class Fragile(gym.Env):
+    observation_space, action_space = gym.spaces.Discrete(2), gym.spaces.Discrete(2)
+    def __init__(self):
+        if os.path.exists(os.environ["FRAGILE"]):
+            raise RuntimeError("made of glass")
+    def reset(self, seed=None, options=None): return 0, {}
+    def step(self, action): return 0, 0.0, False, True, {}
+"""
+
+
+def test_a_job_that_fails_before_it_is_a_run_leaves_its_last_words(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The environment breaks only where the job makes it: once there is a runs directory."""
+    (runs / "fragile_environment.py").write_text(FRAGILE)
+    monkeypatch.setenv("FRAGILE", str(runs / "here" / ".jobs"))
+    monkeypatch.syspath_prepend(str(runs))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    target = "py:fragile_environment:Fragile"
+    job = answer(runs / "here", "train", target, "--detach")
+    code, said, _ = typed(runs / "here", "wait", job["id"])
+    assert (code, "failed" in said) == (1, True)
+    (listed,) = answer(runs / "here", "jobs")
+    assert (listed["status"], listed["exit_code"]) == ("failed", 1)
+    assert "made of glass" in listed["words"]
+    assert "made of glass" in typed(runs / "here", "logs", job["id"])[1]
+    assert not Path(job["path"]).exists()
+
+
+def test_a_name_is_given_once(runs_dir: Path):
+    run = trained("CartPole-v1", {"stop.rollouts": 1}, name="mine")
+    for taken in ("mine", run.id):
+        refused(runs_dir, 1, "gymnast resume", "train", "CartPole-v1", "--name", taken)
+    assert [info["id"] for info in answer(runs_dir, "runs")] == [run.id]
+
+
+@pytest.mark.slow
+def test_killing_the_launcher_of_a_group_ends_its_children_with_a_checkpoint(tmp_path: Path):
+    words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "50M"]
+    words += [*CHEAP, "--runs", str(tmp_path)]
+    launcher = subprocess.Popen([sys.executable, "-m", "gymnast", *words], stdout=subprocess.PIPE)
+    try:
+        found = wait_for(lambda: _going(tmp_path))
+    finally:
+        launcher.kill()
+        launcher.communicate()
+    for run in found:
+        wait_for(lambda run=run: run.status == "stopped")
+        assert run.info["reason"] == "interrupted by SIGHUP"
+        assert checkpoint.latest(run.path).step == run.info["clocks"]["env_steps"] > 0
+
+
+def _going(runs: Path) -> list[Run]:
+    found = [Run(file.parent) for file in runs.glob("*/run.json")]
+    going = [run for run in found if run.info["clocks"].get("rollouts", 0) > 0]
+    return going if len(going) == 2 else []

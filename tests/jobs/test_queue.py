@@ -1,0 +1,124 @@
+"""So many jobs at once, first come first served, and a killed one frees its place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gymnast.errors import UsageError
+from gymnast.jobs import queue
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / ".jobs"
+
+
+def test_jobs_start_in_order_of_arrival_and_no_more_than_the_limit(folder: Path):
+    first, second, third = (queue.arrive(folder, name) for name in ("a", "b", "c"))
+    assert not second.start(2), "the first is before it"
+    assert first.start(2)
+    assert not third.start(2), "the second is before it"
+    assert second.start(2)
+    assert not third.start(2), "two are running"
+    assert queue.places(folder) == {"a": "running", "b": "running", "c": "queued"}
+    first.leave()
+    assert not third.start(1), "its own limit counts"
+    assert third.start(2)
+
+
+def test_a_job_taken_out_of_the_queue_never_starts(folder: Path):
+    first, second = queue.arrive(folder, "a"), queue.arrive(folder, "b")
+    assert queue.give_up(folder, "a")
+    assert not queue.give_up(folder, "a")
+    assert first.given_up
+    assert not first.start(9)
+    assert second.start(1)
+    assert not queue.give_up(folder, "b"), "it runs: it must be asked"
+
+
+HOLD = """
+import sys, time, pathlib
+from gymnast.jobs import queue
+place = queue.arrive(pathlib.Path(sys.argv[1]), sys.argv[2])
+print(place.start(1), flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_killed_job_frees_its_place_whether_it_ran_or_waited(folder: Path):
+    started = []
+    for name in ("runs", "waits"):
+        child = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(folder), name], stdout=subprocess.PIPE, text=True
+        )
+        assert child.stdout is not None
+        started.append((child, child.stdout.readline().strip()))
+    last = queue.arrive(folder, "last")
+    try:
+        assert [said for _, said in started] == ["True", "False"]
+        assert not last.start(1)
+        started[1][0].kill()
+        started[1][0].wait()
+        assert not last.start(1), "one still runs"
+        started[0][0].kill()
+        started[0][0].wait()
+        assert last.start(1)
+        assert queue.places(folder) == {"last": "running"}
+    finally:
+        for child, _ in started:
+            child.kill()
+            child.communicate()
+
+
+def test_a_child_started_with_the_place_holds_it_after_its_parent_let_go(folder: Path):
+    place = queue.arrive(folder, "a")
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()"],
+        stdin=subprocess.PIPE,
+        pass_fds=[place.handle],
+    )
+    os.close(place.handle)
+    try:
+        assert queue.places(folder) == {"a": "queued"}
+    finally:
+        child.communicate()
+    assert queue.places(folder) == {}
+
+
+def test_many_arriving_at_once_never_exceed_the_limit(folder: Path):
+    """Twelve processes want two places, each for a moment."""
+    work = HOLD.replace("print(place.start(1), flush=True)", TURN).replace("time.sleep(60)", "")
+    children = [
+        subprocess.Popen([sys.executable, "-c", work, str(folder), f"j{i}"]) for i in range(12)
+    ]
+    assert [child.wait() for child in children] == [0] * 12
+    spans = [tuple(map(int, p.read_text().split())) for p in folder.glob("*.span")]
+    assert len(spans) == 12
+    assert max(sum(a <= start < b for a, b in spans) for start, _ in spans) == 2
+
+
+TURN = """
+while not place.start(2):
+    time.sleep(0.01)
+began = time.monotonic_ns()
+time.sleep(0.03)
+ended = time.monotonic_ns()
+(place.folder / f"{sys.argv[2]}.span").write_text(f"{began} {ended}")
+place.leave()
+"""
+
+
+def test_the_limit_is_said_by_the_option_the_variable_or_the_cores(monkeypatch):
+    monkeypatch.delenv(queue.VARIABLE, raising=False)
+    assert queue.limit(None) == len(os.sched_getaffinity(0))
+    monkeypatch.setenv(queue.VARIABLE, "7")
+    assert (queue.limit(None), queue.limit(3)) == (7, 3)
+    for wrong in ("0", "many", "-1"):
+        monkeypatch.setenv(queue.VARIABLE, wrong)
+        with pytest.raises(UsageError, match="GYMNAST_JOBS"):
+            queue.limit(None)

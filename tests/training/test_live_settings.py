@@ -1,0 +1,79 @@
+"""What is said to be changeable while a run goes on is read anew at every rollout, by every algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gymnast.config.live import changed, live_keys, overlaid, overruled, schedules
+from gymnast.config.resolve import resolve
+from gymnast.config.saved import values as plain_values
+from gymnast.config.sections import ALGORITHMS
+from gymnast.errors import ConfigError
+from gymnast.training.control import Control
+from tests.small_runs import trained
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    section, _ = ALGORITHMS[name]
+    read: set[str] = set()
+    real = Control.values
+
+    def watched(self: Control, clock: Any) -> Any:
+        values = real(self, clock)
+
+        class Watched(type(values)):  # type: ignore[misc]
+            def __getattribute__(self, field: str) -> Any:
+                read.add(field)
+                return super().__getattribute__(field)
+
+        return Watched.model_construct(**dict(values))
+
+    monkeypatch.setattr(Control, "values", watched)
+    trained(f"CartPole-v1:{name}", {"stop.rollouts": 1, "eval.every": "off"})
+    assert {*section.LIVE, *schedules(section)} <= read
+
+
+def test_only_known_fields_are_called_live():
+    config = resolve("CartPole-v1").config
+    for _, section in config:
+        for field in getattr(section, "LIVE", ()):
+            assert field in type(section).model_fields, (type(section), field)
+    keys = live_keys(config)
+    assert {"algo.lr", "algo.epochs", "stop.env_steps", "eval.every"} <= {*keys}
+    assert not {"seed", "env.n_envs", "algo.name", "algo.adam_eps", "policy.hidden"} & {*keys}
+
+
+@pytest.mark.parametrize(
+    ("assignments", "said"),
+    [
+        ({"algo.lrr": 1}, "did you mean algo.lr"),
+        ({"algo.lr": "fast"}, "algo.lr"),
+        ({"algo.lr": -1}, "algo.lr"),
+        ({"algo.lr": float("nan")}, "algo.lr"),
+        ({"seed": 3}, "seed cannot change"),
+        ({"algo.adam_eps": 1e-8}, "algo.adam_eps cannot change"),
+        ({"algo": {"lr": 1e-4}}, "algo"),
+        ({"algo.batch_size": 1_000_000}, "more than a rollout holds"),
+        ({"algo.lr": 1e-4, "env.id": "Taxi-v4"}, "env.id cannot change"),
+    ],
+)
+def test_what_cannot_change_is_refused_by_name(assignments: dict[str, Any], said: str):
+    with pytest.raises(ConfigError, match=said):
+        changed(resolve("CartPole-v1").config, assignments)
+
+
+def test_a_change_follows_the_rules_of_set_and_can_be_laid_over_another_config():
+    config = resolve("CartPole-v1").config
+    after = changed(config, {"stop.minutes": 5})
+    assert after.stop.limits() == {"seconds": 300}, "a budget replaces the others"
+    before, now = plain_values(config), plain_values(after)
+    live = {key: now[key] for key in now if now[key] != before[key]}
+    assert overlaid(config, live) == after
+    assert overlaid(config, {}) is config
+    assert overruled(["stop.env_steps"]) >= live.keys()
+    assert overruled(["algo.lr"]) == {"algo.lr"}
