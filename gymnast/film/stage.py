@@ -48,6 +48,9 @@ class Stage:
     def __init__(self, cfg: Config[Any], *, draws: bool = True, training: bool = False) -> None:
         """`draws`: pictures are wanted. `training`: with the time limit of training episodes."""
         self.name, self.letters = cfg.env.id, Letters()
+        self._masked = cfg.env.action_mask
+        self.info: dict[str, Any] = {}
+        """What the environment said beside its last observation."""
         limit = (cfg.env if training else cfg.eval).max_episode_steps
         self.env: gym.Env[Any, Any] = make_env(cfg.env, max_episode_steps=limit)
         self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or USUAL_FPS)
@@ -70,10 +73,15 @@ class Stage:
             raise EnvError(f"{self.name} draws {_described(drawn)}, not a picture [H, W, 3]")
         return enlarged(drawn)
 
+    @property
+    def mask(self) -> Any:
+        """Which actions are allowed now, as the environment says it; None where it does not."""
+        return self.info.get("action_mask") if self._masked else None
+
     def step(self, action: Any) -> tuple[Any, float, bool, bool]:
         """Observation, reward, terminated, truncated."""
         try:
-            obs, reward, terminated, truncated, _ = self.env.step(action)
+            obs, reward, terminated, truncated, self.info = self.env.step(action)
         except Exception as cause:
             what = f"{self.name}: step({action}) raised {type(cause).__name__}: {cause}"
             raise EnvError(what) from cause

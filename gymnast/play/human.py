@@ -19,7 +19,7 @@ class AtWindow:
     def begin(self, seed: int) -> None:
         self.window.held.clear()
 
-    def decide(self, obs: Any) -> Decision:
+    def decide(self, obs: Any, mask: Any = None) -> Decision:
         while (action := self._meant()) is None:
             self.window.tick()
         if self.step_by_step:
@@ -40,7 +40,7 @@ class AtTerminal:
 
     def begin(self, seed: int) -> None: ...
 
-    def decide(self, obs: Any) -> Decision:
+    def decide(self, obs: Any, mask: Any = None) -> Decision:
         while True:
             try:
                 typed = self.ask(f"  key ({' '.join(self.keys.meaning)}, q ends): ").split()

@@ -103,12 +103,12 @@ def play_episode(stage: Stage, player: Player, seed: int, audience: Audience) ->
     """Play until the end, or until whoever watches has had enough (a closed window, Ctrl-C)."""
     total, step, reward, ending = 0.0, 0, None, ""
     try:
-        obs, _ = stage.env.reset(seed=seed)
+        obs, stage.info = stage.env.reset(seed=seed)
         player.begin(seed)
         while not ending:
             shot = Shot(_picture(stage, audience), step, total, reward)
             audience.sees(shot, obs)
-            made = player.decide(obs)
+            made = player.decide(obs, stage.mask)
             audience.decided(
                 replace(shot, action=made.action, value=made.value, chances=made.chances)
             )

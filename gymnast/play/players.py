@@ -8,9 +8,11 @@ from typing import Any, Protocol
 import gymnasium as gym
 import numpy as np
 
+from gymnast.envs.backend import random_actions
+from gymnast.policy import spaces
 from gymnast.policy.actions import log_softmax
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice
+from gymnast.policy.spaces import Choice, as_masks, as_rows
 from gymnast.seeds import stream
 
 
@@ -27,7 +29,9 @@ class Player(Protocol):
         """A new episode; whatever is drawn in it depends on its seed alone."""
         ...
 
-    def decide(self, obs: Any) -> Decision: ...
+    def decide(self, obs: Any, mask: Any = None) -> Decision:
+        """`mask`: `info["action_mask"]`, where the environment gives one."""
+        ...
 
 
 class Chance:
@@ -39,8 +43,14 @@ class Chance:
     def begin(self, seed: int) -> None:
         self.space.seed(seed)
 
-    def decide(self, obs: Any) -> Decision:
-        return Decision(self.space.sample())
+    def decide(self, obs: Any, mask: Any = None) -> Decision:
+        return Decision(self.space.sample() if mask is None else self._allowed(mask))
+
+    def _allowed(self, mask: Any) -> Any:
+        space = spaces.action(self.space)
+        rng = self.space.np_random
+        action = random_actions(space, (1,), rng, as_masks(space, [mask]))[0]
+        return int(action) if isinstance(space, Choice) else action
 
 
 class Trained:
@@ -53,11 +63,12 @@ class Trained:
     def begin(self, seed: int) -> None:
         self._noise = stream(seed, "play") if self.sampled else None
 
-    def decide(self, obs: Any) -> Decision:
+    def decide(self, obs: Any, mask: Any = None) -> Decision:
         policy, head = self.policy, self.policy.head
-        shown = np.asarray(obs, dtype=policy.obs.dtype)[None]
+        shown = as_rows(policy.obs, [obs])
         noise = None if self._noise is None else head.noise(self._noise, (1,))
-        drawn, dist = policy.act(shown, noise)
+        allowed = None if mask is None else as_masks(policy.action, [mask])
+        drawn, dist = policy.act(shown, noise, allowed)
         action = head.for_env(drawn)[0]
         value = float(policy.value(shown)[0])
         if not isinstance(policy.action, Choice):

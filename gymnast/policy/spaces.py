@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ __all__ = [
     "Switches",
     "Vector",
     "action",
+    "as_masks",
+    "as_rows",
     "blank",
     "from_json",
     "n_options",
@@ -146,6 +149,26 @@ def with_image_channels(
             fix="set policy.image_channels to first or last",
         )
     return obs
+
+
+def as_rows(space: Observation, given: Sequence[Any]) -> np.ndarray:
+    """Observations as environments give them, [B, ...]."""
+    rows = blank(space, len(given))
+    _refuse(space.put(rows, i, obs) for i, obs in enumerate(given))
+    return rows
+
+
+def as_masks(space: Action, given: Sequence[Any]) -> np.ndarray:
+    """`info["action_mask"]` of several states, [B, options]."""
+    rows = np.ones((len(given), n_options(space)), dtype=bool)
+    _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(given))
+    return rows
+
+
+def _refuse(problems: Iterable[str | None]) -> None:
+    for problem in problems:
+        if problem is not None:
+            raise EnvError(problem)
 
 
 def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknown"]:

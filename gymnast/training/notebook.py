@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.errors import UsageError
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Parts, blank, n_options, put_mask
+from gymnast.policy.spaces import Parts, as_masks, as_rows
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.prepare import prepare
@@ -73,9 +72,7 @@ class Player:
         rows, one = self._rows(obs)
         allowed = None
         if mask is not None:
-            allowed = np.ones((len(rows), n_options(self.policy.action)), dtype=bool)
-            for i, given in enumerate([mask] if one else mask):
-                _refuse(put_mask(self.policy.action, allowed, i, given))
+            allowed = as_masks(self.policy.action, [mask] if one else mask)
         action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
         return action[0] if one else action
 
@@ -94,16 +91,7 @@ class Player:
             rows = np.asarray(obs, dtype=space.dtype)
             return (rows[None] if one else rows), one
         one = not isinstance(obs, list)
-        several = [obs] if one else obs
-        rows = blank(space, len(several))
-        for i, given in enumerate(several):
-            _refuse(space.put(rows, i, given))
-        return rows, one
-
-
-def _refuse(problem: str | None) -> None:
-    if problem is not None:
-        raise UsageError(problem)
+        return as_rows(space, [obs] if one else obs), one
 
 
 def load(run: Run | str, *, runs_dir: str | Path | None = None) -> Player:

@@ -137,14 +137,15 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("n", [1, 5], ids=["alone", "batch"])
 @pytest.mark.parametrize("case", CASES)
-def test_every_network_is_its_layers_written_out(case: str):
+def test_every_network_is_its_layers_written_out(case: str, n: int):
     obs, settings = CASES[case]
     policy = policy_of(obs, **settings)
-    for name, view in policy.parameters.views.items():
-        view += RNG.normal(0, 0.05, view.shape).astype(np.float32) * ("conv" not in name)
-    seen = seen_by(obs)
-    weights = {n: v.astype(np.float64) for n, v in policy.parameters.views.items()}
+    for view in policy.parameters.views.values():
+        view += RNG.normal(0, 0.05, view.shape).astype(np.float32)
+    seen = seen_by(obs, n)
+    weights = {k: v.astype(np.float64) for k, v in policy.parameters.views.items()}
     features = policy.features(seen)
     if isinstance(obs, Parts):
         features = features.view(obs.dtype)[:, 0]

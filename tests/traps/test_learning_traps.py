@@ -14,10 +14,10 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
 from gymnast.envs.inprocess import InProcess
-from gymnast.policy.actions import Categorical, Gaussian
+from gymnast.policy.actions import Categorical, Gaussian, SquashedGaussian
 from gymnast.policy.layers import Embedding
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice
+from gymnast.policy.spaces import Amounts, Choice
 from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.rollout import minibatches
@@ -202,6 +202,16 @@ def test_12_kl_is_never_negative():
         assert head.kl(old, new).min() > -1e-6
     found = Practice.on("Choose", CHOOSE | {"algo.lr": 1e-5}).repeat(5)
     assert min(metrics["policy/kl"] for metrics in found) > -1e-7
+
+
+def test_13_a_squashed_action_is_as_uncertain_as_it_is_unlikely_also_at_its_bounds():
+    head = SquashedGaussian(Amounts((1,), (-1.0,), (1.0,)), log_std=0.0)
+    for mean in (0.0, 3.0, 9.0):
+        dist = np.tile(np.array([mean, 0.0], np.float32), (50_000, 1))
+        action = head.sample(dist, head.noise(stream(5, "noise"), (50_000,)))
+        surprise = -head.logprob(dist, action)
+        assert np.isfinite(surprise).all()
+        assert head.entropy(dist[:1]) == pytest.approx(surprise.mean(dtype=np.float64), abs=0.05)
 
 
 def test_17_minibatches_are_another_partition_in_every_epoch():

@@ -74,5 +74,6 @@ def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
     """One field [B, ...] of records that come as bytes [B, size of one]."""
     kind, offset = dtype.fields[name][:2]  # type: ignore[index]
     base, shape = kind.subdtype or (kind, ())
-    part = rows[:, offset : offset + kind.itemsize].contiguous()
+    # a copy even of a single row, which counts as contiguous where it is: it must begin on its own
+    part = rows[:, offset : offset + kind.itemsize].clone(memory_format=torch.contiguous_format)
     return part.view(_TYPES[base.name]).reshape(len(rows), *shape)
