@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.tasks import HIDDEN, TASKS
 
 SOURCE = Path(__file__).parent / "results" / "against-sb3.json"
+BACKENDS = SOURCE.with_name("backends.json")
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
 Sample = dict[str, Any]
@@ -17,7 +18,7 @@ Samples = dict[str, list[Sample]]
 
 
 def write() -> None:
-    PAGE.write_text(page(json.loads(SOURCE.read_text())))
+    PAGE.write_text(page(*(json.loads(path.read_text()) for path in (SOURCE, BACKENDS))))
 
 
 def speed(sample: Sample, part: str = "learning") -> float:
@@ -31,10 +32,15 @@ def ratios(samples: Samples, part: str = "learning") -> list[float]:
     return [speed(ours, part) / speed(sb3, part) for ours, sb3 in pairs]
 
 
-def page(found: dict[str, Any]) -> str:
+def page(found: dict[str, Any], backends: dict[str, Any]) -> str:
+    """`found` beside SB3; `backends` beside Gymnasium's vectors."""
     tasks = found["tasks"]
     return _PAGE.format(
         source=SOURCE.name,
+        backends_source=BACKENDS.name,
+        backends=_backends(backends),
+        backends_repetitions=backends["repetitions"],
+        backends_surroundings=_when(backends),
         widths=" and ".join(map(str, HIDDEN)),
         repetitions=found["repetitions"],
         speeds=_speeds(tasks),
@@ -87,6 +93,42 @@ def _splits(tasks: dict[str, Samples]) -> str:
         shares = (median(s[f"time/{part}"] / sum(s.values()) for s in splits) for part in _PARTS)
         rows.append([letter, *(f"{share:.1%}" for share in shares)])
     return _table(("task", *_PARTS), rows)
+
+
+def backend_ratios(samples: Samples, who: str, peer: str, part: str = "cpu") -> list[float]:
+    """One to another, each sample against the one of the same round."""
+    pairs = zip(samples[who], samples[peer], strict=True)
+    return [speed(one, part) / speed(other, part) for one, other in pairs]
+
+
+def _backends(found: dict[str, Any]) -> str:
+    rows = []
+    for task in found["tasks"]:
+        samples: Samples = task["samples"]
+        for who, of in samples.items():
+            name = f"`{who}`" if who.islower() else who
+            best = _round(max(speed(one, "wall") for one in of))
+            usual = _round(median(speed(one, "cpu") for one in of))
+            ratios = (
+                "" if who == peer else _times(backend_ratios(samples, who, peer, part))
+                for part, peer in _BESIDE
+            )
+            rows.append([task["env"], task["n_envs"], name, best, usual, *ratios])
+    head = ("environment", "copies", "backend", "best per second", "per CPU second")
+    beside = (f"beside {peer}{', wall' if part == 'wall' else ''}" for part, peer in _BESIDE)
+    return _table((*head, *beside), rows)
+
+
+_BESIDE = (("cpu", "SyncVectorEnv"), ("cpu", "AsyncVectorEnv"), ("wall", "AsyncVectorEnv"))
+
+
+def _when(found: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    return (
+        f"`{found['command']}` on {found['date']} at revision `{found['revision']}`, "
+        f"{found['hardware']['cores']} cores of {found['hardware']['model']}, "
+        f"{found['workers']} workers. {versions}."
+    )
 
 
 def _surroundings(found: dict[str, Any]) -> str:
@@ -151,12 +193,29 @@ Shares of the seconds of the loop, from the runs' own rows.
 
 {splits}
 
+## Backends
+
+<!-- made from benchmarks/results/{backends_source} -->
+
+Random actions in copies of an environment, nothing else: `env.backend` of gymnast beside Gymnasium's
+vectors. Steps of episodes are counted, not the calls that only reset. Medians of
+{backends_repetitions} rounds; in each the backends run one right after the other, on all cores,
+beside whatever else the machine does, so a second of CPU says more than one of the clock: a vector
+of 16 processes gets more of a busy machine than one of 2. Ratios are within a round.
+
+{backends}
+
+Workers cost CPU time for the way there and back, and save time where cores are free and a vector
+step takes more than about half a millisecond. On short episodes SyncVectorEnv gains on `inprocess`
+because it resets without a seed: ours gives each episode one of its own. {backends_surroundings}
+
 ## To repeat this
 
 ```
 pip install -e '.[box2d,mujoco]'
 benchmarks/setup                                              # SB3 in a place of its own
 python -m benchmarks.run                                      # the samples and this page
+python -m benchmarks.backends                                 # the section on backends
 python -m benchmarks.ours a 40960 /tmp/runs                   # one sample of ours
 benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960   # one sample of SB3
 ```

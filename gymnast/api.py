@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
-from gymnast.runs import checkpoint, reference, store
+from gymnast.runs import checkpoint, films, reference, store
 from gymnast.runs.events import live_values
 from gymnast.runs.run import Run, derived_status
 
@@ -26,13 +26,20 @@ Where = str | Path | None
 """A runs directory; None is GYMNAST_RUNS or ./runs."""
 
 
-def runs(filter: str = "", *, runs_dir: Where = None) -> list[dict[str, Any]]:
-    """Every run that matches all words of the filter, newest first."""
-    return store.list_runs(store.runs_dir(runs_dir), filter)
+def runs(filter: str = "", *, sizes: bool = False, runs_dir: Where = None) -> list[dict[str, Any]]:
+    """Every run that matches all words of the filter, newest first; `sizes` adds their `bytes`."""
+    found = store.list_runs(store.runs_dir(runs_dir), filter)
+    if sizes:
+        from gymnast.runs.removal import size
+
+        found = [run | {"bytes": size(Path(run["path"]))} for run in found]
+    return found
 
 
 def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
     """All that is known about one run; `checkpoint` is the one the reference names, if any."""
+    from gymnast.runs.removal import size
+
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     info, events = run.info, run.events()
     clocks = info.pop("clocks")
@@ -42,6 +49,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "status": derived_status(run.path, info),
         **{name: clocks.get(name, 0) for name in CLOCKS},
         "path": str(run.path),
+        "bytes": size(run.path),
         "config": _parsed(run),
         "provenance": run.provenance(),
         "live": live_values(so_far),
@@ -49,6 +57,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "evaluations": _evaluations(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
+        "videos": films.of_run(run.path, info["checkpoints"]["best"]),
     }
 
 
@@ -197,7 +206,7 @@ def _settings(
     """What they belong to, the config, and the origin of each value."""
     from gymnast.config.resolve import load, resolve, revise
 
-    run = _run_named(name, directory)
+    run = run_named(name, directory)
     if run is None:
         resolved = resolve(name, overrides)
         note = "" if resolved.has_preset else _NO_PRESET
@@ -211,7 +220,7 @@ def _settings(
 _NO_PRESET = " (no preset and no run of this name: defaults; training adds some for its spaces)"
 
 
-def _run_named(name: str, directory: Path) -> Run | None:
+def run_named(name: str, directory: Path) -> Run | None:
     """None where a preset has this name, or where no run has and it may be an environment's."""
     from gymnast.config import presets as files
 

@@ -35,6 +35,11 @@ class ConfigError(UsageError):
 class EnvError(GymnastError):
     """An environment cannot be made, or broke the contract while it ran."""
 
+    def __init__(self, message: str, *, at: str = "", fix: str = "", traceback: str = "") -> None:
+        self.traceback = traceback
+        """Of the environment's own code, for the log."""
+        super().__init__(message, at=at, fix=fix)
+
 
 class RunError(GymnastError):
     """A run cannot be found, read or written."""

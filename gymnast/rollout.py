@@ -33,6 +33,10 @@ class Rollout:
     obs: Array
     last_obs: Array
     """Where the rollout left off, [N, ...]."""
+    cut_obs: Array
+    """What each episode that was cut short reached, [K, ...]."""
+    cut_at: tuple[Array, Array]
+    """Steps and copies of those K ends."""
     action: Array
     """As the policy chose it; the environment may have been given a clipped one."""
     dist: Array
@@ -57,7 +61,14 @@ class Rollout:
 
     @property
     def steps(self) -> int:
-        return self.reward.size
+        """Steps to learn from."""
+        return int(self.valid.sum())
+
+    def next_obs(self) -> Array:
+        """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""
+        following = np.concatenate([self.obs[1:], self.last_obs[None]])
+        following[self.cut_at] = self.cut_obs
+        return following
 
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
         """Advantages and value targets, [T, N]."""

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from gymnast.config.facts import Facts
-from gymnast.policy.actions import Categorical, Gaussian, log_softmax
+from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
+from gymnast.policy.observations import numbers_in
+from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
 
 
 def step_table(
-    rollout: Rollout, head: Categorical | Gaussian, facts: Facts, *, gamma: float, lam: float
+    rollout: Rollout, head: AnyHead, facts: Facts, *, gamma: float, lam: float
 ) -> dict[str, Array]:
     """Columns [N * T], copy by copy in order of time. Without facts, indices stand for names."""
     n_steps, n = rollout.reward.shape
@@ -34,7 +36,9 @@ def step_table(
     }
     env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
     table = {"env": env.ravel(), "step": step.ravel()}
-    table |= _parts("obs", rollout.obs, [c.name for c in facts.observations])
+    labels = [c.name for c in facts.observations]
+    for name, column in numbers_in(rollout.obs).items():
+        table |= _parts(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
     return table | {name: by_copy(column) for name, column in flat.items()}
 
@@ -60,14 +64,15 @@ def _parts(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
     return {f"{name}/{label}": flat[:, i] for i, label in enumerate(labels)}
 
 
-def _actions(
-    rollout: Rollout, head: Categorical | Gaussian, labels: Sequence[str]
-) -> dict[str, Array]:
+def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
     dist, action = by_copy(rollout.dist), by_copy(rollout.action)
-    if isinstance(head, Gaussian):
+    if isinstance(head.space, Amounts):
         chosen = _parts("action", rollout.action, labels)
         mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}
         return chosen | mean
+    if not isinstance(head, Categorical | EpsilonGreedy):
+        greedy = (action == head.mode(dist)).all(-1)
+        return _parts("action", rollout.action, labels) | {"greedy": greedy}
     names = labels if len(labels) == head.n_outputs else [str(i) for i in range(head.n_outputs)]
     probability = np.exp(log_softmax(dist))
     return {

@@ -11,6 +11,7 @@ from hypothesis import settings
 settings.register_profile("shared machine", deadline=None)  # a busy core is not a failure
 settings.load_profile("shared machine")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side
+os.environ["GYMNAST_FILM"] = "off"  # what a test does not look at is not filmed
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import signal
+import sys
+import time
+import warnings
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -80,9 +84,10 @@ def end_of(seed: int) -> End:
 
 
 class Broken(Script):
-    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`."""
+    """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`,
+    or of all."""
 
-    def __init__(self, how: str, at: int = 3, only: int = 2) -> None:
+    def __init__(self, how: str, at: int = 3, only: int | str = 2) -> None:
         super().__init__(length=50)
         self.how, self.at, self.only = how, at, only
         if how in ("category", "fraction", "no category"):
@@ -104,6 +109,7 @@ class Broken(Script):
         fine = 1 if isinstance(self.observation_space, Discrete) else obs
         if not self._now():
             return fine
+        _happen(self.how)
         match self.how:
             case "raises":
                 raise ZeroDivisionError("the physics went wrong")
@@ -127,7 +133,108 @@ class Broken(Script):
                 return fine
 
     def _now(self) -> bool:
-        return self.seed == self.only and self.t == self.at
+        return self.only in ("all", self.seed) and self.t == self.at
+
+
+TROUBLES = (
+    *(
+        "",
+        "raises",
+        "nan reward",
+        "inf reward",
+        "text reward",
+        "nan obs",
+        "inf obs",
+        "shape",
+        "list",
+    ),
+    *("text obs", "sys.exit", "os._exit", "killed", "segfault", "hangs", "slow", "prints"),
+)
+
+
+def trouble(how: str, at: int) -> list[int]:
+    """Seeds for four copies: the one at index 2 goes wrong at that step (0: at the reset)."""
+    first = 1000 * TROUBLES.index(how) + 10 * at
+    return [first, first + 1, first + 2, first + 3]
+
+
+class Shaky(Broken):
+    """The seed of an episode says whether, when and how it goes wrong; below 1000 it does not.
+    Without a seed, the episode that follows a harmless one has the next seed."""
+
+    def __init__(self, trap: str = "") -> None:
+        """There is no making it while there is a file `trap`."""
+        if trap and os.path.exists(trap):
+            raise RuntimeError("no room for another")
+        super().__init__("")
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict]:
+        seed = self.seed + 1 if seed is None else seed
+        self.how, self.at = TROUBLES[seed // 1000], seed % 1000 // 10
+        self.only = seed if seed >= 1000 and seed % 10 == 2 else -1
+        self.length = 50 if seed >= 1000 else None
+        return super().reset(seed=seed, options=options)
+
+
+def _happen(how: str) -> None:
+    match how:
+        case "sys.exit":
+            sys.exit("enough")
+        case "os._exit":
+            os._exit(3)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "hangs":
+            time.sleep(3600)
+        case "slow":
+            time.sleep(0.3)
+        case "prints":
+            print("hello from the environment")
+            warnings.warn("the pole is loose", stacklevel=1)
+
+
+class Stillborn(Script):
+    def __init__(self) -> None:
+        os._exit(7)
+
+
+class Remembers(gym.Env[np.ndarray, np.ndarray]):
+    """Shows its last action but one, which it kept without a copy."""
+
+    def __init__(self) -> None:
+        self.observation_space = Box(-9.0, 9.0, (2,), np.float64)
+        self.action_space = Box(-2.0, 2.0, (2,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        self.kept = [np.zeros(2, np.float32)] * 2
+        return self.kept[0].astype(np.float64), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        assert action.dtype == np.float32
+        self.kept = [self.kept[1], action]
+        return self.kept[0].astype(np.float64), 0.0, False, False, {}
+
+
+class Masked(Script):
+    """Allows every action but the one that is `seed + t` modulo 3."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        obs, _ = super().reset(seed=seed, options=options)
+        return obs, self._mask()
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        *rest, info = super().step(action)
+        return *rest, info | self._mask()
+
+    def _mask(self) -> dict[str, Any]:
+        return {"action_mask": mask_of(self.seed, self.t)}
+
+
+def mask_of(seed: int, t: int) -> np.ndarray:
+    return np.arange(3) != (seed + t) % 3
 
 
 class Forgetful(Script):
@@ -266,3 +373,44 @@ class Forever(gym.Env[int, int]):
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
         self.t += 1
         return 0, 1.0, False, self.t == self.length, {}
+
+
+class Trouble(Script):
+    """Episodes of 6 steps, one of which harms the process it runs in, once it has begun `after`
+    episodes: `hangs`, `exits`, is `killed`, or eats all `memory` it may have."""
+
+    def __init__(self, how: str, after: int = 0, at: int = 3) -> None:
+        super().__init__(length=6, end="terminated")
+        self.how, self.after, self.at, self.begun = how, after, at, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        self.begun += 1
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.begun > self.after and self.t + 1 == self.at:
+            match self.how:
+                case "hangs":
+                    time.sleep(3600)
+                case "exits":
+                    os._exit(7)
+                case "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "memory":
+                    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+                    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
+                    np.ones(2**30)
+        return super().step(action)
+
+
+class Slow(Script):
+    """Takes its time over each step of every second episode."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(length=6)
+        self.seconds = seconds
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.seed % 2:
+            time.sleep(self.seconds)
+        return super().step(action)

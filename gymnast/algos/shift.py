@@ -5,25 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
 
-Array = np.ndarray
 
-
-def shift(
-    policy: Policy,
-    obs: Array,
-    action: Array,
-    old_dist: Array,
-    mask: Array | None,
-    clip: float | None,
-) -> dict[str, float]:
+def shift(policy: Policy, rollout: Rollout, clip: float | None = None) -> dict[str, float]:
     """Between the distributions that acted and the policy as it is now, over the whole batch. KL is
     exact, KL(old || new), from the stored parameters."""
-    head, new_dist = policy.head, policy.dist(obs, mask)
-    ratio = np.exp(head.logprob(new_dist, action) - head.logprob(old_dist, action))
+    keep, head = rollout.valid, policy.head
+    action, old = rollout.action[keep], rollout.dist[keep]
+    new = policy.dist(rollout.obs[keep], None if rollout.mask is None else rollout.mask[keep])
+    ratio = np.exp(head.logprob(new, action) - head.logprob(old, action))
     report = {
-        "policy/kl": float(head.kl(old_dist, new_dist).mean()),
-        "policy/entropy": float(head.entropy(new_dist).mean()),
+        "policy/kl": float(head.kl(old, new).mean()),
+        "policy/entropy": float(head.entropy(new).mean()),
         "policy/ratio_mean": float(ratio.mean()),
         "policy/ratio_max": float(ratio.max()),
     }

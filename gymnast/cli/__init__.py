@@ -14,6 +14,9 @@ VERBS = {
     "train": "train",
     "resume": "train",
     "eval": "evaluate",
+    "net": "net",
+    "play": "play",
+    "video": "video",
     "stop": "control",
     "pause": "control",
     "unpause": "control",
@@ -31,6 +34,7 @@ VERBS = {
     "metrics": "metrics",
     "config": "config",
     "reproduce": "reproduce",
+    "init": "init",
 }
 """Verb -> module that defines a click command of that name; `eval_` and `set_` where Python has one."""
 
@@ -54,6 +58,10 @@ HELP = {
     "train": "Train a policy on an environment or preset.",
     "resume": "Go on with a run from one of its checkpoints.",
     "eval": "Score a run's policy on fixed seeds.",
+    "net": "A network's layers, activations and gradients on one batch.",
+    "runs": "List runs; rm, prune, tag and note keep them in order.",
+    "play": "Watch a policy, random actions or yourself; record it.",
+    "video": "Film an episode of a run as it happened.",
     "stop": "Ask a run or a job to save and stop.",
     "pause": "Ask a run to wait.",
     "unpause": "Let a paused run go on.",
@@ -63,7 +71,6 @@ HELP = {
     "jobs": "List background trainings, newest first.",
     "logs": "What a run or job has logged.",
     "wait": "Wait until runs have ended.",
-    "runs": "List runs, newest first.",
     "show": "Everything about one run.",
     "rows": "A run's metric record as CSV or JSON.",
     "compare": "Two or more runs side by side.",
@@ -71,6 +78,7 @@ HELP = {
     "metrics": "What each number means.",
     "config": "Show, check, format and diff configs.",
     "reproduce": "Repeat a stored result and say whether it holds.",
+    "init": "Begin an environment of your own.",
 }
 """One line per verb, said here so that `gymnast --help` imports none of them."""
 

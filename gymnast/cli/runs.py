@@ -5,15 +5,25 @@ from __future__ import annotations
 import click
 
 from gymnast import api
+from gymnast.cli.housekeeping import note, prune, rm, tag
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 
-@click.command()
-@click.argument("words", nargs=-1, metavar="[FILTER]...")
-@runs_option
-@json_option
-def runs(words: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
-    """List runs, newest first.
+class RunsGroup(click.Group):
+    """Words that name no subcommand are filters of the list."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = {*self.commands, *self.get_help_option_names(ctx)}
+        return super().parse_args(ctx, args if args and args[0] in known else ["list", *args])
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.commands["list"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=RunsGroup, subcommand_metavar="[FILTER]... | COMMAND")
+def runs() -> None:
+    """List runs, newest first, or keep them in order.
 
     FILTER is text to be found in id, name, preset, status, group or a tag, or FIELD=VALUE with id,
     name, preset, env, algo, status, seed, group, tag or solved. All of several must match.
@@ -22,8 +32,19 @@ def runs(words: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
     gymnast runs
     gymnast runs CartPole solved=yes
     gymnast runs status=lost --json
+    gymnast runs --sizes
+    gymnast runs prune --status failed,lost --dry-run
     """
-    found = api.runs(" ".join(words), runs_dir=runs_dir)
+
+
+@runs.command("list", hidden=True)
+@click.argument("words", nargs=-1, metavar="[FILTER]...")
+@click.option("--sizes", is_flag=True, help="Also what each takes on the disk.")
+@runs_option
+@json_option
+def list_(words: tuple[str, ...], sizes: bool, runs_dir: str | None, as_json: bool) -> None:
+    """List runs, newest first."""
+    found = api.runs(" ".join(words), sizes=sizes, runs_dir=runs_dir)
     if as_json:
         echo_json(found)
     elif found:
@@ -35,6 +56,10 @@ def runs(words: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
 
         matching = f" that match {' '.join(words)!r}" if words else ""
         click.echo(f"no runs{matching} in {store.runs_dir(runs_dir)}")
+
+
+for _command in (rm, prune, tag, note):
+    runs.add_command(_command)
 
 
 @click.command()

@@ -25,6 +25,11 @@ def training_options(command: Any) -> Any:
             click.option("--updates", metavar="N", help="Budget in gradient updates."),
             click.option("--rollouts", metavar="N", help="Budget in rollouts."),
             click.option("--minutes", metavar="N", help="Budget in wall time."),
+            click.option(
+                "--debug",
+                is_flag=True,
+                help="Everything in one process, watched closely: the same numbers, slower.",
+            ),
             click.option("--quiet", is_flag=True, help="Print only how it ended."),
             runs_option,
             json_option,
@@ -87,16 +92,18 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         return training.detach(target, options, runs_dir, as_json=as_json)
     if options["seeds"] is not None:
         return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
-    result = training.train_one(
-        target,
-        training.overrides(options),
-        algo=options["algo"],
-        source=options["source"],
-        label=(options["name"], options["group"], options["tags"]),
-        runs_dir=runs_dir,
-        dry_run=options["dry_run"],
-        show="nothing" if as_json else "ending" if quiet else "everything",
-    )
+    with training.debugging(options["debug"]):
+        result = training.train_one(
+            target,
+            training.overrides(options),
+            algo=options["algo"],
+            source=options["source"],
+            label=(options["name"], options["group"], options["tags"]),
+            runs_dir=runs_dir,
+            dry_run=options["dry_run"],
+            debug=options["debug"],
+            show="nothing" if as_json else "ending" if quiet else "everything",
+        )
     if as_json:
         echo_json(result)
     return training.exit_code(result)
@@ -119,14 +126,16 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     """
     from gymnast.cli import training
 
-    result = training.resume_one(
-        run,
-        training.overrides(options),
-        at=options["at"],
-        optimizer=not options["fresh_optimizer"],
-        runs_dir=runs_dir,
-        show="nothing" if as_json else "ending" if quiet else "everything",
-    )
+    with training.debugging(options["debug"]):
+        result = training.resume_one(
+            run,
+            training.overrides(options),
+            at=options["at"],
+            optimizer=not options["fresh_optimizer"],
+            debug=options["debug"],
+            runs_dir=runs_dir,
+            show="nothing" if as_json else "ending" if quiet else "everything",
+        )
     if as_json:
         echo_json(result)
     return training.exit_code(result)

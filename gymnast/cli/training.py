@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +14,7 @@ import click
 from gymnast.cli.options import echo_json
 from gymnast.config.resolve import parse_assignment
 from gymnast.config.sections.stop import BUDGETS
-from gymnast.errors import UsageError
+from gymnast.errors import EnvError, UsageError
 from gymnast.jobs import queue
 from gymnast.jobs.detach import start
 from gymnast.jobs.standing import living_jobs
@@ -21,6 +23,7 @@ from gymnast.launch import train_group as launch_group
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import store
 from gymnast.runs.run import check_name
+from gymnast.training.debug import watched
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
 from gymnast.training.resume import resume
@@ -48,6 +51,7 @@ def train_one(
     label: tuple[str, str | None, tuple[str, ...]],
     runs_dir: str | None,
     dry_run: bool,
+    debug: bool,
     show: Show,
     claimed: Path | None = None,
 ) -> dict[str, Any]:
@@ -55,7 +59,7 @@ def train_one(
     keep_on_leash()
     store.refuse_taken(label[0], store.runs_dir(runs_dir))
     parent = find(source, runs_dir) if source else None
-    prepared = prepare(target, settings, algo)
+    prepared = prepare(target, settings, algo, debug=debug)
     if show == "everything" or dry_run:
         before = prepared.preflight()
         if show != "nothing":
@@ -70,8 +74,9 @@ def train_one(
         store.runs_dir(runs_dir),
         label=Label(name, group, tags, claimed),
         source=parent,
-        console=_console(prepared.resolved.preset, show),
-        keyboard=show == "everything",
+        console=_console(prepared.resolved.preset, show, live=not debug),
+        keyboard=show == "everything" and not debug,
+        debug=debug,
     )
     return dict(summary)
 
@@ -83,6 +88,7 @@ def resume_one(
     at: str,
     optimizer: bool,
     runs_dir: str | None,
+    debug: bool,
     show: Show,
 ) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
@@ -96,10 +102,25 @@ def resume_one(
         at=which or at,
         overrides=settings,
         optimizer=optimizer,
-        console=_console(run.info["preset"], show),
-        keyboard=show == "everything",
+        console=_console(run.info["preset"], show, live=not debug),
+        keyboard=show == "everything" and not debug,
+        debug=debug,
     )
     return dict(summary)
+
+
+@contextmanager
+def debugging(wanted: bool) -> Iterator[None]:
+    """With --debug: watched while inside; what goes wrong in an environment is told in full."""
+    if not wanted:
+        yield
+        return
+    with watched():
+        try:
+            yield
+        except EnvError as problem:
+            click.echo(problem.traceback or traceback.format_exc(), err=True)
+            raise
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
@@ -180,7 +201,7 @@ def exit_code(result: Mapping[str, Any]) -> int:
     return 130 if result.get("interrupted") else 0
 
 
-def _console(title: str, show: Show) -> Any:
+def _console(title: str, show: Show, *, live: bool) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
         return Console(
             metrics,
@@ -188,6 +209,7 @@ def _console(title: str, show: Show) -> Any:
             budget=cfg.stop.limits(),
             ending=None if show == "nothing" else end_text,
             quiet=show != "everything",
+            live=live,
         )
 
     return make
@@ -200,6 +222,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
         if options[name] is not None:
             flag = "from" if name == "source" else name.replace("_", "-")
             arguments += [f"--{flag}", options[name]]
+    arguments += ["--debug"] if options["debug"] else []
     return arguments + [word for tag in options["tags"] for word in ("--tag", tag)]
 
 

@@ -6,15 +6,17 @@ A collector serves one policy per role; a Gymnasium environment has the single r
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.running import RunningEpisodes
-from gymnast.envs.inprocess import InProcess, Step
+from gymnast.collect.tape import Columns, End, Tape, WholeEpisode, of_whole_episodes
+from gymnast.config.section import Span
+from gymnast.envs.backend import Backend, Fault, Step, refuse
 from gymnast.errors import EnvError
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Rollout
@@ -23,6 +25,8 @@ from gymnast.seeds import episode_seed, stream
 
 Array = np.ndarray
 ROLE = "agent"
+_ROOM = 256
+"""Vector steps that a rollout of unknown length begins with."""
 
 
 @dataclass
@@ -30,38 +34,41 @@ class Collected:
     """One rollout per role, and what else came of collecting them."""
 
     rollouts: dict[str, Rollout]
+    steps: int
+    """Steps the copies took, all together."""
+    vec_steps: int
     traces: list[Trace] = field(default_factory=list[Trace])
+    faults: list[Fault] = field(default_factory=list[Fault])
+    """What went wrong in single copies; their episodes were dropped."""
+    failed: Fault | None = None
+    """The fault after which a copy was given up: training cannot go on."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class _End:
-    """An episode that ended in this rollout, at step t of a copy."""
-
-    t: int
-    env: int
-    final_obs: Array
-    terminated: bool
-    episode: Episode
 
 
 class VectorCollector:
     def __init__(
         self,
-        envs: InProcess,
+        envs: Backend,
         *,
         seed: int,
         numbers: Mapping[str, str],
         traced: Callable[[int], bool],
         keep_obs: bool,
+        on_fault: Literal["restart", "stop"] = "restart",
+        max_faults: int = 5,
     ) -> None:
         """`numbers`: metric name -> key of the last `info`; `traced`: is the episode with this seed
         kept as a trace; `keep_obs`: traces hold observations, where replaying cannot."""
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
+        self.most_faults = max_faults if on_fault == "restart" else 1
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
+        self._in_a_row = [0] * envs.n_envs
+        """Faults of each copy since it last finished an episode."""
+        self._faults: list[Fault] = []
+        self._failed: Fault | None = None
 
     @property
     def spaces(self) -> dict[str, tuple[Any, Any]]:
@@ -69,65 +76,33 @@ class VectorCollector:
 
     def begin(self) -> None:
         """First episode of every copy."""
-        self._reset(np.arange(self.envs.n_envs))
+        self._reset(list(range(self.envs.n_envs)))
+        if self._failed is not None:
+            refuse(self.envs.name, [self._failed])
 
-    def collect(self, lineup: Mapping[str, Policy], n_steps: int, clock: Clock) -> Collected:
+    def collect(self, lineup: Mapping[str, Policy], span: Span, clock: Clock) -> Collected:
         """The clock's count of rollouts names the stream of action noise."""
-        policy, n = lineup[ROLE], self.envs.n_envs
-        noise = policy.head.noise(stream(self.seed, "action", ROLE, clock.rollouts), (n_steps, n))
-        obs = np.empty((n_steps + 1, *self.envs.obs.shape), self.envs.obs.dtype)
-        reward = np.empty((n_steps, n))
-        terminated, done, start = (np.zeros((n_steps, n), dtype=bool) for _ in range(3))
-        actions, dists, env_actions = [], [], []
-        ends: list[_End] = []
-        env_seconds, began = 0.0, time.perf_counter()
-
-        for t in range(n_steps):
-            obs[t], start[t] = self.envs.obs, self.start
-            action, dist = policy.act(obs[t], noise[t])
-            env_action = policy.head.for_env(action)
-            before = time.perf_counter()
-            step = self.envs.step(env_action)
-            reward[t], terminated[t] = step.reward, step.terminated
-            done[t] = step.terminated | step.truncated
-            self.running.raw_return += step.reward
-            self.running.length += 1
-            self.start = done[t]
-            if done[t].any():
-                ended = np.flatnonzero(done[t])
-                ends += [self._ended(t, int(env), step) for env in ended]
-                self._reset(ended)
-            env_seconds += time.perf_counter() - before
-            actions.append(action)
-            dists.append(dist)
-            env_actions.append(env_action)
-        obs[n_steps] = self.envs.obs
-
-        action, dist = np.stack(actions), np.stack(dists)
-        value, next_value = _values(policy, obs, ends)
-        gathered = Rollout(
-            obs=obs[:-1],
-            last_obs=obs[-1],
-            action=action,
-            dist=dist,
-            logprob=policy.head.logprob(dist, action),
-            value=value,
-            reward=reward,
-            next_value=next_value,
-            terminated=terminated,
-            done=done,
-            start=start,
-            valid=np.ones((n_steps, n), dtype=bool),
-            mask=None,
-            memory=None,
-            episodes=tuple(end.episode for end in ends),
+        policy, began = lineup[ROLE], time.perf_counter()
+        self._faults = []
+        tape, env_seconds = self._play(policy, span, clock)
+        columns = tape.columns(policy)
+        kept = _WHOLE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
+        whole = self._cut({name: columns[name] for name in kept if name in columns}, tape)
+        rollout = of_whole_episodes(whole, columns) if span.episodes else tape.as_rollout(columns)
+        return Collected(
+            {ROLE: rollout},
+            steps=tape.taken,
+            vec_steps=tape.length,
+            traces=[
+                self._trace(episode, clock.env_steps)
+                for episode in whole
+                if self.traced(episode.end.episode.seed)
+            ],
+            faults=self._faults,
+            failed=self._failed,
+            env_seconds=env_seconds,
+            inference_seconds=time.perf_counter() - began - env_seconds,
         )
-        columns = {"action": np.stack(env_actions), "reward": reward, "value": value, "dist": dist}
-        if self.keep_obs:
-            columns["obs"] = obs[:-1]
-        traces = self._cut(columns, ends, clock.env_steps)
-        seconds = time.perf_counter() - began
-        return Collected({ROLE: gathered}, traces, env_seconds, seconds - env_seconds)
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -143,47 +118,140 @@ class VectorCollector:
         for env in failed:
             self.running.finish(env, {})
             self.start[env] = True
-        if failed:
-            self._reset(np.array(failed))
+        self._reset(failed)
+        if self._failed is not None:
+            refuse(self.envs.name, [self._failed])
         return failed
 
     def close(self) -> None:
         self.envs.close()
 
-    # ---- parts -------------------------------------------------------------------------------
+    # ---- playing -----------------------------------------------------------------------------
 
-    def _reset(self, copies: Array) -> None:
-        seeds = []
-        for env in copies.tolist():
-            number = int(self.running.number[env])
-            seeds.append(episode_seed(self.seed, "episode", ROLE, env, number))
-            self.running.begin(env, seeds[-1])
-        self.envs.reset(copies.tolist(), seeds)
+    def _play(self, policy: Policy, span: Span, clock: Clock) -> tuple[Tape, float]:
+        """The vector steps of one rollout, and how long the environments took for them."""
+        envs, running, n = self.envs, self.running, self.envs.n_envs
+        draws = stream(self.seed, "action", ROLE, clock.rollouts)
+        noise = None if span.episodes else policy.head.noise(draws, (span.steps or 1, n))
+        tape = Tape(envs.obs, _ROOM if span.episodes else span.steps or 1)
+        left = np.full(n, span.episodes or 1)
+        playing, copies, seconds = left > 0, None, 0.0
+        while (span.steps is None or tape.length < span.steps) and self._failed is None:
+            if span.episodes:
+                playing = left > 0
+                copies = np.flatnonzero(playing).tolist()
+                if not copies:
+                    break
+            tape.make_room()
+            t = tape.length
+            tape.obs[t], tape.start[t] = envs.obs, self.start
+            mask = None if envs.mask is None else envs.mask.copy()
+            drawn = policy.head.noise(draws, (n,)) if noise is None else noise[t]
+            action, dist = policy.act(tape.obs[t], drawn, mask)
+            env_action = policy.head.for_env(action)
+            before = time.perf_counter()
+            step = envs.step(env_action, copies)
+            self._record(tape, step, playing)
+            running.raw_return += tape.reward[t]
+            running.length += tape.valid[t]
+            ended = self._finish(tape, step)
+            if span.episodes:
+                left[ended] -= 1
+            seconds += time.perf_counter() - before
+            tape.action.append(action)
+            tape.env_action.append(env_action)
+            tape.dist.append(dist)
+            tape.mask.append(mask)
+        tape.obs[tape.length] = envs.obs
+        return tape, seconds
+
+    def _record(self, tape: Tape, step: Step, playing: Array) -> None:
+        t = tape.length
+        real = playing if step.stepped is None else playing & step.stepped
+        tape.valid[t] = real
+        tape.reward[t], tape.terminated[t] = step.reward, step.terminated
+        np.logical_or(step.terminated, step.truncated, out=tape.done[t])
+        self.start = tape.done[t].copy()
+        taken = int(np.count_nonzero(real))
+        tape.taken += taken
+        if taken < len(real):
+            idle = ~real
+            tape.reward[t, idle] = 0.0
+            tape.terminated[t, idle] = tape.done[t, idle] = False
+            # a copy whose reset took a step opens its episode now; one that waits still does
+            self.start = np.where(playing, tape.done[t] | idle, tape.start[t])
+            tape.first[playing & idle] = t + 1
+
+    def _finish(self, tape: Tape, step: Step) -> list[int]:
+        """Close the episodes that this step ended or broke, begin others; copies that ended one."""
+        t, broken = tape.length, set[int]()
+        for fault in step.faults:
+            if fault.copy not in broken:
+                broken.add(fault.copy)
+                tape.drop(fault.copy)
+                self.running.finish(fault.copy, {})
+                self.start[fault.copy] = True
+        again = self._note(step.faults) if step.faults else []
+        ended: list[int] = []
+        if tape.done[t].any():
+            ended = [env for env in np.flatnonzero(tape.done[t]).tolist() if env not in broken]
+            for env in ended:
+                tape.ends.append(self._ended(tape, env, step))
+                self._in_a_row[env] = 0
+            self._reset([*ended, *again])
+            tape.first[[*ended, *broken]] = t + 1
+        tape.length += 1
+        return ended
+
+    def _reset(self, copies: Sequence[int]) -> None:
+        """A new episode in each of these. One that cannot begin is tried again, up to the limit."""
+        while len(copies):
+            seeds = []
+            for env in copies:
+                number = int(self.running.number[env])
+                seeds.append(episode_seed(self.seed, "episode", ROLE, env, number))
+                self.running.begin(env, seeds[-1])
+            copies = self._note(self.envs.reset(copies, seeds))
+
+    def _note(self, faults: Sequence[Fault]) -> list[int]:
+        """Keep count; the copies that may try again."""
+        again = {}
+        for fault in faults:
+            if fault.copy not in again:
+                again[fault.copy] = True
+                self._faults.append(fault)
+                self._in_a_row[fault.copy] += 1
+                if self._in_a_row[fault.copy] >= self.most_faults:
+                    self._failed = self._failed or fault
+                    again[fault.copy] = False
+        return [copy for copy, may in again.items() if may]
 
     def _replay(self, env: int, shown: Array) -> bool:
         if self.envs.restore != "replay":
             return False
-        actions = self.running.so_far(env).get("action", np.zeros((0,)))
-        self.envs.reset([env], [int(self.running.seed[env])])
+        actions = self.running.so_far(env).get("env_action", np.zeros((0,)))
+        if self.envs.reset([env], [int(self.running.seed[env])]):
+            return False
         for action in actions:
             step = self.envs.step(np.repeat(action[None], self.envs.n_envs, 0), [env])
-            if step.terminated[env] or step.truncated[env]:
+            if step.faults or step.terminated[env] or step.truncated[env]:
                 return False
         return np.array_equal(self.envs.obs[env], shown[env])
 
-    def _ended(self, t: int, env: int, step: Step) -> _End:
-        info = step.infos[env]
-        running = self.running
-        terminated = bool(step.terminated[env])
+    # ---- episodes ----------------------------------------------------------------------------
+
+    def _ended(self, tape: Tape, env: int, step: Step) -> End:
+        running, terminated = self.running, bool(step.terminated[env])
         episode = Episode(
             raw_return=float(running.raw_return[env]),
             length=int(running.length[env]),
             env=env,
             seed=int(running.seed[env]),
             truncated=not terminated,
-            numbers=self._numbers_in(info),
+            numbers=self._numbers_in(step.infos[env]),
         )
-        return _End(t, env, step.obs[env].copy(), terminated, episode)
+        begins = int(tape.first[env])
+        return End(begins, tape.length, env, step.obs[env].copy(), terminated, episode)
 
     def _numbers_in(self, info: dict[str, Any]) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -196,47 +264,41 @@ class VectorCollector:
                     raise EnvError(what, at=self.envs.name) from None
         return found
 
-    def _cut(self, columns: dict[str, Array], ends: list[_End], version: int) -> list[Trace]:
-        """Divide the rollout into episodes: traces of the chosen finished ones, the rest goes on."""
-        n_steps, n = columns["reward"].shape
-        first = [0] * n
-        traces = []
-        for end in ends:
-            span = slice(first[end.env], end.t + 1)
-            whole = self.running.finish(end.env, {k: c[span, end.env] for k, c in columns.items()})
-            first[end.env] = end.t + 1
-            if self.traced(end.episode.seed):
-                traces.append(_trace(whole, end, version))
-        for env in range(n):
-            if first[env] < n_steps:
-                self.running.go_on(env, {k: c[first[env] :, env] for k, c in columns.items()})
-        return traces
+    def _cut(self, columns: Columns, tape: Tape) -> list[WholeEpisode]:
+        """Divide the tape into episodes: those that ended, whole; the pieces of the others are kept."""
+        whole: list[WholeEpisode] = []
+        for end in tape.ends:
+            piece = {k: c[end.begins : end.t + 1, end.env] for k, c in columns.items()}
+            whole.append(WholeEpisode(end, self.running.finish(end.env, piece)))
+        for env, first in enumerate(tape.first):
+            if tape.valid[first : tape.length, env].any():
+                self.running.go_on(env, {k: c[first:, env] for k, c in columns.items()})
+        return whole
+
+    def _trace(self, whole: WholeEpisode, version: int) -> Trace:
+        end, columns = whole.end, whole.columns
+        seen = None
+        if self.keep_obs:
+            seen = np.concatenate([columns["obs"], end.final_obs[None]])
+        return Trace(
+            seed=end.episode.seed,
+            env=end.env,
+            action=columns["env_action"],
+            reward=columns["reward"],
+            value=columns["value"],
+            dist=columns["dist"],
+            obs=seen,
+            terminated=end.terminated,
+            truncated=end.episode.truncated,
+            raw_return=end.episode.raw_return,
+            version=version,
+        )
 
 
-def _values(policy: Policy, obs: Array, ends: list[_End]) -> tuple[Array, Array]:
-    """V of every observation [T, N], and of every true successor, in two calls of the critic."""
-    steps, n = obs.shape[0] - 1, obs.shape[1]
-    value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
-    next_value = value[1:].copy()
-    cut = [end for end in ends if not end.terminated]
-    if cut:
-        final = policy.value(np.stack([end.final_obs for end in cut]))
-        next_value[[end.t for end in cut], [end.env for end in cut]] = final
-    return value[:-1], next_value
-
-
-def _trace(columns: dict[str, Array], end: _End, version: int) -> Trace:
-    obs = columns.get("obs")
-    return Trace(
-        seed=end.episode.seed,
-        env=end.env,
-        action=columns["action"],
-        reward=columns["reward"],
-        value=columns["value"],
-        dist=columns["dist"],
-        obs=None if obs is None else np.concatenate([obs, end.final_obs[None]]),
-        terminated=end.terminated,
-        truncated=end.episode.truncated,
-        raw_return=end.episode.raw_return,
-        version=version,
-    )
+_TRACED = ("env_action", "reward", "value", "dist")
+"""What is kept of a running episode for its trace, and to replay it."""
+_WHOLE = (
+    *_TRACED,
+    *("obs", "action", "logprob", "next_value", "terminated", "done", "start", "valid", "mask"),
+)
+"""What is kept of one to learn from it when it is whole."""

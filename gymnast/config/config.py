@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
@@ -29,6 +29,8 @@ class Config(Section, Generic[Algo]):
     """Root of every random stream of the run."""
     threads: Count = 1
     """Threads the engine may use; part of what makes a run repeatable."""
+    device: Literal["cpu", "cuda", "mps"] = "cpu"
+    """Where updates compute; acting stays on the CPU. cuda and mps are untested."""
     env: EnvConfig
     """Which environment."""
     algo: Algo

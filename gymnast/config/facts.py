@@ -4,11 +4,20 @@ live environment."""
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, JsonValue
+from pydantic import AfterValidator, JsonValue, PlainSerializer, PlainValidator
 
-from gymnast.config.numbers import OFF, Bound, Count, Maybe, Number, Positive
+from gymnast.config.numbers import (
+    OFF,
+    Bound,
+    Count,
+    Maybe,
+    Number,
+    Positive,
+    parse_number,
+    parse_whole,
+)
 from gymnast.config.section import Section
 
 
@@ -20,6 +29,22 @@ def _ordered(interval: tuple[float, float]) -> tuple[float, float]:
 
 Interval = Annotated[tuple[Bound, Bound], AfterValidator(_ordered)]
 """[low, high], both ends included."""
+
+
+def _key_action(value: Any) -> int | tuple[float, ...]:
+    if isinstance(value, list | tuple):
+        return tuple(map(parse_number, value))
+    return parse_whole(value)
+
+
+def _written(action: int | tuple[float, ...]) -> Any:
+    return list(action) if isinstance(action, tuple) else action
+
+
+KeyAction = Annotated[
+    int | tuple[float, ...], PlainValidator(_key_action), PlainSerializer(_written)
+]
+"""A discrete action's number, or the amounts of a continuous one."""
 
 
 class Component(Section):
@@ -51,6 +76,10 @@ class Published(Section):
 class Facts(Section):
     actions: tuple[str, ...] = ()
     """A label per discrete action, or per dimension of a continuous one."""
+    keys: dict[str, KeyAction] = {}
+    """Key -> action, for a person who plays. Amounts of keys held together are added."""
+    idle: Maybe[KeyAction] = OFF
+    """The action while no key is held; off: the environment waits for one."""
     observations: tuple[Component, ...] = ()
     """The parts of an observation, in order; for a Discrete one, the state's index."""
     reward: Maybe[Interval] = OFF

@@ -7,12 +7,11 @@ can be schedules always are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import revise
 from gymnast.config.saved import plain, values
-from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection, Section
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import ConfigError
@@ -59,17 +58,8 @@ def overruled(keys: Iterable[str]) -> set[str]:
     return given | budgets if given & budgets else given
 
 
-def schedules(algo: type[AlgoSection]) -> list[str]:
-    """Fields of an algorithm's section that can be schedules."""
-
-    def scheduled(annotation: Any) -> bool:
-        return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
-
-    return [name for name, field in algo.model_fields.items() if scheduled(field.annotation)]
-
-
 def _live_fields(section: type[Section]) -> list[str]:
     live = set(section.LIVE)
     if issubclass(section, AlgoSection):
-        live |= set(schedules(section))
+        live |= set(section.schedules())
     return [field for field in section.model_fields if field in live]

@@ -1,6 +1,6 @@
 """Preset files: where they are, what they are called, what a variant is made of.
 
-One YAML per environment, named after its id with `/` as `__`:
+One YAML per environment, named after its id with `/` as `__`, or freely with `env: {id: ...}` in it:
 
     facts: {...}            # what the environment declares
     default: ppo            # the variant that the bare name means
@@ -55,6 +55,15 @@ class Preset:
         if not isinstance(source.data, dict):
             raise Refused([Problem(label, "", "is not a preset (expected `key: value` lines)")])
         return source
+
+    @property
+    def env_id(self) -> str:
+        """The environment it is for: named in the file, or by the file."""
+        try:
+            env = self.source.data.get("env")
+        except Refused:  # said when it is used
+            return self.name
+        return str(env["id"]) if isinstance(env, dict) and "id" in env else self.name
 
     @property
     def own(self) -> dict[str, dict]:
@@ -155,6 +164,9 @@ def find(name: str) -> Preset:
         path = directory / f"{name.replace('/', '__')}.yaml"
         if path.is_file():
             return Preset(name, path)
+    if name.startswith("py:"):  # a class has no file name of its own: some preset may be for it
+        meant = (p for p in all_presets().values() if not p.shipped and p.env_id == name)
+        return next(meant, Preset(name))
     return Preset(name)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
+
+from gymnast.config.schedule import Schedule
 
 
 class Section(BaseModel):
@@ -19,11 +22,35 @@ class Section(BaseModel):
     )
 
 
+@dataclass(frozen=True)
+class Span:
+    """How much is collected before each update."""
+
+    steps: int | None
+    """Vector steps, at most; None: as many as the episodes take."""
+    episodes: int | None = None
+    """Whole episodes of every copy, which then waits for the others; None: by steps alone."""
+
+
 class AlgoSection(Section):
     """An algorithm's own settings. Its `name` is the algorithm's."""
 
     name: str
     """Which algorithm these settings belong to."""
+    acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
+    """What its policy's outputs are: a distribution to draw from, or a value per action."""
+
+    @classmethod
+    def schedules(cls) -> list[str]:
+        """Fields that can be schedules."""
+
+        def scheduled(annotation: Any) -> bool:
+            return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
+
+        return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
+
+    def span(self) -> Span:
+        return Span(steps=getattr(self, "n_steps"))  # noqa: B009 (not every algorithm has it)
 
     def with_smaller_step(self) -> Self:
         """For a second attempt at an update that went wrong: half the learning rate."""

@@ -1,10 +1,14 @@
-"""A fixed number of threads: one and two give different float sums."""
+"""What the engine computes on: a device, and a fixed number of threads, since one and two give
+different float sums."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 from threadpoolctl import threadpool_limits
+
+from gymnast.errors import ConfigError
 
 
 def fix_threads(count: int) -> None:
@@ -12,3 +16,12 @@ def fix_threads(count: int) -> None:
     threadpool_limits(count)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(count)
+
+
+def refuse_missing_device(device: str) -> None:
+    if device == "cpu":
+        return
+    torch = importlib.import_module("torch")
+    here = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+    if not here[device]():
+        raise ConfigError(f"device: {device} is not available here", fix="set device=cpu")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from gymnast.policy.spaces import Action, Amounts, Category, Observation
+from gymnast.policy.observations import leaves_of, vector_of
+from gymnast.policy.spaces import Action, Amounts, Category, Image, Observation
 
 
 def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
     """Config keys that serve most environments of this kind well."""
-    settings: dict[str, Any] = {"policy": {"hidden": [64, 64]}}
+    images = any(isinstance(leaf, Image) for leaf in leaves_of(obs).values())
+    settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, Category):
-        settings["normalize"] = {"obs": "running", "reward": "running"}
+        normalize = {"obs": "running"} if vector_of(obs) else {}
+        settings["normalize"] = {**normalize, "reward": "running"}
     if algo == "ppo":
-        settings["algo"] = _CONTINUOUS if isinstance(action, Amounts) else _DISCRETE
+        settings["algo"] = dict(_CONTINUOUS if isinstance(action, Amounts) else _DISCRETE)
+        if images:
+            settings["algo"]["lr"] = "2.5e-4 -> 0"
     return settings
 
 

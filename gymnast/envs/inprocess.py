@@ -1,166 +1,144 @@
-"""Copies of an environment stepped one after the other in this process.
-
-The contract every backend keeps:
-- we own resets: nothing resets by itself, each episode begins with a seed of its own;
-- `step` yields the true successor observation, with terminated and truncated apart;
-- the policy never sees NaN, a wrong shape or an index outside its space: the environment is stopped
-  with an error that names the copy, the step and the cause.
-"""
+"""Copies of an environment stepped one after the other in this process."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
 
-from gymnast.errors import EnvError
+from gymnast.envs.backend import Fault, Step
+from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
-from gymnast.policy.spaces import Category, Choice
-from gymnast.seeds import stream
+from gymnast.policy.spaces import Choice
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of every copy, [N, ...]. The arrays are the backend's own: copy what you keep."""
-
-    obs: Array
-    """Where the action led, before any reset."""
-    reward: Array
-    terminated: Array
-    truncated: Array
-    infos: list[dict[str, Any]]
 
 
 class InProcess:
     restore: Literal["state", "replay", "none"] = "replay"
 
-    def __init__(self, make: Callable[[], gym.Env[Any, Any]], n_envs: int, name: str) -> None:
-        self.name, self.n_envs = name, n_envs
+    def __init__(
+        self,
+        make: Callable[[], gym.Env[Any, Any]],
+        n_envs: int,
+        name: str,
+        *,
+        masked: bool = True,
+    ) -> None:
+        """`masked`: use `info["action_mask"]` where the environment gives one."""
+        self.name, self.n_envs, self._make, self._masked = name, n_envs, make, masked
         self.envs = [make() for _ in range(n_envs)]
-        self.obs_space = spaces.observation(self.envs[0].observation_space)
-        self.action_space = spaces.action(self.envs[0].action_space)
-        nothing_yet = self.obs_space.first if isinstance(self.obs_space, Category) else 0
-        shape = (n_envs, *self.obs_space.shape)
-        self.obs = np.full(shape, nothing_yet, self.obs_space.dtype)
-        """What each copy shows now; rewritten by reset and step."""
-        self._reward = np.zeros(n_envs)
-        self._terminated = np.zeros(n_envs, dtype=bool)
-        self._truncated = np.zeros(n_envs, dtype=bool)
+        seen, taken = self.envs[0].observation_space, self.envs[0].action_space
+        self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
+        self.described = (" ".join(str(seen).split()), str(taken))
+        spec = self.envs[0].spec
+        self.time_limit = spec.max_episode_steps if spec is not None else None
+        self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
         self._infos: list[dict[str, Any]] = [{} for _ in range(n_envs)]
         self._age = [0] * n_envs
         self._every = range(n_envs)
+        self._broken: set[int] = set()
+        """Copies to be made anew before they are used again."""
 
-    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> None:
+    def use(self, rows: Rows) -> None:
+        """Write into these rows from now on."""
+        self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
+        self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
+
+    @property
+    def mask(self) -> Array | None:
+        return self._rows.mask if self._rows.masked[0] else None
+
+    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        faults: list[Fault] = []
         for i, seed in zip(copies, seeds, strict=True):
             self._age[i] = 0
+            self._reward[i] = 0.0
+            self._terminated[i] = self._truncated[i] = False
+            self._now[0] = i
             try:
+                if i in self._broken:
+                    self._renew(i)
                 obs, self._infos[i] = self.envs[i].reset(seed=seed)
-            except Exception as cause:
-                self._broken(i, f"reset(seed={seed}) raised {_named(cause)}", cause)
-            self._show(i, obs)
-        self._check_finite()
+            except (Exception, SystemExit) as cause:
+                faults.append(self._raised(i, f"reset(seed={seed})", cause))
+                continue
+            problem = self.obs_space.put(self.obs, i, obs) or self._allow(i)
+            if problem is not None:
+                faults.append(self._fault(i, problem))
+        self._now[0] = NOBODY
+        return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        """Step all copies, or only those named; the rest stay as they are."""
         actions = action.tolist() if isinstance(self.action_space, Choice) else action
+        put, now, masked = self.obs_space.put, self._now, self.mask is not None
+        faults: list[Fault] = []
         for i in self._every if copies is None else copies:
             self._age[i] += 1
+            now[0] = i
             try:
                 obs, reward, terminated, truncated, self._infos[i] = self.envs[i].step(actions[i])
-            except Exception as cause:
-                self._broken(i, f"step({actions[i]}) raised {_named(cause)}", cause)
-            self._show(i, obs)
+            except (Exception, SystemExit) as cause:
+                faults.append(self._raised(i, f"step({actions[i]})", cause))
+                continue
+            problem = put(self.obs, i, obs)
             try:
                 self._reward[i] = reward
             except (TypeError, ValueError):
-                self._broken(i, f"the reward is {reward!r}, not a number")
+                problem = f"the reward is {reward!r}, not a number"
+            if masked and not (terminated or truncated):
+                problem = problem or self._allow(i)
             self._terminated[i], self._truncated[i] = terminated, truncated
-        self._check_finite()
-        return Step(self.obs, self._reward, self._terminated, self._truncated, self._infos)
+            if problem is not None:
+                faults.append(self._fault(i, problem))
+        now[0] = NOBODY
+        faults += self._not_finite()
+        ends = self._terminated, self._truncated
+        return Step(self.obs, self._reward, *ends, self._infos, faults=tuple(faults))
 
     def close(self) -> None:
         for env in self.envs:
             env.close()
 
-    def _show(self, i: int, obs: Any) -> None:
-        space = self.obs_space
-        if isinstance(space, Category):
-            if not (_is_index(obs) and space.first <= obs < space.first + space.n):
-                self._broken(i, f"the observation is {obs!r}, not one of {space.n} categories")
-        elif not isinstance(obs, np.ndarray):
-            self._broken(i, f"the observation is a {type(obs).__name__}, not an array")
-        elif obs.shape != space.shape:
-            self._broken(i, f"the observation has shape {obs.shape}, its space says {space.shape}")
-        try:
-            self.obs[i] = obs
-        except (TypeError, ValueError):
-            self._broken(i, f"the observation is of {obs.dtype}, not numbers")
+    def _allow(self, copy: int) -> str | None:
+        """Note which actions are allowed now, where the environment says; or what is wrong there."""
+        given = self._infos[copy].get("action_mask") if self._masked else None
+        if given is not None:
+            self._rows.masked[0] = True
+        if self.mask is None:
+            return None
+        return spaces.put_mask(self.action_space, self.mask, copy, given)
 
-    def _check_finite(self) -> None:
-        # a sum is finite unless a term is not (or it overflows, which the second look sorts out)
-        if math.isfinite(self._reward.sum()) and math.isfinite(self.obs.sum(dtype=np.float64)):
-            return
-        for i in range(self.n_envs):
-            if not math.isfinite(self._reward[i]):
-                self._broken(i, f"the reward is {self._reward[i]}")
-            if not np.isfinite(self.obs[i]).all():
-                where = np.argwhere(~np.isfinite(np.atleast_1d(self.obs[i])))[0].tolist()
-                self._broken(i, f"the observation is not finite at index {where}")
+    def _not_finite(self) -> list[Fault]:
+        """Faults of copies that gave NaN or infinity."""
+        faults: list[Fault] = []
+        if not math.isfinite(self._reward.sum()):
+            for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():
+                faults += [self._fault(i, f"the reward is {self._reward[i]}")]
+        bad = self.obs_space.not_finite(self.obs)
+        if bad is not None:
+            for i in np.flatnonzero(bad).tolist():
+                where = self.obs_space.where_not_finite(self.obs[i])
+                faults.append(self._fault(i, f"the observation is not finite at {where}"))
+        return faults
 
-    def _broken(self, copy: int, what: str, cause: BaseException | None = None) -> NoReturn:
-        raise EnvError(
-            f"{self.name}, copy {copy}, step {self._age[copy]} of its episode: {what}",
-            fix="mend the environment; a run that was under way can be resumed",
-        ) from cause
+    def _raised(self, copy: int, call: str, cause: BaseException) -> Fault:
+        text = "".join(traceback.format_exception(cause))
+        return self._fault(copy, f"{call} raised {type(cause).__name__}: {cause}", text)
 
+    def _fault(self, copy: int, what: str, text: str = "") -> Fault:
+        """The copy shows nothing, and nothing happened to it, until it is made anew."""
+        self._broken.add(copy)
+        self._rows.blank(self.obs_space, slice(copy, copy + 1))
+        return Fault(copy, self._age[copy], what, text)
 
-def replays_exactly(envs: InProcess, declared: str) -> bool:
-    """Does the same seed with the same actions give the same episode? Declared `yes` or `no`, else
-    tried."""
-    if declared != "unknown":
-        return declared == "yes"
-    return same_episode(envs, 12345, 12345)
-
-
-def same_episode(envs: InProcess, seed: int, other: int, steps: int = 24) -> bool:
-    """Do two seeds give the same episode? Tried on copy 0 with the same random actions."""
-    space, rng = envs.action_space, stream(0, "replay check")
-    if isinstance(space, Choice):
-        actions = rng.integers(0, space.n, size=(steps, envs.n_envs)) + space.first
-    else:
-        low, high = np.array(space.low), np.array(space.high)
-        low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
-        high = np.where(np.isfinite(high), high, low + 2.0)
-        actions = rng.uniform(low, high, (steps, envs.n_envs, space.size)).astype(np.float32)
-        actions = actions.reshape(steps, envs.n_envs, *space.shape)
-    first, second = (_episode_of(envs, actions, s) for s in (seed, other))
-    return len(first) == len(second) and all(
-        np.array_equal(a, b) for a, b in zip(first, second, strict=True)
-    )
-
-
-def _episode_of(envs: InProcess, actions: Array, seed: int) -> list[Array]:
-    envs.reset([0], [seed])
-    seen = [envs.obs[0].copy()]
-    for action in actions:
-        step = envs.step(action, [0])
-        seen.append(np.append(step.obs[0].ravel().astype(np.float64), step.reward[0]))
-        if step.terminated[0] or step.truncated[0]:
-            break
-    return seen
-
-
-def _is_index(obs: Any) -> bool:
-    return isinstance(obs, int) or (
-        np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
-    )
-
-
-def _named(cause: BaseException) -> str:
-    return f"{type(cause).__name__}: {cause}"
+    def _renew(self, copy: int) -> None:
+        with contextlib.suppress(Exception):  # it is being thrown away
+            self.envs[copy].close()
+        self.envs[copy] = self._make()
+        self._broken.discard(copy)

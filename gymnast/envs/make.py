@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 import warnings
 from typing import Any
 
@@ -13,6 +10,7 @@ from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
+from gymnast.imported import imported
 from gymnast.text.closest import closest
 
 _EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text"}
@@ -52,10 +50,8 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
         _, module, attribute = name.split(":")
     except ValueError:
         raise EnvError(f"{name} is not of the form py:package.module:Class") from None
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     try:
-        env = getattr(importlib.import_module(module), attribute)(**kwargs)
+        env = imported(f"{module}:{attribute}")(**kwargs)
     except (ImportError, AttributeError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
     except TypeError as problem:

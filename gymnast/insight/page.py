@@ -14,11 +14,17 @@ EVENTS = 12
 
 
 def runs_table(runs: Sequence[dict[str, Any]]) -> str:
+    """One line per run; with their sizes and the sum where `bytes` are given."""
     head = ("id", "name", "preset", "status", "score", "solved", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
-    problems = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
-    return "\n".join([wording.table(head, lines, right="steps time age"), *problems])
+    notes = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
+    if runs and "bytes" in runs[0]:
+        head = (*head, "size")
+        lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
+        total = wording.size(sum(run["bytes"] for run in runs))
+        notes.append(f"{total} in {len(runs)} run{'s' if len(runs) > 1 else ''}")
+    return "\n".join([wording.table(head, lines, right="steps time age size"), *notes])
 
 
 def run_page(run: dict[str, Any]) -> str:
@@ -26,6 +32,7 @@ def run_page(run: dict[str, Any]) -> str:
     sections = {
         "settings that are not defaults": _settings(run),
         "checkpoints": _checkpoints(run),
+        "videos": _videos(run),
         "alerts": _alerts(run),
         "events": _events(run),
         "next": _next(run),
@@ -90,7 +97,7 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
     if run.get("live"):
         changed = ", ".join(f"{key} {value}" for key, value in run["live"].items())
         yield f"  live     {changed}"
-    yield f"  where    {run['path']}"
+    yield f"  where    {run['path']} ({wording.size(run['bytes'])})"
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
@@ -125,6 +132,13 @@ def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
         yield f"  DAMAGED {problem}"
 
 
+def _videos(run: dict[str, Any]) -> Iterator[str]:
+    for film in run["videos"]:
+        mark = "best" if film["is_best"] else ""
+        told = f"  return {wording.number(film['return'])}" if "return" in film else ""
+        yield f"  {mark:<7} {film['path']}{told}"
+
+
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"
@@ -139,7 +153,8 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
         yield f"  ... {len(events) - EVENTS} earlier ones (--json has all)"
     told = ("time", "kind", "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes")
     for event in events[-EVENTS:]:
-        detail = {k: v for k, v in event.items() if k not in (*told, "seconds", "id")}
+        told_elsewhere = (*told, "seconds", "traceback", "id")
+        detail = {k: v for k, v in event.items() if k not in told_elsewhere}
         text = ", ".join(f"{key} {_brief(value)}" for key, value in detail.items())
         yield f"  {event.get('env_steps', 0):>11,}  {event['kind']:<12} {text}".rstrip()
 
@@ -159,4 +174,5 @@ def _next(run: dict[str, Any]) -> Iterator[str]:
         yield f"  gymnast resume {run['id']}"
     if run["checkpoints"]["best"]:
         yield f"  gymnast eval {run['id']}:best --episodes 100"
+        yield f"  gymnast play {run['id']}"
     yield f"  gymnast rows {run['id']} --csv"

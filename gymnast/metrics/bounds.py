@@ -8,13 +8,15 @@ from gymnast.metrics.metric import ANY, INF, Limits, Range
 
 
 def entropy(limits: Limits) -> Range:
-    """0 to ln n for n discrete actions"""
-    return (0.0, math.log(limits.n_actions)) if limits.n_actions else ANY
+    """0 to ln n for n discrete actions, summed over elements"""
+    most = _most_entropy(limits)
+    return ANY if most is None else (0.0, most)
 
 
 def undecided(limits: Limits) -> Range:
-    """1% of ln n or more for n discrete actions"""
-    return (0.01 * math.log(limits.n_actions), INF) if limits.n_actions else ANY
+    """1% of ln n or more for n discrete actions, summed over elements"""
+    most = _most_entropy(limits)
+    return ANY if most is None else (0.01 * most, INF)
 
 
 def action(limits: Limits) -> Range:
@@ -68,6 +70,10 @@ def length(limits: Limits) -> Range:
 def epochs(limits: Limits) -> Range:
     """0 to algo.epochs"""
     return (0.0, limits.epochs or INF)
+
+
+def _most_entropy(limits: Limits) -> float | None:
+    return math.log(limits.n_actions) if limits.n_actions else limits.entropy
 
 
 def _known(low: float | None, high: float | None) -> Range:

@@ -23,6 +23,8 @@ class Limits:
 
     n_actions: int | None = None
     """Number of actions of a Discrete action space."""
+    entropy: float | None = None
+    """Highest entropy of a choice, where it is not one of n_actions."""
     action_low: float | None = None
     """Smallest value of any component of a Box action."""
     action_high: float | None = None

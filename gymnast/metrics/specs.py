@@ -111,7 +111,6 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
 
 def hyperparameters(algo: Any) -> list[Metric]:
     """One metric per field of an algorithm's section that can be a schedule."""
-    from gymnast.config.live import schedules
 
     return [
         Metric(
@@ -124,7 +123,7 @@ def hyperparameters(algo: Any) -> list[Metric]:
             no_bounds_reason="it is what the config, its schedule or a live change says",
             in_table=name == "lr",
         )
-        for name in schedules(algo)
+        for name in algo.schedules()
     ]
 
 

@@ -7,23 +7,47 @@ of the same mathematics is `engine/torch/distributions.py`; a test holds them to
 
 from __future__ import annotations
 
-import math
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
-from gymnast.policy.spaces import Action, Amounts, Choice
+from gymnast.errors import ConfigError
+from gymnast.policy.action_spaces import Action, Amounts, Choice, Choices, Switches
+from gymnast.policy.continuous import Gaussian, SquashedGaussian
+from gymnast.policy.discrete import (
+    FORBIDDEN,
+    Bernoulli,
+    Categorical,
+    EpsilonGreedy,
+    MultiCategorical,
+    log_softmax,
+)
+
+__all__ = [
+    "FORBIDDEN",
+    "Acts",
+    "AnyHead",
+    "Bernoulli",
+    "Categorical",
+    "EpsilonGreedy",
+    "Gaussian",
+    "Head",
+    "MultiCategorical",
+    "SquashedGaussian",
+    "head_for",
+    "log_softmax",
+]
 
 Array = np.ndarray
-FORBIDDEN = np.float32(-1e9)
-"""Logit of an action that the mask rules out."""
+Acts = Literal["sample", "epsilon_greedy"]
+"""What the network's outputs are: parameters of a distribution to draw from, or action values."""
 
 
 class Head(Protocol):
     n_outputs: int
     """Width of the actor's last layer."""
     free: tuple[tuple[str, int, float], ...]
-    """Parameters beside the network's output."""
+    """Parameters beside the network's output, at most one: name, size, initial value."""
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array: ...
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array: ...
@@ -35,101 +59,31 @@ class Head(Protocol):
     def kl(self, old: Array, new: Array) -> Array: ...
 
 
-class Categorical:
-    """One of n. Parameters: logits [..., n]."""
-
-    def __init__(self, space: Choice) -> None:
-        self.space, self.n_outputs = space, space.n
-        self.free: tuple[tuple[str, int, float], ...] = ()
-
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
-        return output if mask is None else np.where(mask, output, FORBIDDEN)
-
-    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """A uniform number per action."""
-        return stream.random(shape, dtype=np.float32)
-
-    def sample(self, dist: Array, noise: Array) -> Array:
-        """Where the cumulative probability passes the noise."""
-        weight = np.exp(dist - dist.max(-1, keepdims=True))
-        cumulative = np.cumsum(weight, -1)
-        target = noise[..., None] * cumulative[..., -1:]
-        return (cumulative[..., :-1] <= target).sum(-1)
-
-    def mode(self, dist: Array) -> Array:
-        return dist.argmax(-1)
-
-    def for_env(self, action: Array) -> Array:
-        return action + self.space.first
-
-    def logprob(self, dist: Array, action: Array) -> Array:
-        return np.take_along_axis(log_softmax(dist), action[..., None], -1)[..., 0]
-
-    def entropy(self, dist: Array) -> Array:
-        logp = log_softmax(dist)
-        return -(np.exp(logp) * logp).sum(-1)
-
-    def kl(self, old: Array, new: Array) -> Array:
-        logp = log_softmax(old)
-        return (np.exp(logp) * (logp - log_softmax(new))).sum(-1)
+AnyHead = Categorical | MultiCategorical | Bernoulli | EpsilonGreedy | Gaussian | SquashedGaussian
 
 
-class Gaussian:
-    """Independent normals. Parameters: means, then log standard deviations, [..., 2 a].
-
-    The policy works in units where a bounded range is -1..1; the environment gets the action
-    clipped to that range and scaled to its own units, the log-probability is of the action drawn.
-    """
-
-    def __init__(self, space: Amounts, log_std: float) -> None:
-        self.space, self.n_outputs = space, space.size
-        self.free = (("log_std", space.size, log_std),)
-        low, high = np.array(space.low), np.array(space.high)
-        self.bounded = np.isfinite(low) & np.isfinite(high)
-        with np.errstate(invalid="ignore"):
-            self.centre = np.where(self.bounded, (low + high) / 2, 0.0).astype(np.float32)
-            self.half = np.where(self.bounded, (high - low) / 2, 1.0).astype(np.float32)
-        self.low, self.high = low.astype(np.float32), high.astype(np.float32)
-
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
-        return np.concatenate([output, np.broadcast_to(free, output.shape)], -1)  # type: ignore[arg-type]
-
-    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        return stream.standard_normal((*shape, self.n_outputs), dtype=np.float32)
-
-    def sample(self, dist: Array, noise: Array) -> Array:
-        mean, log_std = self._split(dist)
-        return mean + np.exp(log_std) * noise
-
-    def mode(self, dist: Array) -> Array:
-        return self._split(dist)[0]
-
-    def for_env(self, action: Array) -> Array:
-        scaled = np.clip(self.centre + self.half * action, self.low, self.high)
-        return scaled.reshape(*action.shape[:-1], *self.space.shape)
-
-    def logprob(self, dist: Array, action: Array) -> Array:
-        mean, log_std = self._split(dist)
-        z = (action - mean) * np.exp(-log_std)
-        return (-0.5 * z * z - log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
-
-    def entropy(self, dist: Array) -> Array:
-        return (self._split(dist)[1] + 0.5 * math.log(2 * math.pi * math.e)).sum(-1)
-
-    def kl(self, old: Array, new: Array) -> Array:
-        (mean, log_std), (new_mean, new_log_std) = self._split(old), self._split(new)
-        spread = np.exp(2 * (log_std - new_log_std))
-        shift = ((mean - new_mean) * np.exp(-new_log_std)) ** 2
-        return (new_log_std - log_std + 0.5 * (spread + shift - 1)).sum(-1)
-
-    def _split(self, dist: Array) -> tuple[Array, Array]:
-        return dist[..., : self.n_outputs], dist[..., self.n_outputs :]
+def head_for(
+    space: Action, log_std: float = 0.0, *, squash: bool = False, acts: Acts = "sample"
+) -> AnyHead:
+    if acts == "epsilon_greedy":
+        if not isinstance(space, Choice):
+            what = f"this algorithm learns a value per action, which {_NAMES[type(space)]} have not"
+            raise ConfigError(what, fix="choose an algorithm that draws actions, such as ppo")
+        return EpsilonGreedy(space)
+    match space:
+        case Choice():
+            return Categorical(space)
+        case Choices():
+            return MultiCategorical(space)
+        case Switches():
+            return Bernoulli(space)
+        case Amounts() if not squash:
+            return Gaussian(space, log_std)
+        case Amounts():
+            if not space.bounded:
+                what = "policy.squash: on needs actions with a lowest and a highest value"
+                raise ConfigError(f"{what}; these are unbounded", fix="set policy.squash=off")
+            return SquashedGaussian(space, log_std)
 
 
-def head_for(space: Action, log_std: float) -> Categorical | Gaussian:
-    return Categorical(space) if isinstance(space, Choice) else Gaussian(space, log_std)
-
-
-def log_softmax(logits: Array) -> Array:
-    shifted = logits - logits.max(-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+_NAMES = {Choices: "MultiDiscrete actions", Switches: "MultiBinary actions", Amounts: "Box actions"}

@@ -1,26 +1,68 @@
-"""Forward passes of a network in NumPy: collection, evaluation and play need no torch."""
+"""Forward passes of a network in NumPy: collection, evaluation and play need no torch, except for
+images and a user's own module."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 
-from gymnast.policy.layers import Activation, Embedding, LayerNorm, Linear, Network, Stack
+from gymnast.policy.layers import (
+    Activation,
+    Embedding,
+    Flatten,
+    LayerNorm,
+    Linear,
+    Network,
+    Parallel,
+    Stack,
+)
+from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
 
 
-def actor_output(network: Network, weights: Mapping[str, Array], features: Array) -> Array:
-    """What the last actor layer says, [B, k]."""
-    hidden = _run("shared", network.shared, weights, features)
-    return _run("actor", network.actor, weights, hidden)
+class Inference(Protocol):
+    def actor(self, features: Array) -> Array:
+        """What the last actor layer says, [B, k]."""
+        ...
+
+    def critic(self, features: Array) -> Array:
+        """[B]"""
+        ...
+
+    def layer(self, part: str, i: int, features: Array) -> Array:
+        """What layer i of a stack says, [B, ...]."""
+        ...
 
 
-def critic_output(network: Network, weights: Mapping[str, Array], features: Array) -> Array:
-    """[B]"""
-    hidden = _run("shared", network.shared, weights, features)
-    return _run("critic", network.critic, weights, hidden)[:, 0]
+class NumpyInference:
+    def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
+        self.network, self.weights = network, weights
+
+    def actor(self, features: Array) -> Array:
+        hidden = _run("shared", self.network.shared, self.weights, features)
+        return _run("actor", self.network.actor, self.weights, hidden)
+
+    def critic(self, features: Array) -> Array:
+        hidden = _run("shared", self.network.shared, self.weights, features)
+        return _run("critic", self.network.critic, self.weights, hidden)[:, 0]
+
+    def layer(self, part: str, i: int, features: Array) -> Array:
+        upto = getattr(self.network, part)[: i + 1]
+        if part != "shared":
+            features = _run("shared", self.network.shared, self.weights, features)
+        return _run(part, upto, self.weights, features)
+
+
+def inference_for(network: Network, parameters: Parameters) -> Inference:
+    """On the memory of these parameters, as they are whenever it is asked."""
+    if not network.needs_torch:
+        return NumpyInference(network, parameters.views)
+    engine = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
+    return engine.TorchInference(network, parameters)
 
 
 def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Array:
@@ -38,6 +80,14 @@ def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Arr
                 x = layer_norm(x, weights[f"{name}.scale"], weights[f"{name}.bias"])
             case Embedding():
                 x = weights[f"{name}.weight"][x]
+            case Flatten():
+                x = x.reshape(len(x), -1)
+            case Parallel(dtype, branches):
+                rows = np.ascontiguousarray(x).view(dtype)[:, 0]
+                parts = (_run(f"{name}.{key}", s, weights, rows[key]) for key, s in branches)
+                x = np.concatenate(list(parts), -1)
+            case _:
+                raise TypeError(f"{type(layer).__name__} runs in the torch engine only")
     return x
 
 

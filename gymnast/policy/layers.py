@@ -3,17 +3,22 @@
     features -> shared -> actor  -> parameters of the action distribution
                       \\-> critic -> value
 
-Weights are [n_in, n_out], so a layer is `x @ weight + bias`. Engines run this description; none
-of them owns it.
+Weights are [n_in, n_out], so a layer is `x @ weight + bias`; those of a convolution are
+[out, in, height, width]. Engines run this description; none of them owns it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+
+from gymnast.policy.observations import Observation
+
+Shape = tuple[int, ...]
+Free = tuple[tuple[str, int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,78 @@ class Activation:
     kind: Literal["tanh", "relu"]
 
 
-Layer = Embedding | Linear | LayerNorm | Activation
+@dataclass(frozen=True)
+class Flatten:
+    """[B, ...] -> [B, n]"""
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Bytes as an environment gives them -> floats 0..1, [B, channels, height, width]."""
+
+    shape: Shape
+    channels: Literal["first", "last"]
+    top: int
+    """The byte that becomes 1."""
+
+
+@dataclass(frozen=True)
+class Conv:
+    n_in: int
+    n_out: int
+    kernel: int
+    stride: int = 1
+    padding: int = 0
+    gain: float = float(np.sqrt(2))
+
+
+@dataclass(frozen=True)
+class MaxPool:
+    kernel: int
+    stride: int
+    padding: int
+
+
+@dataclass(frozen=True)
+class Residual:
+    """x + stack(x)"""
+
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """A stack per field of a record, their outputs side by side. Records come in as their bytes,
+    [B, size of one]."""
+
+    dtype: np.dtype[Any]
+    branches: tuple[tuple[str, Stack], ...]
+
+
+Layer = (
+    Embedding
+    | Linear
+    | LayerNorm
+    | Activation
+    | Flatten
+    | Pixels
+    | Conv
+    | MaxPool
+    | Residual
+    | Parallel
+)
 Stack = tuple[Layer, ...]
+
+
+@dataclass(frozen=True)
+class OwnModule:
+    """A user's torch module in place of all layers; see `engine/torch/own_module.py`."""
+
+    path: str
+    """`package.module:Class`."""
+    kwargs: dict[str, Any]
+    observation: Observation
+    n_outputs: int
 
 
 @dataclass(frozen=True)
@@ -49,78 +124,75 @@ class Network:
     shared: Stack
     actor: Stack
     critic: Stack
-    free: tuple[tuple[str, int, float], ...] = ()
+    """Empty where the actor's outputs are values themselves."""
+    free: Free = ()
     """Parameters that no input reaches (a Gaussian's log_std): name, size, initial value."""
+    module: OwnModule | None = None
+
+    @property
+    def needs_torch(self) -> bool:
+        """Also to act: these layers exist in the torch engine only."""
+        return self.module is not None or any(
+            isinstance(layer, Pixels | Conv | MaxPool | Residual) for _, layer in self.layers()
+        )
 
     def stacks(self) -> Iterator[tuple[str, Stack]]:
         yield from (("shared", self.shared), ("actor", self.actor), ("critic", self.critic))
 
-
-def mlp(
-    source: Embedding | int,
-    *,
-    hidden: tuple[int, ...],
-    activation: Literal["tanh", "relu"],
-    layer_norm: bool,
-) -> tuple[Stack, int]:
-    """The stack from features to the last hidden layer, and its width."""
-    layers: list[Layer] = []
-    if isinstance(source, Embedding):
-        layers.append(source)
-    width = source.width if isinstance(source, Embedding) else source
-    for n in hidden:
-        layers.append(Linear(width, n, gain=float(np.sqrt(2))))
-        if layer_norm:
-            layers.append(LayerNorm(n))
-        layers.append(Activation(activation))
-        width = n
-    return tuple(layers), width
+    def layers(self) -> Iterator[tuple[str, Layer]]:
+        """Every layer with its name, those inside others after the one that holds them."""
+        for part, stack in self.stacks():
+            yield from walk(part, stack)
 
 
-def actor_critic(
-    source: Embedding | int,
-    n_outputs: int,
-    *,
-    hidden: tuple[int, ...],
-    activation: Literal["tanh", "relu"],
-    layer_norm: bool,
-    shared: bool,
-    free: tuple[tuple[str, int, float], ...],
-) -> Network:
-    """An MLP for actor and critic, with one trunk or two. A near-zero actor head starts the policy
-    close to uniform."""
-    trunk, width = mlp(source, hidden=hidden, activation=activation, layer_norm=layer_norm)
-    actor, critic = (Linear(width, n_outputs, gain=0.01),), (Linear(width, 1, gain=1.0),)
-    if shared:
-        return Network(trunk, actor, critic, free)
-    return Network((), trunk + actor, trunk + critic, free)
+def walk(name: str, stack: Stack) -> Iterator[tuple[str, Layer]]:
+    for i, layer in enumerate(stack):
+        yield f"{name}.{i}", layer
+        for inner, part in inside(layer):
+            yield from walk(f"{name}.{i}{inner}", part)
 
 
-def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
+def inside(layer: Layer) -> Iterator[tuple[str, Stack]]:
+    """Stacks that a layer holds, with what they add to its name."""
+    if isinstance(layer, Residual):
+        yield "", layer.stack
+    elif isinstance(layer, Parallel):
+        yield from ((f".{name}", stack) for name, stack in layer.branches)
+
+
+def parameter_shapes(network: Network) -> dict[str, Shape]:
     """Name -> shape, in the order they lie in memory: shared, actor, free, critic."""
-    shapes: dict[str, tuple[int, ...]] = {}
+    shapes: dict[str, Shape] = {}
     for part, stack in network.stacks():
         if part == "critic":
-            shapes |= {f"actor.{name}": (size,) for name, size, _ in network.free}
-        for i, layer in enumerate(stack):
-            shapes |= {f"{part}.{i}.{name}": shape for name, shape in _shapes(layer).items()}
+            shapes |= free_shapes(network.free)
+        for name, layer in walk(part, stack):
+            shapes |= {f"{name}.{key}": shape for key, shape in _shapes(layer).items()}
     return shapes
 
 
-def initial(network: Network, name: str, shape: tuple[int, ...], stream: np.random.Generator):
+def free_shapes(free: Free) -> dict[str, Shape]:
+    return {f"actor.{name}": (size,) for name, size, _ in free}
+
+
+def initial(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
     """Initial value of one parameter."""
-    part, key, *rest = name.split(".")
-    if not rest:
-        return np.full(shape, next(value for free, _, value in network.free if free == key))
-    layer = getattr(network, part)[int(key)]
-    if isinstance(layer, Linear) and rest == ["weight"]:
-        return orthogonal(shape, stream) * layer.gain
+    for key, _, value in network.free:
+        if name == f"actor.{key}":
+            return np.full(shape, value)
+    owner, _, key = name.rpartition(".")
+    layer = dict(network.layers())[owner]
+    if isinstance(layer, Linear) and key == "weight":
+        return orthogonal((layer.n_in, layer.n_out), stream) * layer.gain
+    if isinstance(layer, Conv) and key == "weight":
+        kernel = orthogonal((shape[0], int(np.prod(shape[1:]))), stream)
+        return kernel.reshape(shape) * layer.gain
     if isinstance(layer, Embedding):
         return stream.standard_normal(shape)
-    return np.full(shape, 1.0 if rest == ["scale"] else 0.0)
+    return np.full(shape, 1.0 if key == "scale" else 0.0)
 
 
-def orthogonal(shape: tuple[int, ...], stream: np.random.Generator) -> np.ndarray:
+def orthogonal(shape: tuple[int, int], stream: np.random.Generator) -> np.ndarray:
     """A random matrix with orthonormal rows or columns, whichever are fewer (arXiv:1312.6120)."""
     rows, columns = shape
     gaussian = stream.standard_normal((max(rows, columns), min(rows, columns)))
@@ -129,13 +201,15 @@ def orthogonal(shape: tuple[int, ...], stream: np.random.Generator) -> np.ndarra
     return q if rows >= columns else q.T
 
 
-def _shapes(layer: Layer) -> dict[str, tuple[int, ...]]:
+def _shapes(layer: Layer) -> dict[str, Shape]:
     match layer:
         case Embedding(n, width):
             return {"weight": (n, width)}
         case Linear(n_in, n_out):
             return {"weight": (n_in, n_out), "bias": (n_out,)}
+        case Conv(n_in, n_out, kernel):
+            return {"weight": (n_out, n_in, kernel, kernel), "bias": (n_out,)}
         case LayerNorm(width):
             return {"scale": (width,), "bias": (width,)}
-        case Activation():
+        case _:
             return {}

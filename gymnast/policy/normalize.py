@@ -58,13 +58,13 @@ class RewardScale:
         self.carry = np.zeros(n_envs)
         """Discounted return so far of each running episode."""
 
-    def __call__(self, reward: Array, done: Array, *, gamma: float) -> Array:
-        """Learn from rewards [T, N], then scale them."""
+    def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
+        """Learn from rewards [T, N], where valid, then scale them."""
         if self.mode == "off":
             return reward
         total = discounted_so_far(reward, done, self.carry, gamma=gamma)
         self.carry = np.where(done[-1], 0.0, total[-1])
-        self.moments = self.moments.seen(total.reshape(-1, 1))
+        self.moments = self.moments.seen(total[valid].reshape(-1, 1))
         return reward / self.scale
 
     @property

@@ -16,6 +16,8 @@ _FLOATS_PER_LINE = 16
 class Parameters:
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.shapes = dict(shapes)
+        self.device = "cpu"
+        """Where updates compute. The vector itself stays in main memory."""
         sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
         padded = [-(-size // _FLOATS_PER_LINE) * _FLOATS_PER_LINE for size in sizes]
         self.count = sum(sizes)

@@ -1,6 +1,7 @@
 """A policy: what it sees, a network as data, one flat parameter vector, and how its outputs act.
 
-Everything here is NumPy, so a stored policy acts without torch.
+Everything here is NumPy, so a stored policy acts without torch (images and modules of the user's
+own excepted).
 """
 
 from __future__ import annotations
@@ -11,55 +12,54 @@ import numpy as np
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.policy import inference, spaces
-from gymnast.policy.actions import Categorical, Gaussian, head_for
-from gymnast.policy.layers import Embedding, actor_critic, initial, parameter_shapes
+from gymnast.errors import ConfigError
+from gymnast.policy import spaces, weights
+from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
+from gymnast.policy.architecture import network_for
+from gymnast.policy.features import Features
+from gymnast.policy.inference import inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
+from gymnast.policy.observations import Observation, vector_of
 from gymnast.policy.parameters import Parameters
-from gymnast.policy.spaces import Action, Category, Observation
+from gymnast.policy.spaces import Action
 from gymnast.rl.running import Moments
-from gymnast.seeds import stream
 
 Array = np.ndarray
 
 
 class Policy:
     def __init__(
-        self, obs: Observation, action: Action, cfg: PolicyConfig, normalize: NormalizeConfig
+        self,
+        obs: Observation,
+        action: Action,
+        cfg: PolicyConfig,
+        normalize: NormalizeConfig,
+        acts: Acts = "sample",
     ) -> None:
-        self.obs, self.action, self.cfg, self.normalize = obs, action, cfg, normalize
-        self.head: Categorical | Gaussian = head_for(action, cfg.log_std)
-        is_category = isinstance(obs, Category)
-        self.network = actor_critic(
-            Embedding(obs.n, cfg.embedding) if is_category else obs.size,
-            self.head.n_outputs,
-            hidden=cfg.hidden,
-            activation=cfg.activation,
-            layer_norm=cfg.layer_norm,
-            shared=cfg.shared,
-            free=self.head.free,
+        self.obs = spaces.with_image_channels(obs, cfg.image_channels)
+        self.action, self.cfg, self.normalize, self.acts = action, cfg, normalize, acts
+        self.head: AnyHead = head_for(action, cfg.log_std, squash=cfg.squash, acts=acts)
+        has_critic = acts == "sample"
+        _refuse_popart_without_its_layer(cfg, normalize, has_critic)
+        self.network = network_for(
+            self.obs, self.head.n_outputs, cfg, free=self.head.free, critic=has_critic
         )
-        self.parameters = Parameters(parameter_shapes(self.network))
-        self.normalizer = None if is_category else ObsNormalizer(normalize.obs, obs, normalize.clip)
+        self.parameters = Parameters(weights.shapes_of(self.network))
+        self.inference = inference_for(self.network, self.parameters)
+        vector = vector_of(self.obs)
+        self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
+        self.features = Features(self.obs, self.normalizer)
+        """What the network reads, from observations [B, ...]."""
         self.value_scale = ValueScale(normalize.value)
 
     def initialize(self, seed: int, role: str) -> None:
-        """Draw initial weights: a function of the seed, the role and each parameter's name."""
-        for name, view in self.parameters.views.items():
-            rng = stream(seed, "weights", role, name)
-            view[:] = initial(self.network, name, view.shape, rng)
-
-    def features(self, obs: Array) -> Array:
-        """What the network reads, from observations [B, ...]."""
-        if self.normalizer is None:
-            return obs - self.obs.first if isinstance(self.obs, Category) else obs
-        return self.normalizer(obs.reshape(len(obs), -1))
+        """Draw initial weights."""
+        weights.draw(self.network, self.parameters, seed, role)
 
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
         """Parameters of the action distribution, [B, k]."""
-        weights = self.parameters.views
-        output = inference.actor_output(self.network, weights, self.features(obs))
-        return self.head.parameters(output, weights.get("actor.log_std"), mask)
+        output = self.inference.actor(self.features(obs))
+        return self.head.parameters(output, self._free(), mask)
 
     def act(
         self, obs: Array, noise: Array | None, mask: Array | None = None
@@ -69,11 +69,17 @@ class Policy:
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist
 
     def value(self, obs: Array) -> Array:
-        """V of observations [B, ...] in units of the (scaled) reward, [B]."""
+        """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action
+        values, their mean under what acts."""
         features = self.features(obs)
-        return self.value_scale.real(
-            inference.critic_output(self.network, self.parameters.views, features)
-        )
+        if isinstance(self.head, EpsilonGreedy):
+            values = self.inference.actor(features)
+            return (np.exp(self.head.parameters(values, self._free(), None)) * values).sum(-1)
+        return self.value_scale.real(self.inference.critic(features))
+
+    def _free(self) -> Array | None:
+        free = self.head.free
+        return self.parameters.views[f"actor.{free[0][0]}"] if free else None
 
     # ---- stored form -------------------------------------------------------------------------
 
@@ -87,7 +93,7 @@ class Policy:
 
     def load(self, arrays: dict[str, Array]) -> None:
         for name, view in self.parameters.views.items():
-            view[:] = arrays[name]
+            view[...] = arrays[name]
         stored = {
             name: Moments(
                 float(arrays[f"{name}.count"][0]), arrays[f"{name}.mean"], arrays[f"{name}.var"]
@@ -115,6 +121,7 @@ class Policy:
             "action": spaces.to_json(self.action),
             "policy": self.cfg.model_dump(mode="json"),
             "normalize": self.normalize.model_dump(mode="json"),
+            "acts": self.acts,
         }
 
     @classmethod
@@ -124,6 +131,7 @@ class Policy:
             spaces.from_json(spec["action"]),
             PolicyConfig.model_validate(spec["policy"]),
             NormalizeConfig.model_validate(spec["normalize"]),
+            spec.get("acts", "sample"),
         )
 
     def _moments(self) -> dict[str, Moments]:
@@ -131,6 +139,15 @@ class Policy:
         if self.normalizer is not None:
             moments["normalize.obs"] = self.normalizer.moments
         return moments
+
+
+def _refuse_popart_without_its_layer(
+    cfg: PolicyConfig, normalize: NormalizeConfig, has_critic: bool
+) -> None:
+    if normalize.value == "popart" and (cfg.module is not None or not has_critic):
+        whose = "policy.module" if has_critic else "this algorithm"
+        what = f"normalize.value: popart rewrites a critic's last layer, which {whose} has not"
+        raise ConfigError(what, fix="set normalize.value=off")
 
 
 def _owner(array: str) -> str:

@@ -2,98 +2,116 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Literal
 
 import numpy as np
 
-from gymnast.errors import EnvError
+from gymnast.errors import ConfigError, EnvError
+from gymnast.policy.action_spaces import (
+    Action,
+    Amounts,
+    Choice,
+    Choices,
+    Switches,
+    n_options,
+    put_mask,
+)
+from gymnast.policy.observations import (
+    Categories,
+    Category,
+    Image,
+    Observation,
+    Parts,
+    Vector,
+    blank,
+)
+
+__all__ = [
+    "Action",
+    "Amounts",
+    "Categories",
+    "Category",
+    "Choice",
+    "Choices",
+    "Image",
+    "Observation",
+    "Parts",
+    "Switches",
+    "Vector",
+    "action",
+    "blank",
+    "from_json",
+    "n_options",
+    "observation",
+    "put_mask",
+    "to_json",
+    "with_declared_ranges",
+    "with_image_channels",
+]
 
 
-@dataclass(frozen=True)
-class Vector:
-    """A Box (or MultiBinary) observation, read as one flat float vector."""
-
-    shape: tuple[int, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    dtype = np.dtype(np.float32)
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
-
-
-@dataclass(frozen=True)
-class Category:
-    """A Discrete observation: one of n, embedded by the network."""
-
-    n: int
-    first: int
-    shape = ()
-    dtype = np.dtype(np.int64)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A Discrete action: one of n."""
-
-    n: int
-    first: int
-
-
-@dataclass(frozen=True)
-class Amounts:
-    """A Box action, one amount per element."""
-
-    shape: tuple[int, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=int))
-
-
-Observation = Vector | Category
-Action = Choice | Amounts
-
-_OBSERVATIONS = "Box (vectors), Discrete and MultiBinary"
-_ACTIONS = "Discrete and Box"
+_KINDS = {
+    k.__name__: k
+    for k in (Vector, Category, Categories, Image, Parts, Choice, Choices, Switches, Amounts)
+}
+_OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of these"
+_ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
 
 
 def observation(space: Any) -> Observation:
+    """By the type of the space. Bytes with two or three axes are an image, any other Box a vector."""
     kind = type(space).__name__
     if kind == "Discrete":
         return Category(int(space.n), int(space.start))
+    if kind == "MultiDiscrete":
+        return Categories(*_counts(space))
     if kind == "MultiBinary":
         n = int(np.prod(space.shape))
         return Vector(tuple(space.shape), (0.0,) * n, (1.0,) * n)
-    if kind == "Box" and not _is_image(space):
+    if kind == "Box" and space.dtype == np.uint8 and len(space.shape) in (2, 3):
+        shape = tuple(space.shape)
+        return Image(shape, max(int(space.high.max()), 1), _likely_channels(shape))
+    if kind == "Box" and np.issubdtype(space.dtype, np.complexfloating):
+        raise EnvError(f"observations of complex numbers ({space}) are not supported")
+    if kind == "Box":
         return Vector(tuple(space.shape), *_limits(space))
-    what = "image observations" if kind == "Box" else f"{kind} observations"
-    raise EnvError(f"{what} ({space}) are not supported; supported are {_OBSERVATIONS}")
+    if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
+        return _parts(kind, space)
+    raise EnvError(
+        f"{kind} observations ({space}) are not supported; supported are {_OBSERVATIONS}"
+    )
 
 
 def action(space: Any) -> Action:
     kind = type(space).__name__
     if kind == "Discrete":
         return Choice(int(space.n), int(space.start))
+    if kind == "MultiDiscrete":
+        return Choices(*_counts(space))
+    if kind == "MultiBinary":
+        return Switches(tuple(space.shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.floating):
         return Amounts(tuple(space.shape), *_limits(space))
-    raise EnvError(f"{kind} actions ({space}) are not supported; supported are {_ACTIONS}")
+    what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
+    raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
 
 
 def to_json(space: Observation | Action) -> dict[str, Any]:
+    if isinstance(space, Parts):
+        entries = [[name, to_json(entry)] for name, entry in space.entries]
+        return {"kind": "Parts", "of": space.kind, "entries": entries}
     return {"kind": type(space).__name__, **asdict(space)}
 
 
 def from_json(stored: dict[str, Any]) -> Any:
-    kinds: dict[str, Any] = {k.__name__: k for k in (Vector, Category, Choice, Amounts)}
+    if stored["kind"] == "Parts":
+        entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
+        return Parts(stored["of"], entries)
     fields: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
     }
-    return kinds[stored["kind"]](**fields)
+    return _KINDS[stored["kind"]](**fields)
 
 
 def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
@@ -110,8 +128,46 @@ def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Obser
     return replace(obs, low=low, high=high)
 
 
-def _is_image(space: Any) -> bool:
-    return len(space.shape) == 3 and space.dtype == np.uint8
+def with_image_channels(
+    obs: Observation, channels: Literal["auto", "first", "last"]
+) -> Observation:
+    """The space with every image laid out as told, or as its shape tells without doubt."""
+    if isinstance(obs, Parts):
+        entries = tuple((name, with_image_channels(e, channels)) for name, e in obs.entries)
+        return Parts(obs.kind, entries)
+    if not isinstance(obs, Image):
+        return obs
+    if channels != "auto":
+        return replace(obs, channels=channels)
+    if obs.channels == "unknown":
+        raise ConfigError(
+            f"policy.image_channels: which axis of an image of shape {obs.shape} holds the "
+            "channels cannot be told from its shape",
+            fix="set policy.image_channels to first or last",
+        )
+    return obs
+
+
+def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknown"]:
+    """The end with 1 to 16 entries that is the shorter of the two."""
+    first, last = shape[0], shape[-1]
+    if len(shape) == 2 or (last <= 16 and last < first):
+        return "last"
+    return "first" if first <= 16 and first < last else "unknown"
+
+
+def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> Parts:
+    named = space.spaces.items() if kind == "Dict" else enumerate(space.spaces)
+    parts = Parts(kind, tuple((str(name), observation(entry)) for name, entry in named))
+    names = [name for name, _ in parts._leaves()]
+    if len(set(names)) < len(names) or not all(names):
+        raise EnvError(f"the entries of {space} have no distinct names: {names}")
+    return parts
+
+
+def _counts(space: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    n, first = (tuple(int(x) for x in np.ravel(a)) for a in (space.nvec, space.start))
+    return tuple(space.shape), n, first
 
 
 def _limits(space: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -57,6 +57,15 @@ def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
     return gae(reward, nothing, nothing, done, done, gamma=gamma, lam=1.0)[0]
 
 
+def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
+    """Discounted rewards of a step's whole episode, the same for each of its steps."""
+    total = reward_to_go(reward, done, gamma=gamma)
+    start = np.concatenate([np.ones_like(done[:1]), done[:-1]])
+    for t in range(1, len(total)):
+        total[t] = np.where(start[t], total[t], total[t - 1])
+    return total
+
+
 def discounted_so_far(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:
     """Discounted sum of the rewards an episode has given up to each step, `carry` [N] coming in
     from the rollout before. Its spread is the scale by which rewards are normalised."""

@@ -24,6 +24,7 @@ from gymnast.errors import CheckpointError
 from gymnast.runs import document, durable
 from gymnast.runs.reference import pick
 from gymnast.runs.run import read_info
+from gymnast.runs.tensors import pack, unpack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,9 +51,7 @@ class Checkpoint:
     """Newer checkpoints that were damaged, one sentence each; to be shown to the user."""
 
     def tensors(self, stem: str) -> dict[str, np.ndarray]:
-        from safetensors.numpy import load
-
-        return load(self._file(f"{stem}.safetensors"))
+        return unpack(self._file(f"{stem}.safetensors"))
 
     def document(self, stem: str) -> Any:
         return document.loads(self._file(f"{stem}.json"))
@@ -85,7 +84,7 @@ def write(
 
     A failure at any point, a full disk included, leaves every earlier checkpoint as it was.
     """
-    files = {f"{stem}.safetensors": _pack(arrays) for stem, arrays in tensors.items()}
+    files = {f"{stem}.safetensors": pack(arrays) for stem, arrays in tensors.items()}
     files |= {f"{stem}.json": document.dumps(d).encode() for stem, d in (documents or {}).items()}
     files |= {name: text.encode() for name, text in (texts or {}).items()}
     hashes = {name: sha256(content).hexdigest() for name, content in files.items()}
@@ -225,14 +224,6 @@ def supersede(run_dir: Path, after: int) -> list[int]:
     if later:
         durable.sync_directory(folder)
     return list(later)
-
-
-def _pack(arrays: Mapping[str, np.ndarray]) -> bytes:
-    import numpy as np
-    from safetensors.numpy import save
-
-    # safetensors writes memory as it lies: a transposed view would come back scrambled
-    return save({name: np.asarray(array, order="C") for name, array in arrays.items()})
 
 
 def _put(draft: Path, final: Path) -> None:

@@ -50,6 +50,8 @@ def _scan(runs_dir: Path) -> dict[str, Stamp]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     for name in names:
+        if name.startswith("."):  # being deleted
+            continue
         with suppress(OSError):  # not a run, or one being created
             stat = os.stat(runs_dir / name / "run.json")
             stamps[name] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -3,7 +3,7 @@
 run.json         what it is and how it stands: the truth about a run
 config.yaml      the resolved config        provenance.json  where each value came from
 metrics.db       the metric record          events.jsonl     whatever changed the run
-checkpoints/ traces/ log.txt inbox/         lock, heartbeat  who writes it
+checkpoints/ traces/ videos/ log.txt inbox/ lock, heartbeat  who writes it
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import shutil
 import socket
 import string
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,8 @@ class Run:
         from gymnast.runs import machine
 
         check_name(name)
+        for tag in tags:
+            check_tag(tag)
         now = time.time()
         path = claimed or claim(runs_dir)
         run = Run(path)
@@ -119,9 +121,25 @@ class Run:
         status = fields.get("status", "running")
         if status not in STATUSES:
             raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
+        self.change(lambda _: fields)
+
+    def change(self, fields: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """The same where the new fields depend on what run.json says."""
         with lock.briefly(self.path / ".update-lock"):
-            changed = self.info | fields | {"updated": time.time()}
+            before = self.info
+            changed = before | fields(before) | {"updated": time.time()}
             durable.replace(self.path / "run.json", document.dumps(changed, indent=1).encode())
+
+    def tag(self, tags: Sequence[str], *, remove: bool = False) -> None:
+        """Add tags, each once and in order, or take them away."""
+
+        def changed(info: dict[str, Any]) -> dict[str, Any]:
+            others = [tag for tag in info["tags"] if tag not in tags]
+            return {"tags": others if remove else list(dict.fromkeys([*info["tags"], *tags]))}
+
+        for tag in tags:
+            check_tag(tag)
+        self.change(changed)
 
     @contextmanager
     def writer(self) -> Iterator[Run]:
@@ -225,6 +243,20 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     return info["status"] if alive else "lost"
 
 
+def check_name(name: str) -> None:
+    """Refuse names that would mean something else where a run is asked for."""
+    if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
+        raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
+    if name.startswith(("@", "-", ".")):
+        raise RunError(f"{name!r} cannot name a run", fix="begin with a letter or a number")
+
+
+def check_tag(tag: str) -> None:
+    """Refuse what `gymnast runs tag=...` could not find again."""
+    if not tag or tag.startswith("-") or any(c.isspace() or not c.isprintable() for c in tag):
+        raise RunError(f"{tag!r} cannot be a tag", fix="one word that does not begin with -")
+
+
 def claim(runs_dir: Path) -> Path:
     """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
     with durable.explained(runs_dir):
@@ -238,14 +270,6 @@ def claim(runs_dir: Path) -> Path:
             except FileExistsError:
                 continue
             return path
-
-
-def check_name(name: str) -> None:
-    """Refuse names that would mean something else where a run is asked for."""
-    if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
-        raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
-    if name.startswith(("@", "-", ".")):
-        raise RunError(f"{name!r} cannot name a run", fix="begin with a letter or a number")
 
 
 def _text(path: Path) -> str:

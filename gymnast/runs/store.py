@@ -101,13 +101,18 @@ def _chosen_by_rank(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]
     if rank == "@last" and not env and runs:
         return runs[0]
     if rank == "@best":
-        found = best([run for run in runs if not env or env in (run["env"], run["preset"])])
+        found = best([run for run in runs if not env or env in _called(run)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
         known = ", ".join(sorted({run["env"] for run in runs if _low(run) is not None}))
         raise RunError(f"no run{where} has a score", fix=f"scored so far: {known or 'none'}")
     raise RunError(f"{name!r} names no run", fix="use @last, @best or @best:ENV")
+
+
+def _called(run: dict[str, Any]) -> tuple[str, ...]:
+    """Whatever `@best:ENV` may mean by ENV."""
+    return run["env"], run["preset"], run["preset"].rpartition(":")[0]
 
 
 def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ and replays are made from these, never by asking the policy again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable
+from gymnast.runs import durable
+from gymnast.runs.tensors import header_of, pack, unpack
 
 VERSION = 1
 _STEPPED = ("action", "reward", "value", "dist")
@@ -61,8 +61,6 @@ class Trace:
 
 def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any]) -> None:
     """Store episodes of one environment and one policy in a new or replaced file, atomically."""
-    from safetensors.numpy import save
-
     arrays = {
         name: np.array([getattr(e, name) for e in episodes], dtype)
         for name, dtype in _SINGLE.items()
@@ -76,22 +74,18 @@ def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any])
     if seen:
         arrays["obs"] = np.concatenate(seen)
     _check(arrays, path)
-    header = document.dumps({"version": VERSION, "meta": dict(meta)})
-    # a single entry: the order of several would differ from file to file
-    content = save({k: np.asarray(v, order="C") for k, v in arrays.items()}, {"gymnast": header})
     path.parent.mkdir(parents=True, exist_ok=True)
-    durable.replace(path, content)
+    durable.replace(path, pack(arrays, {"version": VERSION, "meta": dict(meta)}))
 
 
 def read_traces(path: Path) -> list[Trace]:
     """The episodes of a file, in the order they were written."""
     from safetensors import SafetensorError
-    from safetensors.numpy import load
 
     content = _content(path)
     _header(path, content)
     try:
-        arrays = load(content)
+        arrays = unpack(content)
     except SafetensorError as error:
         raise RunError(f"traces are damaged: {error}", at=str(path)) from error
     offset, obs_offset = arrays["offset"], arrays["obs_offset"]
@@ -131,12 +125,10 @@ def _content(path: Path) -> bytes:
 
 
 def _header(path: Path, content: bytes) -> dict[str, Any]:
-    """Our own part of the header: its length comes first (8 bytes), then JSON."""
     try:
-        length = int.from_bytes(content[:8], "little")
-        header = document.loads(json.loads(content[8 : 8 + length])["__metadata__"]["gymnast"])
+        header = header_of(content)
         version = header["version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError("is not a file of traces, or damaged", at=str(path)) from error
     if version != VERSION:
         problem = f"trace format {version} is not known here (this is {VERSION})"

@@ -23,6 +23,15 @@ def count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
+def size(n_bytes: float) -> str:
+    """Bytes in decimal units, as disks are sold."""
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.1f} GB"
+
+
 def duration(seconds: float | None) -> str:
     if seconds is None:
         return "-"

@@ -6,15 +6,17 @@ runs, and evaluating here or in another process gives the same numbers.
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess, replays_exactly, same_episode
+from gymnast.envs.backend import Backend, Fault, refuse, replays_exactly, same_episode
+from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
@@ -86,7 +88,10 @@ class Evaluator:
         self.cfg = cfg
         limit = cfg.eval.max_episode_steps
         self.envs = InProcess(
-            lambda: make_env(cfg.env, max_episode_steps=limit), cfg.eval.n_envs, cfg.env.id
+            lambda: make_env(cfg.env, max_episode_steps=limit),
+            cfg.eval.n_envs,
+            cfg.env.id,
+            masked=cfg.env.action_mask,
         )
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._every_start: tuple[int, ...] | None = None
@@ -107,8 +112,18 @@ class Evaluator:
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
         return Plan(seeds, steps=steps, deterministic=cfg.deterministic)
 
-    def evaluate(self, policy: Policy, version: int, plan: Plan) -> tuple[Evaluation, list[Trace]]:
-        traces = sorted(play(policy, self.envs, plan, version), key=lambda found: found[0])
+    def evaluate(
+        self,
+        policy: Policy,
+        version: int,
+        plan: Plan,
+        beat: Callable[[], None] = lambda: None,
+    ) -> tuple[Evaluation, list[Trace]]:
+        """`beat` is called at every vector step."""
+        env = self.cfg.env
+        attempts = env.max_faults if env.on_fault == "restart" else 1
+        played = play(policy, self.envs, plan, version, attempts=attempts, beat=beat)
+        traces = sorted(played, key=lambda found: found[0])
         episodes = [trace for _, trace in traces]
         evaluation = Evaluation(
             version=version,
@@ -125,28 +140,42 @@ class Evaluator:
         self.envs.close()
 
 
-def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[tuple[int, Trace]]:
-    """Play every episode of the plan to its end; (place in the plan, what happened)."""
+def play(
+    policy: Policy,
+    envs: Backend,
+    plan: Plan,
+    version: int,
+    *,
+    attempts: int = 1,
+    beat: Callable[[], None] = lambda: None,
+) -> Iterator[tuple[int, Trace]]:
+    """Play every episode of the plan to its end; (place in the plan, what happened). An episode that
+    a fault of the environment broke is begun again, with the same seed."""
     waiting = iter(enumerate(plan.seeds))
     playing: dict[int, _Playing] = {}
     past: list[tuple[Array, Array, Array, Array]] = []
     steps = 0
 
-    def begin(copy: int) -> None:
+    def begin(copy: int, broken: _Playing | None = None) -> None:
         playing.pop(copy, None)
         enough = plan.steps is not None and steps >= plan.steps
-        upcoming = None if enough else next(waiting, None)
+        upcoming = broken.which if broken else None if enough else next(waiting, None)
         if upcoming is not None:
             place, seed = upcoming
-            envs.reset([copy], [seed])
+            left = broken.attempts if broken else attempts
+            while faults := envs.reset([copy], [seed]):
+                left = _one_less(left, envs, faults[0])
             noise = None if plan.deterministic else stream(seed, "evaluation noise")
-            playing[copy] = _Playing(place, seed, len(past), noise)
+            playing[copy] = _Playing(place, seed, len(past), noise, left)
 
     for copy in range(envs.n_envs):
         begin(copy)
     while playing:
+        beat()
         shown = envs.obs.copy()
-        dist = policy.dist(shown)  # always of all copies: row sums must not depend on who plays
+        dist = policy.dist(
+            shown, envs.mask
+        )  # always of all copies: row sums must not depend on who plays
         action = policy.head.mode(dist)
         if not plan.deterministic:
             for copy, episode in playing.items():
@@ -155,9 +184,13 @@ def play(policy: Policy, envs: InProcess, plan: Plan, version: int) -> Iterator[
         step = envs.step(env_action, None if len(playing) == envs.n_envs else list(playing))
         past.append((shown, env_action, step.reward.copy(), dist))
         steps += len(playing)
+        for fault in {fault.copy: fault for fault in step.faults}.values():
+            broken = playing[fault.copy]
+            left = _one_less(broken.attempts, envs, fault)
+            begin(fault.copy, replace(broken, attempts=left))
         done = step.terminated | step.truncated
         if done.any():
-            for copy in [copy for copy in playing if done[copy]]:
+            for copy in [c for c in playing if done[c] and playing[c].began < len(past)]:
                 episode, columns = playing[copy], _columns(past[playing[copy].began :], copy)
                 final = step.obs[copy].copy()
                 ended = bool(step.terminated[copy])
@@ -177,10 +210,23 @@ class _Playing:
     began: int
     """Vector steps played before it."""
     noise: np.random.Generator | None
+    attempts: int
+    """How many more faults of the environment end it for good."""
+
+    @property
+    def which(self) -> tuple[int, int]:
+        return self.place, self.seed
 
     def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
         return policy.head.noise(self.noise, ())
+
+
+def _one_less(attempts: int, envs: Backend, fault: Fault) -> int:
+    if attempts <= 1:
+        refuse(envs.name, [fault])
+    logging.getLogger("gymnast").warning("%s: %s\n%s", envs.name, fault.what, fault.traceback)
+    return attempts - 1
 
 
 def _columns(past: list[tuple[Array, Array, Array, Array]], copy: int) -> list[Array]:
@@ -212,13 +258,13 @@ def _trace(
     )
 
 
-def every_start(envs: InProcess) -> list[int]:
+def every_start(envs: Backend) -> list[int]:
     """One seed for each distinct first observation: a sweep over seeds until no new one turns up."""
     refuse_uncountable(envs.obs_space)
     found: dict[int, int] = {}
     seed = fruitless = 0
     while fruitless < 20 * (len(found) + 10):
-        envs.reset([0], [seed])
+        refuse(envs.name, envs.reset([0], [seed]))
         first = int(envs.obs[0])
         fruitless = fruitless + 1 if first in found else 0
         found.setdefault(first, seed)
@@ -226,13 +272,13 @@ def every_start(envs: InProcess) -> list[int]:
     return [found[first] for first in sorted(found)]
 
 
-def starts_decide(envs: InProcess) -> bool:
+def starts_decide(envs: Backend) -> bool:
     """Whether nothing but the first observation differs between seeds: no luck on the way. Tried on
     two seeds with the same start."""
     seed_of: dict[int, int] = {}
     seed = 0
     while True:
-        envs.reset([0], [seed])
+        refuse(envs.name, envs.reset([0], [seed]))
         first = int(envs.obs[0])
         if first in seed_of:
             return same_episode(envs, seed_of[first], seed)

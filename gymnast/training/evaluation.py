@@ -65,38 +65,46 @@ class Inline:
         self.evaluator.close()
 
 
+ALIVE = "alive"
+"""What the child says now and then while it plays."""
+ALIVE_SECONDS = 2.0
+
+
 class Process:
-    """A child that holds its own environments; started with the first job, ends with the pipe."""
+    """A child that holds its own environments; started with the first job, ends with the pipe. One
+    that dies or hangs is replaced and gets its job again: the same seeds, the same result."""
 
     def __init__(self, cfg: Config[Any], tell: Callable[[str], None]) -> None:
         """`tell` gets whatever the child prints: warnings, tracebacks."""
         self.cfg, self.tell = cfg, tell
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._job: Job | None = None
+        self._lost = 0
+        """Children lost over the job."""
 
     def submit(self, job: Job) -> None:
+        self._job, self._lost = job, 0
         try:
-            if self._connection is None:
-                self._connection = self._start()
-                self._connection.send(self.cfg)
-            self._connection.send(job)
+            self._send()
         except OSError:
-            raise self._died() from None
+            self._replace(self._died())
 
     def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
-        assert self._connection is not None
-        while not self._connection.poll(0.05):
-            if give_up():
-                return None
-        try:
-            answer = self._connection.recv()
-        except (EOFError, OSError):
-            if give_up():
-                return None
-            raise self._died() from None
-        if isinstance(answer, GymnastError):
-            raise answer
-        return answer
+        while True:
+            try:
+                answer = self._answer(give_up)
+            except (EOFError, OSError):
+                if give_up():
+                    return None
+                self._replace(self._died())
+                continue
+            except _Silence as silence:
+                self._replace(str(silence))
+                continue
+            if isinstance(answer, GymnastError):
+                raise answer
+            return answer
 
     def close(self) -> None:
         if self._child is not None and self._connection is not None:
@@ -104,10 +112,38 @@ class Process:
             self._child.kill()  # it holds nothing that is not already on the disk
             self._child.wait()
 
-    def _died(self) -> EnvError:
-        code = self._child.wait() if self._child else "unknown"
-        what = f"the evaluation process died with exit code {code}"
-        return EnvError(what, fix="see the run's log.txt")
+    def _answer(self, give_up: Callable[[], bool]) -> Any:
+        """What the child makes of the job; None if give_up() comes first."""
+        assert self._connection is not None
+        heard = time.monotonic()
+        while True:
+            if self._connection.poll(0.05):
+                answer = self._connection.recv()
+                if answer != ALIVE:
+                    return answer
+                heard = time.monotonic()
+            elif give_up():
+                return None
+            elif time.monotonic() - heard > self.cfg.env.timeout + ALIVE_SECONDS:
+                raise _Silence(f"said nothing for {time.monotonic() - heard:.0f} s")
+
+    def _send(self) -> None:
+        if self._connection is None:
+            self._connection = self._start()
+            self._connection.send(self.cfg)
+        self._connection.send(self._job)
+
+    def _replace(self, why: str) -> None:
+        """Another child for the same job, unless too many were lost over it."""
+        self.close()
+        self._connection, self._lost = None, self._lost + 1
+        self.tell(f"evaluation: the process {why}")
+        if self._lost >= self.cfg.env.max_faults or self.cfg.env.on_fault == "stop":
+            raise EnvError(f"the evaluation process {why}", fix="see the run's log.txt")
+        self._send()
+
+    def _died(self) -> str:
+        return f"died with exit code {self._child.wait() if self._child else 'unknown'}"
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
@@ -128,11 +164,17 @@ class Process:
             self.tell(f"evaluation: {line.decode(errors='replace').rstrip()}")
 
 
-def perform(evaluator: Evaluator, job: Job) -> Evaluation:
+class _Silence(Exception):
+    """The child may be hanging in an environment."""
+
+
+def perform(evaluator: Evaluator, job: Job, beat: Callable[[], None] = lambda: None) -> Evaluation:
+    """`beat` is called at every step that is played."""
     began = time.perf_counter()
     policy = Policy.from_spec(job.spec)
     policy.load(job.arrays)
-    evaluation, traces = evaluator.evaluate(policy, job.version, evaluator.plan(job.which))
+    plan = evaluator.plan(job.which)
+    evaluation, traces = evaluator.evaluate(policy, job.version, plan, beat)
     if job.traces is not None:
         write_traces(job.traces, traces, {"kind": job.which, "version": job.version})
     return replace(evaluation, seconds=time.perf_counter() - began)

@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 import traceback
 from multiprocessing.connection import Connection
 
 from gymnast.errors import EnvError, GymnastError
 from gymnast.training.evaluate import Evaluator
-from gymnast.training.evaluation import perform
+from gymnast.training.evaluation import ALIVE, ALIVE_SECONDS, perform
+
+
+class Beat:
+    """Says now and then that all is well."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.said = connection, time.monotonic()
+
+    def __call__(self) -> None:
+        if time.monotonic() - self.said > ALIVE_SECONDS:
+            self.said = time.monotonic()
+            self.connection.send(ALIVE)
 
 
 def main() -> None:
@@ -27,7 +40,7 @@ def main() -> None:
             job = connection.recv()
             try:
                 evaluator = evaluator or Evaluator(cfg)
-                answer = perform(evaluator, job)
+                answer = perform(evaluator, job, Beat(connection))
             except GymnastError as problem:
                 traceback.print_exc()
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)

@@ -46,11 +46,12 @@ class Learner:
     def __init__(self, role: str, obs: Observation, action: Action, cfg: Config[Any]) -> None:
         self.policy = policy_for(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)
+        self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
 
     def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
-        reward = self.reward_scale(rollout.reward, rollout.done, gamma=values.gamma)
+        reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
         if self.reward_scale.mode != "off":
@@ -60,7 +61,7 @@ class Learner:
             metrics["normalize/value_std"] = policy.value_scale.std
         if policy.normalizer is not None and policy.normalizer.mode == "running":
             # only now: the update must see what the policy saw when it acted
-            policy.normalizer.learn(rollout.obs[rollout.valid])
+            policy.normalizer.learn(policy.features.vectors(rollout.obs[rollout.valid]))
             metrics["normalize/obs_count"] = policy.normalizer.moments.count
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
@@ -101,7 +102,7 @@ class Learner:
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """A policy for these spaces, limited where the environment's facts say more than they do."""
     obs = with_declared_ranges(obs, cfg.facts.observations)
-    return Policy(obs, action, cfg.policy, cfg.normalize)
+    return Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
 
 
 def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:

@@ -14,12 +14,15 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
+from gymnast.config.section import Span
+from gymnast.envs.backend import refuse
+from gymnast.errors import EnvError
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -78,6 +81,7 @@ class Loop:
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
+            self.stop_if_given_up()
             self.report()
             reason = reason or self.commands.obey(self)  # while paused, it stays in there
         if reason.is_end:
@@ -90,8 +94,8 @@ class Loop:
         s, clock = self.session, self.session.clock
         values: Any = s.control.values(clock)
         lineup = {role: learner.policy for role, learner in s.learners.items()}
-        n_steps = rollout_length(values.n_steps, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
-        self.collected = collected = s.collector.collect(lineup, n_steps, clock)
+        span = within_budget(values.span(), s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        self.collected = collected = s.collector.collect(lineup, span, clock)
         self.watch.add("env", collected.env_seconds)
         self.watch.add("inference", collected.inference_seconds)
 
@@ -101,28 +105,39 @@ class Loop:
         for role, learner in s.learners.items():
             rollout = collected.rollouts[role]
             order = partial(stream, s.cfg.seed, "batch", role, clock.rollouts)
+            s.recent[role].extend(rollout.episodes)
+            self.row |= scoped(role, episode_row(s.recent[role]))
+            if not rollout.valid.any():
+                continue  # every episode broke, or none is whole yet: nothing to learn from
             metrics, undone = s.transactions[role].learn(learner, rollout, values, order)
             for incident in undone:
                 self.undone(role, incident, rollout, values)
             updates += int(metrics.pop("optim/steps"))
-            s.recent[role].extend(rollout.episodes)
-            about = rollout_row(rollout, learner.policy.head) | episode_row(s.recent[role])
-            self.row |= scoped(role, about | metrics)
+            self.row |= scoped(role, rollout_row(rollout, learner.policy.head) | metrics)
         self.watch.add("update", time.perf_counter() - began)
 
-        steps = n_steps * s.cfg.env.n_envs
-        clock.env_steps += steps
-        clock.vec_steps += n_steps
-        clock.frames += steps * s.cfg.env.frames_per_step
+        clock.env_steps += collected.steps
+        clock.vec_steps += collected.vec_steps
+        clock.frames += collected.steps * s.cfg.env.frames_per_step
         clock.updates += updates
         clock.rollouts += 1
         clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
         s.traces += collected.traces
+        for fault in collected.faults:
+            self.event("fault", env=s.cfg.env.id, **asdict(fault))
+        self.row["rollout/faults"] = len(collected.faults)
 
     def undone(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
         """Keep what a person needs to find out why, and say so."""
         bundle = write_bundle(self.run, self.session, role, incident, rollout, values)
         self.event("update undone", role=role, **asdict(incident), bundle=str(bundle))
+
+    def stop_if_given_up(self) -> None:
+        """A copy of the environment failed too often: end with a checkpoint, from which `resume`
+        begins with fresh copies."""
+        if self.collected is not None and self.collected.failed is not None:
+            self.save("fault")
+            refuse(self.session.cfg.env.id, [self.collected.failed])
 
     def evaluate(self) -> tuple[Reason | None, bool]:
         """Where an evaluation point has come: is there a reason to stop, and was it one?"""
@@ -177,7 +192,11 @@ class Loop:
     def take_result(self) -> Reason | None:
         """Wait for the evaluation under way, put it into the row, and see if it ends the run."""
         s, began = self.session, time.perf_counter()
-        result = s.scores.take(self.interrupts.asked)
+        try:
+            result = s.scores.take(self.interrupts.asked)
+        except EnvError:
+            self.save("fault")  # nothing is learned yet of what comes next: a good place to go on
+            raise
         if result is None:
             return None
         waited = time.perf_counter() - began
@@ -192,9 +211,8 @@ class Loop:
         """Finish the row with clocks and times, and write it."""
         clock = self.session.clock
         assert self.collected is not None
-        steps = sum(r.steps for r in self.collected.rollouts.values())
         before = clock.read(clock.main)
-        seconds, times = self.watch.lap(steps)
+        seconds, times = self.watch.lap(self.collected.steps)
         clock.seconds += seconds
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
@@ -290,12 +308,13 @@ class Loop:
         self.recorder.event({"kind": kind, **counters, **detail})
 
 
-def rollout_length(n_steps: int, n_envs: int, frames_per_step: int, clock: Clock) -> int:
-    """Vector steps of the next rollout: n_steps, or fewer where the budget ends before."""
+def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
+    """The next rollout's length, shortened where the budget ends before."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     left = [
         math.ceil((total - clock.read(name)) / per_step[name])
         for name, total in clock.limits.items()
         if name in per_step
     ]
-    return max(1, min([n_steps, *left]))
+    steps = [*left] if span.steps is None else [span.steps, *left]
+    return replace(span, steps=max(1, min(steps)) if steps else None)

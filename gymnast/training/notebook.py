@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gymnast.errors import UsageError
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Parts, blank, n_options, put_mask
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.prepare import prepare
@@ -66,20 +67,43 @@ class Player:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
 
-    def act(self, obs: Any) -> Any:
-        """The most likely action, as the environment takes it."""
-        return self._each(
-            obs, lambda batch: self.policy.head.for_env(self.policy.act(batch, None)[0])
-        )
+    def act(self, obs: Any, mask: Any = None) -> Any:
+        """The most likely action, as the environment takes it. `mask` is what `info["action_mask"]`
+        holds; of a batch, one each."""
+        rows, one = self._rows(obs)
+        allowed = None
+        if mask is not None:
+            allowed = np.ones((len(rows), n_options(self.policy.action)), dtype=bool)
+            for i, given in enumerate([mask] if one else mask):
+                _refuse(put_mask(self.policy.action, allowed, i, given))
+        action = self.policy.head.for_env(self.policy.act(rows, None, allowed)[0])
+        return action[0] if one else action
 
     def value(self, obs: Any) -> Any:
         """What the critic expects from here on."""
-        return self._each(obs, self.policy.value)
+        rows, one = self._rows(obs)
+        value = self.policy.value(rows)
+        return value[0] if one else value
 
-    def _each(self, obs: Any, answer: Callable[[np.ndarray], np.ndarray]) -> Any:
-        one = np.ndim(obs) == len(self.policy.obs.shape)
-        batch = np.asarray(obs, dtype=self.policy.obs.dtype)
-        return answer(batch[None])[0] if one else answer(batch)
+    def _rows(self, obs: Any) -> tuple[np.ndarray, bool]:
+        """Observations [B, ...], and whether there was a single one. Several dicts or tuples come as
+        a list of them."""
+        space = self.policy.obs
+        if not isinstance(space, Parts):
+            one = np.ndim(obs) == len(space.shape)
+            rows = np.asarray(obs, dtype=space.dtype)
+            return (rows[None] if one else rows), one
+        one = not isinstance(obs, list)
+        several = [obs] if one else obs
+        rows = blank(space, len(several))
+        for i, given in enumerate(several):
+            _refuse(space.put(rows, i, given))
+        return rows, one
+
+
+def _refuse(problem: str | None) -> None:
+    if problem is not None:
+        raise UsageError(problem)
 
 
 def load(run: Run | str, *, runs_dir: str | Path | None = None) -> Player:

@@ -13,7 +13,17 @@ from gymnast.config.saved import values
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
 from gymnast.policy import spaces
-from gymnast.policy.layers import Embedding, Linear, Network
+from gymnast.policy.layers import (
+    Conv,
+    Embedding,
+    Linear,
+    Network,
+    Parallel,
+    Pixels,
+    Stack,
+    walk,
+)
+from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
 from gymnast.training.summary import Preflight
@@ -30,7 +40,7 @@ class Prepared:
     def preflight(self) -> Preflight:
         """What is about to happen, as plain values."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
-        env = self.collector.envs.envs[0]
+        observation, action = self.collector.envs.described
         policies = {
             role: policy_for(obs, action, cfg)
             for role, (obs, action) in self.collector.spaces.items()
@@ -46,8 +56,8 @@ class Prepared:
             has_preset=self.resolved.has_preset,
             seed=cfg.seed,
             n_envs=cfg.env.n_envs,
-            observation=" ".join(str(env.observation_space).split()),
-            action=str(env.action_space),
+            observation=observation,
+            action=action,
             network=" and ".join(network_text(p.network) for p in policies.values()),
             parameters=sum(p.parameters.count for p in policies.values()),
             budget=cfg.stop.limits(),
@@ -64,20 +74,21 @@ class Prepared:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         if self.collector.envs.restore != "replay":
             found.append("this environment does not replay exactly: resume restarts its episodes")
-        spec = self.collector.envs.envs[0].spec
-        if cfg.eval.max_episode_steps is None and (spec is None or spec.max_episode_steps is None):
+        if cfg.eval.max_episode_steps is None and self.collector.envs.time_limit is None:
             found.append(
                 "no time limit is known: an evaluation lasts as long as its episodes do "
                 "(eval.max_episode_steps)"
             )
-        rollout = cfg.env.n_envs * cfg.algo.n_steps
+        rollout = cfg.env.n_envs * (cfg.algo.span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")
         return found
 
 
-def prepare(target: str, overrides: Mapping[str, Any], algo: str | None = None) -> Prepared:
+def prepare(
+    target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
+) -> Prepared:
     """Resolve the config, with defaults for its spaces where there is no preset, and open the
     training environments. Nothing is written."""
     resolved = resolve(target, overrides, algo=algo)
@@ -88,20 +99,32 @@ def prepare(target: str, overrides: Mapping[str, Any], algo: str | None = None) 
         env.close()
         settings = suggested(obs, action, resolved.config.algo.name)
         resolved = resolve(target, overrides, algo=algo, suggested=settings)
-    return Prepared(resolved, open_collector(resolved.config))
+    cfg = in_one_process(resolved.config) if debug else resolved.config
+    return Prepared(resolved, open_collector(cfg))
 
 
 def network_text(network: Network) -> str:
     """`4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`: actor and critic, or trunk and both heads."""
-    stacks = [_widths(stack) for _, stack in network.stacks() if stack]
-    return " | ".join(stacks)
+    if network.module is not None:
+        return f"{network.module.path} -> {network.module.n_outputs} | 1"
+    return " | ".join(_widths(stack) for _, stack in network.stacks() if stack)
 
 
-def _widths(stack: tuple[Any, ...]) -> str:
+def _widths(stack: Stack) -> str:
     widths: list[str] = []
     for layer in stack:
-        if isinstance(layer, Embedding):
-            widths += [f"{layer.n} embedded", str(layer.width)]
-        elif isinstance(layer, Linear):
-            widths += [str(layer.n_out)] if widths else [str(layer.n_in), str(layer.n_out)]
+        match layer:
+            case Embedding(n, width):
+                widths += [f"{n} embedded", str(width)]
+            case Linear(n_in, n_out):
+                widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
+            case Pixels(shape):
+                convolutions = sum(isinstance(one, Conv) for _, one in walk("", stack))
+                widths.append(f"{' x '.join(map(str, shape))} image")
+                widths.append(f"{convolutions} convolutions")
+            case Parallel(_, branches):
+                parts = (f"{name}: {_widths(s)}" if _widths(s) else name for name, s in branches)
+                widths.append(f"({', '.join(parts)})")
+            case _:
+                pass
     return " -> ".join(widths)

@@ -17,6 +17,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.events import DROPPED, stands
 from gymnast.runs.run import Run
 from gymnast.training.commands import adopt
+from gymnast.training.debug import announce, in_one_process
 from gymnast.training.loop import Loop
 from gymnast.training.start import (
     ConsoleFor,
@@ -36,6 +37,7 @@ def resume(
     optimizer: bool = True,
     console: ConsoleFor,
     keyboard: bool = False,
+    debug: bool = False,
 ) -> tuple[Run, Summary]:
     """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
     before = load(run.config(), at=str(run.path / "config.yaml"))
@@ -50,9 +52,10 @@ def resume(
         changed = changed or bool(gone & live.keys())
         _refuse_nothing_to_do(run, saved, changed=changed)
         overlaid(cfg, {k: v for k, v in live.items() if k not in gone})  # or refused in time
-    collector = collector_for(cfg)
+    held = in_one_process(cfg) if debug else cfg
+    collector = collector_for(held)
     refuse_what_cannot_begin(cfg, collector, None)
-    with open_run(run, cfg, collector, console, keyboard=keyboard) as loop:
+    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
@@ -62,6 +65,8 @@ def resume(
             if changed:
                 loop.session.ended = None  # whatever ended it may no longer do so
             _say_what_changed(loop, before, cfg, saved, optimizer=optimizer, overruled=gone)
+        if debug:
+            announce(loop, cfg)
         if cfg != before:
             durable.replace(run.path / "config.yaml", save(cfg).encode())
             origins = document.dumps(dict(provenance), indent=1).encode()

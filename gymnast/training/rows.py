@@ -11,7 +11,9 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
-from gymnast.policy.actions import Categorical, Gaussian
+from gymnast.policy.actions import AnyHead
+from gymnast.policy.observations import numbers_in
+from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Episode, Rollout
 
 WINDOW = 100
@@ -34,22 +36,35 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
     return row
 
 
-def rollout_row(rollout: Rollout, head: Categorical | Gaussian) -> dict[str, float]:
-    reward, action = rollout.reward, rollout.action
-    if isinstance(head, Gaussian):
+def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
+    keep = rollout.valid
+    reward, action = rollout.reward[keep], rollout.action[keep]
+    if isinstance(head.space, Amounts):
         action = head.for_env(action)
-    ended = int(rollout.done.sum())
+    ended = int(rollout.done[keep].sum())
     return {
         "rollout/reward_mean": float(reward.mean()),
         "rollout/reward_std": float(reward.std()),
         "rollout/reward_min": float(reward.min()),
         "rollout/reward_max": float(reward.max()),
-        "rollout/obs_mean": float(rollout.obs.mean(dtype=np.float64)),
-        "rollout/obs_std": float(rollout.obs.std(dtype=np.float64)),
+        **_obs_row(rollout.obs[keep]),
         "rollout/action_mean": float(action.mean(dtype=np.float64)),
         "rollout/action_std": float(action.std(dtype=np.float64)),
         "rollout/episodes": ended,
-        "rollout/truncated_share": int((rollout.done & ~rollout.terminated).sum()) / max(ended, 1),
+        "rollout/truncated_share": int((rollout.done & ~rollout.terminated & keep).sum())
+        / max(ended, 1),
+    }
+
+
+def _obs_row(obs: np.ndarray) -> dict[str, float]:
+    """Of a record, its vectors; of images, nothing."""
+    numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
+    if not numbers:
+        return {}
+    every = np.concatenate([column.ravel() for column in numbers])
+    return {
+        "rollout/obs_mean": float(every.mean(dtype=np.float64)),
+        "rollout/obs_std": float(every.std(dtype=np.float64)),
     }
 
 

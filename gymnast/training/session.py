@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
@@ -11,11 +12,13 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
-from gymnast.envs.inprocess import InProcess, replays_exactly
-from gymnast.envs.make import make_env
+from gymnast.envs.backend import replays_exactly
+from gymnast.envs.open import open_envs
+from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
-from gymnast.policy.spaces import Amounts, Choice, Vector
+from gymnast.policy.action_spaces import Choice, highest_entropy, limits
+from gymnast.policy.observations import vector_of
 from gymnast.rollout import Episode
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
@@ -151,8 +154,16 @@ class Session:
 def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether they replay exactly is declared, or tried."""
     env = cfg.env
-    limit = env.max_episode_steps
-    envs = InProcess(lambda: make_env(env, max_episode_steps=limit), env.n_envs, env.id)
+    if env.backend == "vector" and cfg.algo.span().episodes:
+        what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
+        raise ConfigError(what, fix="set env.backend to inprocess or process")
+    numbers = {name: metric.source for name, metric in cfg.metrics.items()}
+    envs = open_envs(
+        env,
+        limit=env.max_episode_steps,
+        info_keys=sorted(set(numbers.values())),
+        tell=logging.getLogger("gymnast.envs").warning,
+    )
     replays = replays_exactly(envs, cfg.facts.deterministic)
     if not replays:
         envs.restore = "none"
@@ -160,27 +171,30 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     return VectorCollector(
         envs,
         seed=cfg.seed,
-        numbers={name: metric.source for name, metric in cfg.metrics.items()},
+        numbers=numbers,
         traced=lambda seed: episode_seed(seed, "traced") < threshold,
         keep_obs=not replays,
+        on_fault=env.on_fault,
+        max_faults=env.max_faults,
     )
 
 
 def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
     """What bounds the metrics of this task."""
     obs, action = next(iter(collector.spaces.values()))
-    spec = collector.envs.envs[0].spec
+    seen, (low, high) = vector_of(obs), limits(action)
     facts = cfg.facts
     own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
     return Limits(
         n_actions=action.n if isinstance(action, Choice) else None,
-        action_low=min(action.low) if isinstance(action, Amounts) else None,
-        action_high=max(action.high) if isinstance(action, Amounts) else None,
-        obs_low=min(obs.low) if isinstance(obs, Vector) else None,
-        obs_high=max(obs.high) if isinstance(obs, Vector) else None,
+        entropy=highest_entropy(action),
+        action_low=low,
+        action_high=high,
+        obs_low=min(seen.low) if seen else None,
+        obs_high=max(seen.high) if seen else None,
         reward=facts.reward,
         returns=facts.returns,
-        episode_steps=spec.max_episode_steps if spec is not None and own_limit else None,
+        episode_steps=collector.envs.time_limit if own_limit else None,
         epochs=getattr(cfg.algo, "epochs", None),
     )
 

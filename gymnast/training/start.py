@@ -14,8 +14,9 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
-from gymnast.engine.threads import fix_threads
+from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, GymnastError, RunError
+from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
@@ -25,6 +26,7 @@ from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.commands import Commands
+from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import Interrupts
@@ -59,6 +61,7 @@ def begin(
     source: tuple[Run, Checkpoint] | None = None,
     console: ConsoleFor,
     keyboard: bool = False,
+    debug: bool = False,
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from;
     `keyboard`: keys pressed in the terminal are commands."""
@@ -82,8 +85,11 @@ def begin(
             threshold=cfg.facts.threshold,
             repeatable=_repeatable(cfg),
         )
-    with open_run(run, cfg, collector, console, keyboard=keyboard) as loop:
+    held = in_one_process(cfg) if debug else cfg
+    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
         start_fresh(loop, source)
+        if debug:
+            announce(loop, cfg)
         return run, train_to_end(loop)
 
 
@@ -159,6 +165,7 @@ def train_to_end(loop: Loop) -> Summary:
     finally:
         with suppress(GymnastError):  # a full disk has been told of
             loop.commands.refuse_the_rest(loop, "the run had ended")
+    film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 
@@ -175,6 +182,7 @@ def refuse_what_cannot_begin(
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
     load_algorithm(cfg.algo)  # the slow import
+    refuse_missing_device(cfg.device)
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)
         if cfg.eval.starts == "all":

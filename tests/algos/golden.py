@@ -17,29 +17,18 @@ from tests.algos.practice import Practice
 
 FILE = Path(__file__).with_name("golden.json")
 UPDATES = 3
-CASES: dict[str, dict[str, Any]] = {
-    "ppo/choice": {"env.kwargs": {"box": False}},
-    "ppo/amounts": {"env.kwargs": {"box": True}},
+KINDS: dict[str, dict[str, Any]] = {
+    "choice": {"env.kwargs": {"box": False}},
+    "amounts": {"env.kwargs": {"box": True}},
 }
-"""One line per algorithm and kind of action space."""
+"""Settings that make each kind of action space."""
 
 SETTINGS = {
     "seed": 3,
     "env.n_envs": 4,
-    "algo.n_steps": 16,
-    "algo.epochs": 3,
-    "algo.batch_size": "50%",
     "algo.lr": "1e-3 -> 1e-4 @ 0..500",
-    "algo.clip": 0.2,
-    "algo.value_clip": 0.2,
-    "algo.entropy_coef": 0.01,
-    "algo.value_coef": 0.5,
-    "algo.value_loss": "mse",
     "algo.gamma": 0.95,
-    "algo.gae_lambda": 0.9,
     "algo.max_grad_norm": 0.5,
-    "algo.kl_coef": 0.1,
-    "algo.advantage_norm": "minibatch",
     "algo.adam_eps": 1e-5,
     "algo.weight_decay": 0.001,
     "policy.hidden": [16, 16],
@@ -51,10 +40,41 @@ SETTINGS = {
 }
 """All of them, so that another default changes nothing here."""
 
+_CRITIC = {"algo.entropy_coef": 0.01, "algo.value_coef": 0.5, "algo.value_loss": "mse"}
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "ppo": {
+        **_CRITIC,
+        "algo.n_steps": 16,
+        "algo.epochs": 3,
+        "algo.batch_size": "50%",
+        "algo.clip": 0.2,
+        "algo.value_clip": 0.2,
+        "algo.gae_lambda": 0.9,
+        "algo.kl_coef": 0.1,
+        "algo.advantage_norm": "minibatch",
+    },
+    "a2c": {
+        **_CRITIC,
+        "algo.n_steps": 16,
+        "algo.gae_lambda": 0.9,
+        "algo.advantage_norm": "rollout",
+    },
+    "reinforce": {
+        **_CRITIC,
+        "algo.episodes": 3,
+        "algo.returns": "to_go",
+        "algo.baseline": "learned",
+        "algo.advantage_norm": "rollout",
+    },
+}
+"""What each algorithm adds."""
+CASES = [f"{algo}/{kind}" for algo in ALGORITHMS for kind in KINDS]
+
 
 def numbers(case: str) -> list[dict[str, float]]:
     """What each update reports, and a few sums over what it made of the weights."""
-    practice = Practice.on("Script", SETTINGS | CASES[case])
+    algo, kind = case.split("/")
+    practice = Practice.on("Script", SETTINGS | ALGORITHMS[algo] | KINDS[kind], algo=algo)
     found = []
     for _ in range(UPDATES):
         rollout = practice.collect()

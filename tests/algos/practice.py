@@ -15,6 +15,26 @@ from gymnast.training.control import Control
 from gymnast.training.learner import Learner
 from gymnast.training.session import open_collector
 
+IDENTITY = "tests.identity:Identity"
+ACTION_SPACES: dict[str, dict[str, Any]] = {
+    "choice": {"env.kwargs": {"action": "choice"}},
+    "masked choice": {"env.kwargs": {"action": "choice", "masked": True}},
+    "choices": {"env.kwargs": {"action": "choices"}},
+    "masked choices": {"env.kwargs": {"action": "choices", "masked": True}},
+    "switches": {"env.kwargs": {"action": "switches"}},
+    "masked switches": {"env.kwargs": {"action": "switches", "masked": True}},
+    "amounts": {"env.kwargs": {"action": "amounts"}, "policy.log_std": -0.5},
+    "squashed amounts": {
+        "env.kwargs": {"action": "amounts"},
+        "policy.squash": "on",
+        "policy.log_std": -0.5,
+    },
+}
+"""Kind of action -> settings of the identity environment with it."""
+OBSERVATION_SPACES = [
+    *("vector", "category", "categories", "binary", "image", "grey image", "parts", "tuple"),
+]
+
 
 @dataclass
 class Practice:
@@ -24,10 +44,11 @@ class Practice:
     clock: Clock = field(default_factory=Clock)
 
     @classmethod
-    def on(cls, env: str, overrides: dict[str, Any]) -> Practice:
-        """`env`: a name in `tests.scripted`."""
+    def on(cls, env: str, overrides: dict[str, Any], algo: str | None = None) -> Practice:
+        """`env`: a name in `tests.scripted`, or `module:Name`."""
         given = {"stop.env_steps": 1_000_000} | overrides
-        cfg = resolve(f"py:tests.scripted:{env}", given).config
+        path = env if ":" in env else f"tests.scripted:{env}"
+        cfg = resolve(f"py:{path}", given, algo=algo).config
         collector = open_collector(cfg)
         collector.begin()
         learner = Learner("agent", *collector.spaces["agent"], cfg)
@@ -35,7 +56,7 @@ class Practice:
 
     def collect(self) -> Rollout:
         policies = {"agent": self.learner.policy}
-        found = self.collector.collect(policies, self.cfg.algo.n_steps, self.clock)
+        found = self.collector.collect(policies, self.cfg.algo.span(), self.clock)
         return found.rollouts["agent"]
 
     def learn(self, rollout: Rollout) -> dict[str, float]:
@@ -48,3 +69,14 @@ class Practice:
 
     def repeat(self, rollouts: int) -> list[dict[str, float]]:
         return [self.learn(self.collect()) for _ in range(rollouts)]
+
+    def mastery(self, episodes: int = 40) -> float:
+        """Mean reward per step of the greedy policy; an identity environment pays at most 1."""
+        envs, policy = self.collector.envs, self.learner.policy
+        every = list(range(envs.n_envs))
+        total = 0.0
+        for first in range(0, episodes * 1000, 1000):
+            envs.reset(every, [first + copy for copy in every])
+            action = policy.act(envs.obs, None, envs.mask)[0]
+            total += float(envs.step(policy.head.for_env(action)).reward.mean())
+        return total / episodes

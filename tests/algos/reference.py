@@ -1,4 +1,5 @@
-"""PPO's mathematics written anew, in float64, from the paper; and updates to hold against it."""
+"""The algorithms' mathematics written anew, in float64, from the papers; and updates to hold against
+it."""
 
 from __future__ import annotations
 
@@ -29,6 +30,12 @@ BASE = {
 }
 
 
+_PPO_ONLY = {
+    "a2c": ("algo.batch_size", "algo.clip"),
+    "reinforce": ("algo.batch_size", "algo.clip", "algo.gae_lambda", "algo.n_steps"),
+}
+
+
 class Recorded(np.random.Generator):
     """A stream that remembers the orders it gave."""
 
@@ -41,10 +48,11 @@ class Recorded(np.random.Generator):
         return self.orders[-1]
 
 
-def practised(box: bool, overrides: dict[str, Any]) -> tuple[Practice, Rollout]:
+def practised(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[Practice, Rollout]:
     """A policy that has moved on since it collected the rollout, so that ratios are not 1."""
-    given = BASE | {"env.kwargs": {"box": box}} | overrides
-    practice = Practice.on("Script", given)
+    base = BASE if algo == "ppo" else {k: v for k, v in BASE.items() if k not in _PPO_ONLY[algo]}
+    given = base | {"env.kwargs": {"box": box}} | overrides
+    practice = Practice.on("Script", given, algo=algo)
     rng = np.random.default_rng(1)
     flat = practice.learner.policy.parameters
     for view in flat.views.values():
@@ -162,3 +170,38 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
     loss = loss - value_of.entropy_coef * new.entropy().mean() + value_of.kl_coef * divergence
     parts = {"policy/loss": surrogate, "value/loss": critic.mean(), "loss/total": loss}
     return loss, {name: float(x.detach()) for name, x in parts.items()}, weights
+
+
+def slow_policy_gradient(
+    practice: Practice, rollout: Rollout, advantage: np.ndarray, target: np.ndarray | None
+) -> tuple[Any, dict[str, torch.Tensor]]:
+    """-mean(log pi(a|s) A), the critic's squared error if it has targets, minus the entropy bonus,
+    over valid steps; and the weights it can be differentiated by."""
+    algo, keep = Control(practice.cfg.algo).values(practice.clock), rollout.valid
+    weights = {
+        name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
+        for name, view in practice.learner.policy.parameters.views.items()
+    }
+    output, value = forward(practice, weights, rollout.obs[keep])
+    if "actor.log_std" in weights:
+        output = torch.cat([output, weights["actor.log_std"].expand_as(output)], -1)
+    dist = torch_distribution(practice, output, None)
+    gain = torch.from_numpy(advantage[keep])
+    loss = -(dist.log_prob(torch.from_numpy(rollout.action[keep])) * gain).mean()
+    if target is not None:
+        loss = loss + algo.value_coef * ((value - torch.from_numpy(target[keep])) ** 2).mean()
+    return loss - algo.entropy_coef * dist.entropy().mean(), weights
+
+
+def same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
+    parameters = practice.learner.policy.parameters
+    gradient = parameters.views_of(practice.learner.algorithm.descent.network.gradient)
+    expected = {name: _grad(w) for name, w in weights.items()}
+    size = max(float(np.abs(g).max()) for g in expected.values())
+    assert size > 1e-3
+    for name, grad in expected.items():
+        assert np.allclose(gradient[name], grad, rtol=1e-3, atol=2e-5 * size), name
+
+
+def _grad(weight: torch.Tensor) -> np.ndarray:
+    return np.zeros(weight.shape) if weight.grad is None else weight.grad.numpy()

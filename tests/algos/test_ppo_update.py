@@ -69,7 +69,7 @@ def test_gradients_are_limited_only_where_a_limit_is_set():
         practice, rollout = practised(False, STILL | {"algo.max_grad_norm": limit})
         metrics = updated(practice, rollout, Recorded())
         assert metrics["optim/clipped_share"] == share
-        applied = np.linalg.norm(practice.learner.algorithm.network.gradient)
+        applied = np.linalg.norm(practice.learner.algorithm.descent.network.gradient)
         if limit == 1e-3:
             assert applied == pytest.approx(1e-3, rel=1e-2)
             assert metrics["optim/grad_norm"] > 0.1
@@ -116,7 +116,7 @@ def test_the_optimiser_forgets_only_where_the_learning_rate_jumps_that_far():
     def steps_after(lr: float, factor: float | None) -> int:
         values = base.model_copy(update={"lr": lr, "reset_optimizer_on_lr_jump": factor})
         algorithm.update(rollout, values, Recorded())
-        return algorithm.optimizer.steps
+        return algorithm.descent.optimizer.steps
 
     assert [steps_after(1e-3, 3.0), steps_after(5e-4, 3.0), steps_after(1e-3, 3.0)] == [1, 2, 3]
     assert steps_after(1e-4, 3.0) == 1  # down by ten
@@ -138,7 +138,7 @@ def test_the_optimiser_and_its_last_learning_rate_come_back_from_their_state():
         updated(practice, rollout, Recorded(5))
     flats = [p.learner.policy.parameters.flat for p in (first, second)]
     assert np.array_equal(*flats)
-    assert second.learner.algorithm.last_lr == first.learner.algorithm.last_lr
+    assert second.learner.algorithm.descent._last_lr == first.learner.algorithm.descent._last_lr
 
 
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])

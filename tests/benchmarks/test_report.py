@@ -9,10 +9,13 @@ from benchmarks import report
 from benchmarks.tasks import TASKS
 
 FOUND = json.loads(report.SOURCE.read_text())
+BACKENDS = json.loads(report.BACKENDS.read_text())
 
 
 def test_the_page_is_what_the_stored_samples_make():
-    assert report.PAGE.read_text() == report.page(FOUND), "run `python -m benchmarks.report`"
+    assert report.PAGE.read_text() == report.page(FOUND, BACKENDS), (
+        "run `python -m benchmarks.report`"
+    )
 
 
 def test_every_task_is_measured_at_least_three_times_with_equal_work():
@@ -36,3 +39,21 @@ def test_ratios_are_of_cpu_seconds_for_the_same_steps():
 def test_training_is_at_least_a_fifth_faster_than_sb3_on_every_task():
     for letter, samples in FOUND["tasks"].items():
         assert median(report.ratios(samples)) >= 1.2, letter
+
+
+def test_every_backend_is_measured_at_least_five_times_beside_gymnasiums_vectors():
+    for task in BACKENDS["tasks"]:
+        assert {"inprocess", "process", "SyncVectorEnv", "AsyncVectorEnv"} <= set(task["samples"])
+        assert min(map(len, task["samples"].values())) >= 5
+
+
+def test_workers_cost_less_than_gymnasiums_and_copies_here_hardly_more_than_there():
+    for task in BACKENDS["tasks"]:
+        samples = task["samples"]
+        assert median(report.backend_ratios(samples, "process", "AsyncVectorEnv")) >= 2.0
+        assert median(report.backend_ratios(samples, "inprocess", "SyncVectorEnv")) >= 0.8
+
+
+def test_workers_step_cartpole_more_than_30_thousand_times_a_second():
+    (task,) = [t for t in BACKENDS["tasks"] if (t["env"], t["n_envs"]) == ("CartPole-v1", 16)]
+    assert max(report.speed(one, "wall") for one in task["samples"]["process"]) > 30_000

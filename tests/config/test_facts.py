@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import gymnasium as gym
 import numpy as np
+import pygame
 import pytest
 
 from gymnast.config.config import Config
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.resolve import resolve
+from gymnast.play.keys import Keys
 
 TARGETS = [
     f"{preset.name}:{variant}"
@@ -48,6 +50,18 @@ def test_there_is_a_label_for_every_action(config, env):
     n = space.n if isinstance(space, gym.spaces.Discrete) else int(np.prod(space.shape))
     assert len(config.facts.actions) == n
     assert len(set(config.facts.actions)) == n
+
+
+def test_keys_exist_and_reach_every_action(config, env):
+    keys = Keys(env.action_space, config.facts)  # refuses actions that are not of the space
+    assert config.facts.keys
+    for key in config.facts.keys:
+        assert hasattr(pygame, f"K_{key.upper() if len(key) > 1 else key}")
+    if isinstance(env.action_space, gym.spaces.Discrete):
+        reached = {keys.action([key]) for key in config.facts.keys} | {config.facts.idle}
+        assert reached >= set(range(env.action_space.n))
+    elif config.facts.idle is not None:
+        assert env.action_space.contains(keys.action([]))
 
 
 def test_observation_ranges_are_those_of_the_environment(config, env):

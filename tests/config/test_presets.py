@@ -66,7 +66,11 @@ def test_a_name_without_an_environment_is_refused(name):
     ("text", "line", "problem"),
     [
         ("algo: {lr: 1}", 1, "algo: belongs into a variant"),
-        ("default: pp", 1, "default: no variant pp (known: ppo); did you mean ppo?"),
+        (
+            "default: pp",
+            1,
+            "default: no variant pp (known: ppo, a2c, reinforce); did you mean ppo?",
+        ),
         ("variants:\n  fast: {}", 2, "variants.fast: says no algorithm"),
         ("variants:\n  fast: {extends: ppp}", 2, "variants.fast.extends: no variant ppp"),
         ("variants:\n  best: {extends: ppo}", 2, "variants.best: names a checkpoint"),

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,16 @@ def main() -> None:
     parser.add_argument("--env", default="CartPole-v1")
     parser.add_argument("--env-steps", default="12k")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", dest="settings", action="append", default=[])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = kill_and_compare(
-            Path(folder), options.env, options.env_steps, options.kills, options.seed
+            Path(folder),
+            options.env,
+            options.env_steps,
+            options.kills,
+            options.seed,
+            options.settings,
         )
     about = {
         "command": f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}",
@@ -65,11 +72,11 @@ def main() -> None:
 
 
 def kill_and_compare(
-    runs_dir: Path, env: str, env_steps: str, kills: int, seed: int
+    runs_dir: Path, env: str, env_steps: str, kills: int, seed: int, more: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Runs killed again and again until `kills` are spent, each compared with an untouched one."""
     train = ["train", env, "--env-steps", env_steps, "--quiet"]
-    train += [word for setting in SETTINGS for word in ("--set", setting)]
+    train += [word for setting in (*SETTINGS, *more) for word in ("--set", setting)]
     _gymnast(runs_dir, *train, "--name", "untouched").check()
     untouched, _ = store.resolve("untouched", runs_dir)
 

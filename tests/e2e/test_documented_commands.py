@@ -17,7 +17,8 @@ from gymnast.jobs.standing import living_jobs
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SMALL = (
-    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set env.n_envs=2 --set algo.n_steps=64"
+    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set eval.max_episode_steps=50 "
+    "--set env.n_envs=2 --set algo.n_steps=64"
 )
 
 

@@ -84,8 +84,10 @@ def test_two_processes_never_write_one_run(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path):
-    result = kill_and_compare(tmp_path, "CartPole-v1", "12k", kills=10, seed=0)
+@pytest.mark.parametrize("backend", ["inprocess", "process"])
+def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path, backend: str):
+    where = [f"env.backend={backend}"]
+    result = kill_and_compare(tmp_path, "CartPole-v1", "12k", kills=10, seed=0, more=where)
     assert result["unloadable"] == []
     assert result["differences"] == []
     assert result["kills"] == 10

@@ -14,6 +14,7 @@ from gymnast.envs.make import make_env
 from gymnast.policy.actions import Gaussian
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import with_declared_ranges
+from gymnast.training.network_report import start
 
 SHIPPED = [
     f"{name}:{variant}"
@@ -37,6 +38,7 @@ def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
     policy = Policy(obs, envs.action_space, cfg.policy, cfg.normalize)
     policy.initialize(seed, "agent")
 
+    assert start(policy, np.stack(shown))["uniform"]  # as `gymnast net` says it
     dist = policy.dist(np.stack(shown))
     head = policy.head
     if isinstance(head, Gaussian):

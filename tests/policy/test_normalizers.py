@@ -97,7 +97,7 @@ def test_rewards_are_divided_by_the_spread_of_the_discounted_return_over_all_rol
     scale = RewardScale("running", 4)
     reward, done = RNG.normal(3, 5, (60, 4)), RNG.random((60, 4)) < 0.1
     parts = zip(np.split(reward, 3), np.split(done, 3), strict=True)
-    scaled = [scale(r, d, gamma=0.9) for r, d in parts]
+    scaled = [scale(r, d, np.ones_like(d), gamma=0.9) for r, d in parts]
     spread = slow_returns(reward, done, 0.9).std()
     assert scale.scale == pytest.approx(spread, rel=1e-9)
     assert np.allclose(scaled[-1], reward[40:] / spread)
@@ -106,14 +106,14 @@ def test_rewards_are_divided_by_the_spread_of_the_discounted_return_over_all_rol
 def test_zero_rewards_stay_zero_and_the_sign_is_never_changed():
     scale = RewardScale("running", 2)
     nothing = np.zeros((5, 2))
-    assert not scale(nothing, nothing.astype(bool), gamma=0.99).any()
+    assert not scale(nothing, nothing.astype(bool), nothing == 0, gamma=0.99).any()
     reward = RNG.normal(100, 1, (50, 2))
-    assert (scale(reward, np.zeros((50, 2), bool), gamma=0.99) > 0).all()
+    assert (scale(reward, np.zeros((50, 2), bool), reward > 0, gamma=0.99) > 0).all()
 
 
 def test_reward_scaling_that_is_off_hands_rewards_through():
     reward = RNG.normal(size=(5, 2))
-    assert RewardScale("off", 2)(reward, np.zeros((5, 2), bool), gamma=0.9) is reward
+    assert RewardScale("off", 2)(reward, np.zeros((5, 2), bool), reward > 0, gamma=0.9) is reward
 
 
 def popart_policy() -> Policy:

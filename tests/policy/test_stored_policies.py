@@ -9,15 +9,38 @@ import pytest
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.errors import EnvError
 from gymnast.policy import spaces
+from gymnast.policy.observations import leaves_of
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Category, Choice, Vector
+from gymnast.policy.spaces import (
+    Amounts,
+    Categories,
+    Category,
+    Choice,
+    Choices,
+    Image,
+    Parts,
+    Switches,
+    Vector,
+)
 
 RNG = np.random.default_rng(4)
 VECTOR = Vector((2, 2), (-1.0, -np.inf, 0.0, 0.0), (1.0, np.inf, 3.0, 1.0))
-OBSERVATIONS = [VECTOR, Category(5, -2)]
-ACTIONS = [Choice(3, 1), Amounts((2,), (-1.0, -np.inf), (1.0, np.inf))]
+OBSERVATIONS = [
+    VECTOR,
+    Category(5, -2),
+    Categories((2,), (3, 4), (0, -1)),
+    Image((6, 7, 2), 255, "last"),
+    Parts("Dict", (("a", VECTOR), ("b", Parts("Tuple", (("0", Category(3, 1)),))))),
+    Parts("Dict", (("eye", Image((6, 7), 255, "last")), ("a", VECTOR))),
+]
+KINDS = ["vector", "category", "categories", "image", "parts", "parts with image"]
+ACTIONS = [
+    Choice(3, 1),
+    Choices((2,), (3, 2), (0, 1)),
+    Switches((3,)),
+    Amounts((2,), (-1.0, -np.inf), (1.0, np.inf)),
+]
 
 
 def trained(obs, action, **more) -> Policy:
@@ -27,7 +50,7 @@ def trained(obs, action, **more) -> Policy:
     policy.initialize(7, "agent")
     policy.parameters.flat += RNG.normal(0, 0.1, policy.parameters.flat.size).astype(np.float32)
     if policy.normalizer is not None:
-        policy.normalizer.learn(RNG.normal(3, 2, (50, 2, 2)).astype(np.float32))
+        policy.normalizer.learn(RNG.normal(3, 2, (50, 4)).astype(np.float32))
     last = len(policy.network.critic) - 1
     views = policy.parameters.views
     target = RNG.normal(40, 5, 100)
@@ -36,13 +59,20 @@ def trained(obs, action, **more) -> Policy:
 
 
 def seen_by(obs) -> np.ndarray:
-    if isinstance(obs, Category):
-        return np.arange(obs.first, obs.first + obs.n)
-    return RNG.normal(3, 2, (9, 2, 2)).astype(np.float32)
+    rows = spaces.blank(obs, 9)
+    for name, leaf in leaves_of(obs).items():
+        part = rows[name] if name else rows
+        if isinstance(leaf, Vector):
+            part[:] = RNG.normal(3, 2, part.shape)
+        elif isinstance(leaf, Image):
+            part[:] = RNG.integers(256, size=part.shape)
+        else:
+            part[:] += RNG.integers(np.reshape(leaf.n, leaf.shape), size=part.shape)
+    return rows
 
 
-@pytest.mark.parametrize("obs", OBSERVATIONS, ids=["vector", "category"])
-@pytest.mark.parametrize("action", ACTIONS, ids=["choice", "amounts"])
+@pytest.mark.parametrize("obs", OBSERVATIONS, ids=KINDS)
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda a: type(a).__name__)
 def test_a_policy_comes_back_from_its_json_and_arrays_bit_for_bit(obs, action):
     policy, seen = trained(obs, action), seen_by(obs)
     again = Policy.from_spec(json.loads(json.dumps(policy.spec())))
@@ -103,17 +133,15 @@ def test_spaces_come_back_from_json(space):
 
 
 def test_spaces_are_told_apart_by_type():
-    from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
+    from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
     assert spaces.observation(Discrete(4, start=2)) == Category(4, 2)
     assert spaces.action(Discrete(4, start=2)) == Choice(4, 2)
     one = Box(np.float32(-1), np.float32(1), (1,))
     assert spaces.observation(one) == Vector((1,), (-1.0,), (1.0,))
     assert spaces.action(one) == Amounts((1,), (-1.0,), (1.0,))
+    several = MultiDiscrete([[2, 3]], start=[[0, 1]])
+    assert spaces.observation(several) == Categories((1, 2), (2, 3), (0, 1))
+    assert spaces.action(several) == Choices((1, 2), (2, 3), (0, 1))
+    assert spaces.action(MultiBinary((2, 2))) == Switches((2, 2))
     assert spaces.observation(MultiBinary(3)) == Vector((3,), (0.0,) * 3, (1.0,) * 3)
-    for unknown in (Dict({}), Box(0, 255, (8, 8, 3), np.uint8)):
-        with pytest.raises(EnvError, match="supported are"):
-            spaces.observation(unknown)
-    for unknown in (MultiBinary(3), Box(0, 3, (2,), np.int64)):
-        with pytest.raises(EnvError, match="supported are"):
-            spaces.action(unknown)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
+from gymnast.config.section import Span
 from gymnast.errors import CheckpointError, ConfigError, EnvError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.training.loop import rollout_length
+from gymnast.training.loop import within_budget
 from tests.small_runs import arrays, evaluations, rows, same_arrays, traces, trained
 
 TINY = {
@@ -91,7 +92,7 @@ def test_the_last_rollout_is_shortened_to_the_budget():
 )
 def test_a_rollout_is_as_long_as_the_budget_allows(limits, done: int, length: int):
     clock = Clock(env_steps=done, limits=limits)
-    assert rollout_length(128, 8, 1, clock) == length
+    assert within_budget(Span(128), 8, 1, clock) == Span(length)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +176,18 @@ def test_a_refused_start_leaves_no_files(runs_dir):
 def test_an_environment_that_breaks_ends_the_run_as_failed_with_its_checkpoints_kept(runs_dir):
     broken = {"how": "nan reward", "at": 30, "only": episode_seed(0, "episode", "agent", 1, 0)}
     with pytest.raises(EnvError, match="copy 1, step 30"):
-        trained("Broken", TINY | {"env.kwargs": broken, "stop.rollouts": 10})
+        trained(
+            "Broken", TINY | {"env.kwargs": broken, "env.on_fault": "stop", "stop.rollouts": 10}
+        )
     (path,) = runs_dir.glob("*/run.json")
     run = Run(path.parent)
     assert run.info["status"] == "failed"
     assert "copy 1, step 30" in run.info["reason"]
-    assert len(rows(run)) == 3  # all that was learned is on record
-    assert checkpoint.latest(run.path).step == 0
+    assert [event["copy"] for event in run.events() if event["kind"] == "fault"] == [1]
+    # all that was collected until then is learned from, on record and saved
+    last = rows(run)[-1]
+    assert last["rollout/faults"] == 1
+    assert checkpoint.latest(run.path).step == last["clock/env_steps"] == 60
 
 
 def test_the_same_seed_is_the_same_run_and_another_is_not():

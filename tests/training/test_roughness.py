@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,7 @@ from gymnast.errors import ConfigError, EnvError
 from gymnast.launch import group_result
 from gymnast.runs.run import Run
 from gymnast.training.evaluation import Process
+from gymnast.training.learner import Learner
 from gymnast.training.prepare import prepare
 from gymnast.training.scores import Scores
 from tests.e2e.commands import answer, gymnast, succeed
@@ -74,23 +78,50 @@ def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
     assert len(list(run.path.glob("metrics.damaged-*"))) == (harm == "truncated")
 
 
-def test_a_dead_evaluation_process_is_named():
-    cfg = resolve("CartPole-v1", {"eval.episodes": 2}).config
-    prepared = prepare("CartPole-v1", {})
-    from gymnast.training.learner import Learner
-
+@contextmanager
+def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[Process, Scores]]:
+    """A policy's evaluation under way in its process."""
+    prepared = prepare(target, settings)
+    cfg = prepared.resolved.config
     policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy
     evaluating = Process(cfg, print)
     scores = Scores(evaluating, None)
     scores.submit(policy, 0)
-    assert evaluating._child is not None
-    os.kill(evaluating._child.pid, signal.SIGKILL)
-    with pytest.raises(EnvError, match="evaluation process died"):
-        scores.take(lambda: False)
-    with pytest.raises(EnvError, match="evaluation process died"):
-        scores.submit(policy, 1)
+    yield evaluating, scores
     evaluating.close()
     prepared.collector.close()
+
+
+def kill(evaluating: Process) -> None:
+    assert evaluating._child is not None
+    os.kill(evaluating._child.pid, signal.SIGKILL)
+
+
+def test_a_dead_evaluation_process_is_replaced_and_gives_the_same_result():
+    with submitted("CartPole-v1", {"eval.episodes": 2}) as (_, scores):
+        expected = scores.take(lambda: False)
+    with submitted("CartPole-v1", {"eval.episodes": 2}) as (evaluating, scores):
+        kill(evaluating)
+        found = scores.take(lambda: False)
+    assert expected is not None
+    assert found is not None
+    assert found.returns == expected.returns
+
+
+def test_an_evaluation_process_that_is_not_to_be_replaced_is_named():
+    settings = {"eval.episodes": 2, "env.on_fault": "stop"}
+    with submitted("CartPole-v1", settings) as (evaluating, scores):
+        kill(evaluating)
+        with pytest.raises(EnvError, match="evaluation process died with exit code -9"):
+            scores.take(lambda: False)
+
+
+def test_an_evaluation_that_hangs_is_begun_again_and_given_up_in_the_end():
+    settings = {"env.kwargs": {"how": "hangs"}, "env.timeout": 0.5, "env.max_faults": 2}
+    settings["facts.deterministic"] = "yes"  # or it would be tried in this process
+    silent = pytest.raises(EnvError, match="evaluation process said nothing for")
+    with submitted("py:tests.scripted:Trouble", settings) as (_, scores), silent:
+        scores.take(lambda: False)
 
 
 def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):

@@ -7,6 +7,7 @@ import pytest
 
 from gymnast.clock import Clock
 from gymnast.config.resolve import resolve
+from gymnast.config.section import Span
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
@@ -36,10 +37,10 @@ def practice():
     learner, clock = Learner("agent", obs, action, cfg), Clock(limits={"env_steps": 1000})
     collector.begin()
     values = Control(cfg.algo).values(clock)
-    first = collector.collect({"agent": learner.policy}, 64, clock).rollouts["agent"]
+    first = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
     learner.learn(first, values, order())
     clock.rollouts += 1
-    rollout = collector.collect({"agent": learner.policy}, 64, clock).rollouts["agent"]
+    rollout = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
     yield learner, rollout, values
     collector.close()
 

@@ -12,6 +12,7 @@ import gymnast
 from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
+from gymnast.config.section import Span
 from gymnast.envs.inprocess import InProcess
 from gymnast.policy.actions import Categorical, Gaussian
 from gymnast.policy.layers import Embedding
@@ -79,7 +80,7 @@ def collected(end: str, n_steps: int = 12):
     policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
     collector = VectorCollector(envs, seed=0, numbers={}, traced=lambda _: True, keep_obs=True)
     collector.begin()
-    return policy, collector.collect({"agent": policy}, n_steps, Clock())
+    return policy, collector.collect({"agent": policy}, Span(n_steps), Clock())
 
 
 def test_04_terminated_and_truncated_at_once_is_an_end():
@@ -103,6 +104,18 @@ def test_05_no_transition_leads_over_a_reset_and_the_time_limit_bootstraps_the_t
         assert rollout.next_value[t, n] == pytest.approx(true, rel=1e-6)
 
 
+def test_06_every_step_of_every_finished_episode_is_learned_from_once_and_no_other():
+    """REINFORCE: the episodes of one rollout, told apart by the seeds that they show."""
+    practice = Practice.on("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
+    for _ in range(4):
+        rollout = practice.collect()
+        seen = [seed_in(obs) for obs in rollout.obs[rollout.valid]]
+        expected = {e.seed: e.length for e in rollout.episodes}
+        assert {seed: seen.count(seed) for seed in seen} == expected
+        assert len(expected) == 9
+        practice.learn(rollout)
+
+
 def test_07_value_and_gradient_clipping_can_be_switched_off():
     off = {"algo.value_clip": "off", "algo.max_grad_norm": "off"}
     assert resolve("CartPole-v1", off).config.algo.max_grad_norm is None
@@ -111,7 +124,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
-    gradient = practice.learner.algorithm.network.gradient
+    gradient = practice.learner.algorithm.descent.network.gradient
     assert np.linalg.norm(gradient) > 0.5
 
 

@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
-
-from gymnast.config.numbers import (
-    OFF,
-    Count,
-    CountOrShare,
-    Fraction,
-    Maybe,
-    Number,
-    Positive,
-    Share,
-)
+from gymnast.config.numbers import OFF, Count, CountOrShare, Fraction, Maybe, Positive, Share
 from gymnast.config.schedule import Schedule
-from gymnast.config.section import AlgoSection
+from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
-def _not_negative(schedule: Schedule) -> Schedule:
-    if schedule.lowest < 0:
-        raise ValueError(f"{schedule} falls below 0 (expected 0 or more)")
-    return schedule
-
-
-Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
-
-
-class PPOConfig(AlgoSection):
+class PPOConfig(GradientSection):
     LIVE = (
+        *GradientSection.LIVE,
         "n_steps",
         "epochs",
         "batch_size",
         "value_loss",
-        "gamma",
         "gae_lambda",
-        "max_grad_norm",
         "target_kl",
         "advantage_norm",
-        "reset_optimizer_on_lr_jump",
     )
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
@@ -50,8 +28,6 @@ class PPOConfig(AlgoSection):
     """Passes over a rollout."""
     batch_size: CountOrShare = Share(0.25)
     """Transitions per gradient step: a count, or a share of the rollout."""
-    lr: Coefficient = Schedule.constant(3e-4)
-    """Learning rate."""
     clip: Coefficient = Schedule.constant(0.2)
     """How far the ratio may move from 1 and still be rewarded."""
     value_clip: Maybe[Coefficient] = OFF
@@ -62,24 +38,14 @@ class PPOConfig(AlgoSection):
     """Weight of the value loss."""
     value_loss: Literal["mse", "huber"] = "mse"
     """Shape of the value loss."""
-    gamma: Fraction = 0.99
-    """Discount per step."""
     gae_lambda: Fraction = 0.95
     """Bias (0) against variance (1) of the advantage estimate."""
-    max_grad_norm: Maybe[Positive] = 0.5
-    """Gradients longer than this are shortened to it."""
     target_kl: Maybe[Positive] = OFF
     """An update stops early once the policy has moved this far."""
     kl_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the penalty on moving away from the collecting policy."""
     advantage_norm: Literal["minibatch", "rollout", "off"] = "minibatch"
     """Over what advantages are brought to mean 0 and deviation 1."""
-    adam_eps: Positive = 1e-5
-    """Adam's guard against division by 0."""
-    weight_decay: Annotated[Number, Field(ge=0)] = 0.0
-    """Decoupled weight decay."""
-    reset_optimizer_on_lr_jump: Maybe[Annotated[Number, Field(gt=1)]] = OFF
-    """Forget Adam's moments when the learning rate changes by more than this factor at once."""
 
     def minibatch(self, rollout: int) -> int:
         """Transitions per gradient step, for a rollout of this many."""

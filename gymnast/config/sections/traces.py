@@ -11,3 +11,5 @@ class TracesConfig(Section):
     """Store every evaluation episode."""
     train: Share = Share(0.01)
     """Share of training episodes stored."""
+    film: Switch = True
+    """Film the best and the last evaluation when training ends, in a process of its own."""

@@ -8,8 +8,19 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from gymnast.policy.actions import FORBIDDEN, Categorical, Gaussian
+from gymnast.policy.actions import (
+    FORBIDDEN,
+    AnyHead,
+    Bernoulli,
+    Categorical,
+    EpsilonGreedy,
+    Gaussian,
+    MultiCategorical,
+    SquashedGaussian,
+)
+from gymnast.policy.continuous import NODES, WEIGHTS
 
 
 class Distribution(Protocol):
@@ -35,6 +46,43 @@ class CategoricalDistribution:
         return (logp.exp() * (logp - self.logp)).sum(-1)
 
 
+class MultiCategoricalDistribution:
+    def __init__(self, logits: Tensor, n: tuple[int, ...]) -> None:
+        self.n = list(n)
+        self.elements = [CategoricalDistribution(part) for part in logits.split(self.n, -1)]
+
+    def logprob(self, action: Tensor) -> Tensor:
+        chosen = zip(self.elements, action.unbind(-1), strict=True)
+        return torch.stack([one.logprob(a) for one, a in chosen]).sum(0)
+
+    def entropy(self) -> Tensor:
+        return torch.stack([one.entropy() for one in self.elements]).sum(0)
+
+    def kl_from(self, old: Tensor) -> Tensor:
+        before = zip(self.elements, old.split(self.n, -1), strict=True)
+        return torch.stack([one.kl_from(logits) for one, logits in before]).sum(0)
+
+
+class BernoulliDistribution:
+    def __init__(self, logits: Tensor) -> None:
+        self.logits = logits
+
+    def logprob(self, action: Tensor) -> Tensor:
+        return -functional.softplus(torch.where(action == 1, -self.logits, self.logits)).sum(-1)
+
+    def entropy(self) -> Tensor:
+        on = torch.sigmoid(self.logits)
+        off = torch.sigmoid(-self.logits)
+        softplus = functional.softplus
+        return (on * softplus(-self.logits) + off * softplus(self.logits)).sum(-1)
+
+    def kl_from(self, old: Tensor) -> Tensor:
+        softplus = functional.softplus
+        when_on = torch.sigmoid(old) * (softplus(-self.logits) - softplus(-old))
+        when_off = torch.sigmoid(-old) * (softplus(self.logits) - softplus(old))
+        return (when_on + when_off).sum(-1)
+
+
 class GaussianDistribution:
     def __init__(self, mean: Tensor, log_std: Tensor) -> None:
         self.mean, self.log_std = mean, log_std
@@ -54,8 +102,23 @@ class GaussianDistribution:
         return (self.log_std - log_std + 0.5 * (spread + shift - 1)).sum(-1)
 
 
+class SquashedGaussianDistribution:
+    def __init__(self, mean: Tensor, log_std: Tensor) -> None:
+        self.normal = GaussianDistribution(mean, log_std)
+        self.kl_from = self.normal.kl_from
+
+    def logprob(self, action: Tensor) -> Tensor:
+        return self.normal.logprob(action) - _log_slope(action).sum(-1)
+
+    def entropy(self) -> Tensor:
+        mean, log_std = self.normal.mean, self.normal.log_std
+        nodes, weights = (torch.from_numpy(x).to(mean.dtype) for x in (NODES, WEIGHTS))
+        slope = _log_slope(mean[..., None] + torch.exp(log_std)[..., None] * nodes) @ weights
+        return self.normal.entropy() + slope.sum(-1)
+
+
 def distribution(
-    head: Categorical | Gaussian,
+    head: AnyHead,
     output: Tensor,
     tensors: Mapping[str, Tensor],
     mask: Tensor | None,
@@ -63,8 +126,29 @@ def distribution(
     """What the actor's output [B, k] means under this head."""
     match head:
         case Categorical():
+            return CategoricalDistribution(_allowed(output, mask))
+        case MultiCategorical():
+            return MultiCategoricalDistribution(_allowed(output, mask), head.space.n)
+        case Bernoulli():
             if mask is not None:
-                output = output.masked_fill(~mask, float(FORBIDDEN))
-            return CategoricalDistribution(output)
+                output = output.masked_fill(~mask[:, ::2], -float(FORBIDDEN))
+                output = output.masked_fill(~mask[:, 1::2], float(FORBIDDEN))
+            return BernoulliDistribution(output)
         case Gaussian():
             return GaussianDistribution(output, tensors["actor.log_std"])
+        case SquashedGaussian():
+            return SquashedGaussianDistribution(output, tensors["actor.log_std"])
+        case EpsilonGreedy():
+            epsilon = tensors["actor.epsilon"].detach().numpy()
+            allowed = None if mask is None else mask.numpy()
+            logits = head.parameters(output.detach().numpy(), epsilon, allowed)
+            return CategoricalDistribution(torch.from_numpy(logits))
+
+
+def _allowed(logits: Tensor, mask: Tensor | None) -> Tensor:
+    return logits if mask is None else logits.masked_fill(~mask, float(FORBIDDEN))
+
+
+def _log_slope(x: Tensor) -> Tensor:
+    """ln(1 - tanh(x)^2), exact for x of any size."""
+    return 2 * (math.log(2) - x - functional.softplus(-2 * x))

@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
-from torch.nn import functional
 
-from gymnast.policy.layers import Activation, Embedding, LayerNorm, Linear, Network, Stack
+from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.own_module import Own
+from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
+
+Tensors = Mapping[str, Tensor]
+
+
+class Forward:
+    """What a network makes of features, with whatever tensors stand for its parameters."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.own = None if network.module is None else Own(network.module)
+
+    def __call__(self, tensors: Tensors, features: Tensor) -> tuple[Tensor, Tensor]:
+        """The actor's last layer [B, k] and the critic's output [B]; without a critic, the highest
+        of the action values."""
+        if self.own is not None:
+            return self.own(tensors, features)
+        hidden = run("shared", self.network.shared, tensors, features)
+        actor = run("actor", self.network.actor, tensors, hidden)
+        if not self.network.critic:
+            return actor, actor.amax(-1)
+        return actor, run("critic", self.network.critic, tensors, hidden).squeeze(-1)
 
 
 class TorchNetwork:
     def __init__(self, network: Network, parameters: Parameters) -> None:
-        self.network = network
+        """Computes on the parameters' device; what goes in and comes out stays on the CPU."""
+        self.forward, self.parameters = Forward(network), parameters
+        self.device = parameters.device
         self.gradient = aligned_zeros(parameters.flat.size)
         """Laid out like the parameters; backward adds into it."""
-        self.tensors: dict[str, Tensor] = {}
         slots = parameters.views_of(self.gradient)
-        for name, view in parameters.views.items():
-            tensor = torch.from_numpy(view).requires_grad_()
-            tensor.grad = torch.from_numpy(slots[name])
-            self.tensors[name] = tensor
+        self.tensors = {name: _leaf(view, slots[name]) for name, view in parameters.views.items()}
+        self._flat = _leaf(parameters.flat, self.gradient)
 
     def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """The actor's last layer [B, k] and the critic's output [B]."""
-        hidden = self._run("shared", self.network.shared, features)
-        actor = self._run("actor", self.network.actor, hidden)
-        return actor, self._run("critic", self.network.critic, hidden).squeeze(-1)
+        if self.device == "cpu":
+            return self.forward(self.tensors, features)
+        # one copy there and, through backward, one copy back: no second set of weights to go stale
+        there = self._flat.to(self.device)
+        spans = self.parameters
+        tensors = {n: there[spans.span(n)].view(s) for n, s in spans.shapes.items()}
+        output, value = self.forward(tensors, features.to(self.device))
+        return output.to("cpu"), value.to("cpu")
 
-    def _run(self, part: str, stack: Stack, x: Tensor) -> Tensor:
-        for i, layer in enumerate(stack):
-            name = f"{part}.{i}"
-            match layer:
-                case Linear():
-                    x = torch.addmm(self.tensors[f"{name}.bias"], x, self.tensors[f"{name}.weight"])
-                case Activation("tanh"):
-                    x = torch.tanh(x)
-                case Activation("relu"):
-                    x = torch.relu(x)
-                case LayerNorm(width):
-                    scale, bias = self.tensors[f"{name}.scale"], self.tensors[f"{name}.bias"]
-                    x = functional.layer_norm(x, (width,), scale, bias)
-                case Embedding():
-                    x = functional.embedding(x, self.tensors[f"{name}.weight"])
-        return x
+
+def _leaf(values, gradient) -> Tensor:
+    tensor = torch.from_numpy(values).requires_grad_()
+    tensor.grad = torch.from_numpy(gradient)
+    return tensor

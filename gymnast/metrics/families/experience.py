@@ -115,6 +115,17 @@ METRICS = (
         in_table=True,
     ),
     Metric(
+        "rollout/faults",
+        "Copies of the environment that raised, died, hung or broke their contract.",
+        digits=0,
+        better="lower",
+        priority=7,
+        exact=False,
+        bounds=(0, INF),
+        healthy=(0, 0),
+        if_high="Episodes are being lost. `gymnast show` lists each fault; see log.txt for tracebacks.",
+    ),
+    Metric(
         "rollout/reward_std",
         "Spread of the raw reward over steps.",
         priority=8,

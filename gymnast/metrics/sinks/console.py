@@ -47,14 +47,17 @@ class Console:
         budget: Mapping[str, float] | None = None,
         ending: Callable[[Summary], str] | None = None,
         quiet: bool = False,
+        live: bool = True,
         file: TextIO | None = None,
     ) -> None:
-        """`budget`: clock -> total, the main one first. `ending`: the summary as text."""
+        """`budget`: clock -> total, the main one first. `ending`: the summary as text. Without
+        `live`: plain lines on a terminal too, which a debugger may then share."""
         self._terminal = Terminal(file=file or sys.stdout, highlight=False, soft_wrap=True)
         self._ending, self._quiet = ending, quiet
         self._closed = False
         show = _Nothing() if quiet else None
-        if show is None and self._terminal.is_terminal and not self._terminal.is_dumb_terminal:
+        drawn = live and self._terminal.is_terminal and not self._terminal.is_dumb_terminal
+        if show is None and drawn:
             show = _LiveTable(self._terminal, metrics, title, budget or {})
         self._show: _Nothing | _LiveTable | _Lines = show or _Lines(self._terminal, metrics)
         atexit.register(self._abandon)

@@ -61,7 +61,7 @@ class LogFile:
             self.line(row_line(row, self._metrics))
 
     def event(self, event: Mapping[str, Any]) -> None:
-        self.line(event_line(event))
+        self.line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
 
     def close(self, summary: Summary | None) -> None:
         if self._file.closed:
@@ -96,6 +96,8 @@ class LogFile:
 
     def _put(self, lines: Sequence[str], stamp: str = "", reserve: int = 0) -> bool:
         """One write, so that lines of several threads do not mix; False where it does not fit."""
+        if self._file.closed:
+            return True  # a worker's last words came after ours
         text = "".join(f"{stamp}{line}\n" for line in lines)
         encoded = text.encode("utf-8", "backslashreplace")
         if self._size + len(encoded) > self._cap - reserve:

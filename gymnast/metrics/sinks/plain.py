@@ -12,7 +12,8 @@ from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import in_order, spec
 from gymnast.text.wording import change, score
 
-_UNTOLD = {"kind", "time", "id", *CLOCKS}
+_UNTOLD = {"kind", "time", "id", "traceback", *CLOCKS}
+"""Said elsewhere: in the line itself, or below it in the log."""
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric]) -> str:

@@ -1,0 +1,159 @@
+"""Time our backends beside Gymnasium's own vectors, in turn: env steps per second of wall and of CPU.
+
+python -m benchmarks.backends                   # about 6 minutes; writes JSON and the page
+python -m benchmarks.backends --quick           # one short repetition, nothing written
+python -m benchmarks.backends sample process CartPole-v1 16 2.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import psutil
+
+from benchmarks import report, timed
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.open import open_envs
+from gymnast.runs import machine
+
+OURS = ("inprocess", "process", "vector")
+PEERS = ("SyncVectorEnv", "AsyncVectorEnv")
+TASKS = (("CartPole-v1", 16), ("CartPole-v1", 64), ("LunarLander-v3", 16))
+WORKERS = 2
+SECONDS = 2.0
+"""Wall time of one sample."""
+_DRAWN = 500
+"""Vector steps whose actions are drawn beforehand and used in turn."""
+
+VectorStep = Callable[[np.ndarray], int]
+"""Takes actions, gives how many copies took a step of an episode."""
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["sample"]:
+        who, env, n, seconds = sys.argv[2:]
+        print(json.dumps(sample(who, env, int(n), float(seconds))))
+        return
+    options = _options()
+    repetitions, seconds = (1, SECONDS / 4) if options.quick else (options.repetitions, SECONDS)
+    before = timed.digest()
+    found: dict[str, Any] = {
+        "command": shlex.join(["python", "-m", "benchmarks.backends", *sys.argv[1:]]),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "revision": timed.revision(),
+        "hardware": machine.cpu(),
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("gymnasium", "numpy")},
+        "workers": WORKERS,
+        "repetitions": repetitions,
+        "tasks": [{"env": env, "n_envs": n, "samples": {}} for env, n in TASKS],
+    }
+    for repetition in range(repetitions):
+        for task in found["tasks"]:
+            for who in contenders(task["env"]):
+                one = _in_a_process_of_its_own(who, task["env"], task["n_envs"], seconds)
+                timed.refuse_other_code(one.pop("source"), before)
+                task["samples"].setdefault(who, []).append(one)
+                speed = one["env_steps"] / one["wall"]
+                told = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
+                print(f"{repetition + 1}/{repetitions} {told}", flush=True)
+    if not options.quick:
+        report.BACKENDS.write_text(json.dumps(found, indent=1) + "\n")
+        report.write()
+        print(f"wrote {report.BACKENDS} and {report.PAGE}")
+
+
+def contenders(env: str) -> list[str]:
+    spec = gym.spec(env)
+    return [who for who in (*OURS, *PEERS) if who != "vector" or spec.vector_entry_point]
+
+
+def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
+    """Random actions for a while. Starting up is not timed."""
+    step = next(opened := _ours(who, env, n_envs) if who in OURS else _peer(who, env, n_envs))
+    actions = gym.spec(env).make(disable_env_checker=True).action_space
+    actions.seed(0)
+    drawn = np.array([[actions.sample() for _ in range(n_envs)] for _ in range(_DRAWN)])
+    for action in drawn[:50]:
+        step(action)
+    env_steps, cpu, began = 0, _cpu_of_the_tree(), time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        for action in drawn[:100]:
+            env_steps += step(action)
+    wall, cpu = time.perf_counter() - began, _cpu_of_the_tree() - cpu
+    opened.close()
+    source = str(Path(str(sys.modules["gymnast"].__file__)).parent)
+    return {"env_steps": env_steps, "wall": wall, "cpu": cpu, "source": source}
+
+
+def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
+    cfg = EnvConfig(id=env, n_envs=n_envs, backend=who, workers=WORKERS)
+    envs = open_envs(cfg, limit=None, tell=print)
+    seeds = iter(range(10**9))
+    envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
+
+    def step(action: np.ndarray) -> int:
+        done = envs.step(action)
+        assert not done.faults
+        ended = done.terminated | done.truncated
+        if ended.any():
+            copies = np.flatnonzero(ended).tolist()
+            envs.reset(copies, [next(seeds) for _ in copies])
+        return n_envs if done.stepped is None else int(done.stepped.sum())
+
+    yield step
+    envs.close()
+
+
+def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
+    mode = "sync" if who == "SyncVectorEnv" else "async"
+    envs = gym.make_vec(env, n_envs, mode, disable_env_checker=True)
+    envs.reset(seed=0)
+    over = np.zeros(n_envs, dtype=bool)
+
+    def step(action: np.ndarray) -> int:
+        nonlocal over
+        stepped = n_envs - int(over.sum())  # the step after an end only resets
+        _, _, terminated, truncated, _ = envs.step(action)
+        over = terminated | truncated
+        return stepped
+
+    yield step
+    envs.close()
+
+
+def _cpu_of_the_tree() -> float:
+    here = psutil.Process()
+    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
+    return sum(t.user + t.system for t in times)
+
+
+def _in_a_process_of_its_own(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
+    words = [sys.executable, "-m", "benchmarks.backends", "sample", who, env, str(n_envs)]
+    done = subprocess.run(
+        [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=timed.ROOT
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", default=7, type=int)
+    parser.add_argument("--quick", action="store_true", help="one short repetition")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

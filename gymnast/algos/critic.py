@@ -1,0 +1,44 @@
+"""What is common to algorithms with a critic: targets in its units, and what they are like."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gymnast.policy.policy import Policy
+from gymnast.rl.statistics import explained_variance, standardize
+from gymnast.rollout import Rollout
+
+Array = np.ndarray
+
+
+def rescale_value(policy: Policy, target: Array) -> None:
+    """Let the value scale take in these targets [B], and rewrite the critic's last layer for it."""
+    if policy.value_scale.mode == "off":
+        return
+    views, last = policy.parameters.views, len(policy.network.critic) - 1
+    weight, bias = views[f"critic.{last}.weight"], views[f"critic.{last}.bias"]
+    policy.value_scale.learn(target, weight, bias)
+
+
+def standardized(advantage: Array, valid: Array) -> Array:
+    """Mean 0 and deviation 1 over the valid steps [T, N] of a rollout."""
+    scaled = np.zeros_like(advantage)
+    scaled[valid] = standardize(advantage[valid])
+    return scaled
+
+
+def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
+    """The critic that acted, what it should have said, and the advantages before normalisation."""
+    keep = rollout.valid
+    value, advantage, target = rollout.value[keep], advantage[keep], target[keep]
+    return {
+        "value/explained_variance": explained_variance(value, target),
+        "value/mean": float(value.mean()),
+        "value/std": float(value.std()),
+        "value/target_mean": float(target.mean()),
+        "value/target_std": float(target.std()),
+        "advantage/mean": float(advantage.mean()),
+        "advantage/std": float(advantage.std()),
+        "advantage/min": float(advantage.min()),
+        "advantage/max": float(advantage.max()),
+    }

@@ -1,0 +1,69 @@
+"""REINFORCE (Williams 1992): make actions likelier by what followed them, from whole episodes.
+
+A rollout holds the same number of finished episodes of every copy, so short ones weigh no more than
+they should; steps of unfinished ones are not in it. An episode that was cut short counts as over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from gymnast.algos.batch import Batch
+from gymnast.algos.critic import about_values, rescale_value, standardized
+from gymnast.algos.descent import Descent
+from gymnast.algos.shift import shift
+from gymnast.config.sections.reinforce import ReinforceConfig
+from gymnast.engine.torch.distributions import distribution
+from gymnast.engine.torch.losses import value_loss
+from gymnast.policy.policy import Policy
+from gymnast.rl.returns import episode_return, reward_to_go
+from gymnast.rollout import Rollout
+
+
+class Reinforce:
+    def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
+        self.policy, self.descent = policy, Descent(policy, cfg)
+
+    def update(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator
+    ) -> dict[str, float]:
+        """Learn from whole episodes. `values` are the hyperparameters as they stand now."""
+        credit = reward_to_go if values.returns == "to_go" else episode_return
+        target = credit(rollout.reward, rollout.done, gamma=values.gamma)
+        advantage = target - self._baseline(rollout, target, values.baseline)
+        report = about_values(rollout, advantage, target)
+        if values.baseline == "learned":
+            rescale_value(self.policy, target[rollout.valid])
+        self.descent.begin(values)
+        if values.advantage_norm == "rollout":
+            advantage = standardized(advantage, rollout.valid)
+        batch = Batch.of(self.policy, rollout, advantage, target)
+
+        network = self.descent.network
+        output, value = network(batch.features)
+        dist = distribution(self.policy.head, output, network.tensors, batch.mask)
+        policy_loss = -(dist.logprob(batch.action) * batch.advantage).mean()
+        loss, critic_loss = policy_loss, torch.zeros(())
+        if values.baseline == "learned":
+            critic_loss, _ = value_loss(
+                value, batch.target, batch.value, clip=None, huber=values.value_loss == "huber"
+            )
+            loss = loss + values.value_coef * critic_loss
+        if values.entropy_coef:
+            loss = loss - values.entropy_coef * dist.entropy().mean()
+        self.descent.step(loss, {"policy/loss": policy_loss, "value/loss": critic_loss}, values)
+        return report | self.descent.report(values) | shift(self.policy, rollout)
+
+    def state(self) -> dict[str, Any]:
+        return self.descent.state()
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.descent.load(state)
+
+    def _baseline(self, rollout: Rollout, target: np.ndarray, kind: str) -> np.ndarray | float:
+        if kind == "learned":
+            return rollout.value
+        return float(target[rollout.valid].mean()) if kind == "batch" else 0.0

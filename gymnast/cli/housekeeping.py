@@ -1,0 +1,225 @@
+"""`gymnast runs rm`, `prune`, `tag` and `note`: keeping the runs directory in order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
+from gymnast.runs import store
+from gymnast.runs.run import Run
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would go; delete nothing.")
+
+
+@click.command()
+@click.argument("refs", nargs=-1, required=True, metavar="RUN...")
+@yes_option
+@dry_run_option
+@runs_option
+@json_option
+def rm(
+    refs: tuple[str, ...], yes: bool, dry_run: bool, runs_dir: str | None, as_json: bool
+) -> None:
+    """Delete runs for good, after asking. A run that is being trained is refused.
+
+    \b
+    gymnast runs rm k3jx81qa
+    gymnast runs rm try-1 try-2 --yes
+    """
+    from gymnast.runs import removal
+
+    directory = store.runs_dir(runs_dir)
+    found = {run.path.resolve(): run for run in (_named(ref, directory) for ref in refs)}
+    for run in found.values():
+        removal.refuse_running(run)
+    listed = {str(Path(run["path"]).resolve()): run for run in store.list_runs(directory)}
+    doomed = [listed.get(str(path)) or _unlisted(run) for path, run in found.items()]
+    _remove(doomed, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[FILTER]...")
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N of them.")
+@click.option("--older", metavar="AGE", help="Only those created longer ago: 30d, 12h, 2w.")
+@click.option("--status", metavar="A,B", help="Only those that are failed, lost, stopped, ...")
+@click.option("--unsolved", is_flag=True, help="Only those that did not solve their task.")
+@click.option(
+    "--include",
+    type=click.Choice(["tagged", "best", "parent"]),
+    multiple=True,
+    help="Take these too; otherwise they are kept. Repeatable.",
+)
+@yes_option
+@dry_run_option
+@runs_option
+@json_option
+def prune(
+    words: tuple[str, ...],
+    keep: int | None,
+    older: str | None,
+    status: str | None,
+    unsolved: bool,
+    include: tuple[str, ...],
+    yes: bool,
+    dry_run: bool,
+    runs_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Delete the runs that match all that is asked, after showing them and asking.
+
+    FILTER is as in `gymnast runs`. Kept unless --include says otherwise: tagged runs, what @best
+    and @best:ENV mean, and parents of runs that stay. Running ones are always kept.
+
+    \b
+    gymnast runs prune --status failed,lost --dry-run
+    gymnast runs prune env=CartPole-v1 --older 30d --unsolved
+    gymnast runs prune --keep 20 --yes
+    """
+    from gymnast.runs import removal
+
+    if not (words or keep or older or status or unsolved):
+        fix = "give a filter, --keep, --older, --status or --unsolved"
+        raise UsageError("nothing says which runs to prune", fix=fix)
+    directory = store.runs_dir(runs_dir)
+    choice = removal.Choice(
+        older=removal.seconds(older) if older else None,
+        status=_statuses(status),
+        unsolved=unsolved,
+        keep=keep or 0,
+        include=include,
+    )
+    every = store.list_runs(directory)
+    matching = store.list_runs(directory, " ".join(words)) if words else every
+    doomed, kept = removal.choose(every, choice, matching)
+    _remove(doomed, kept, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+
+
+@click.command()
+@click.argument("ref", metavar="RUN")
+@click.argument("tags", nargs=-1, metavar="[TAG]...")
+@click.option("--remove", is_flag=True, help="Take these tags away instead.")
+@runs_option
+@json_option
+def tag(ref: str, tags: tuple[str, ...], remove: bool, runs_dir: str | None, as_json: bool) -> None:
+    """Tag a run, or say its tags. `gymnast runs tag=TAG` lists them; prune keeps them.
+
+    \b
+    gymnast runs tag @last paper baseline
+    gymnast runs tag k3jx81qa baseline --remove
+    """
+    run = _named(ref, store.runs_dir(runs_dir))
+    if tags:
+        run.tag(tags, remove=remove)
+    now = run.info["tags"]
+    if as_json:
+        echo_json({"id": run.id, "tags": now})
+    else:
+        click.echo(f"{run.id}: {', '.join(now) or 'no tags'}")
+
+
+@click.command()
+@click.argument("ref", metavar="RUN")
+@click.argument("text", required=False)
+@runs_option
+@json_option
+def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> None:
+    """Write a note into a run, in place of the one it had, or read it. An empty text removes it.
+
+    \b
+    gymnast runs note @last "twice the width, half the speed"
+    gymnast runs note @last
+    """
+    run = _named(ref, store.runs_dir(runs_dir))
+    if text is not None:
+        run.update(note=text.strip())
+    now = run.info["note"]
+    if as_json:
+        echo_json({"id": run.id, "note": now})
+    else:
+        click.echo(f"{run.id}: {now or 'no note'}")
+
+
+def _named(ref: str, directory: Path) -> Run:
+    run, which = store.resolve(ref, directory)
+    if which is not None:
+        raise UsageError(f"{ref} names a checkpoint, this is about runs", fix="leave it out")
+    return run
+
+
+def _statuses(text: str | None) -> tuple[str, ...]:
+    from gymnast.runs.run import ACTIVE, STATUSES
+
+    known = ("lost", "unreadable", *(status for status in STATUSES if status not in ACTIVE))
+    chosen = tuple(word for word in (text or "").replace(",", " ").split())
+    for status in chosen:
+        if status not in known:
+            raise UsageError(f"no run is pruned as {status!r}", fix=f"use {', '.join(known)}")
+    return chosen
+
+
+def _unlisted(run: Run) -> dict[str, Any]:
+    """A run given by its path, outside the runs directory."""
+    return {**run.info, "path": str(run.path), "status": run.status}
+
+
+def _remove(
+    doomed: Sequence[dict[str, Any]],
+    kept: Mapping[str, str],
+    directory: Path,
+    *,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Show, ask, delete, say."""
+    from gymnast.runs import removal
+    from gymnast.text import wording
+
+    doomed = [run | {"bytes": removal.size(Path(run["path"]))} for run in doomed]
+    total = wording.size(sum(run["bytes"] for run in doomed))
+    what = f"{len(doomed)} run{'' if len(doomed) == 1 else 's'}, {total}"
+    if not as_json:
+        _tell(doomed, kept, directory)
+    agreed = bool(doomed) and not dry_run and (yes or _agreed(f"delete {what}?"))
+    if agreed:
+        removal.sweep(directory)
+        for run in doomed:
+            removal.remove(Run(Path(run["path"])))
+    if as_json:
+        ids = [{key: run.get(key) for key in ("id", "name", "path", "bytes")} for run in doomed]
+        echo_json({"deleted": agreed, "runs": ids, "kept": dict(kept)})
+    elif doomed:
+        click.echo(f"{'deleted' if agreed else 'nothing deleted; it would be'} {what}")
+
+
+def _tell(doomed: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path) -> None:
+    from gymnast.insight.page import runs_table
+    from gymnast.runs import removal
+
+    click.echo(runs_table(doomed) if doomed else "no run to delete")
+    leaving = {run["id"] for run in doomed}
+    every = store.list_runs(directory)
+    for run in doomed:
+        orphans = [child for child in removal.children(run["id"], every) if child not in leaving]
+        if orphans:
+            click.echo(f"{run['id']} is the parent of {', '.join(orphans)}, which stays")
+    for reason in dict.fromkeys(kept.values()):
+        ids = [run_id for run_id, why in kept.items() if why == reason]
+        click.echo(f"kept, {reason}: {', '.join(ids)}")
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        fix = "say --yes, or --dry-run to look only"
+        raise UsageError("nothing deleted: there is nobody to ask", fix=fix) from None

@@ -1,0 +1,133 @@
+"""`gymnast net`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
+from gymnast.text import wording
+
+
+@click.command()
+@click.argument("target", metavar="ENV[:VARIANT]|RUN[:CHECKPOINT]")
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
+@runs_option
+@json_option
+def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
+    """A network layer by layer: shapes, parameters, and what one real batch does to it.
+
+    The batch is a short rollout of the policy: freshly drawn for an environment, as stored for a run
+    (its best checkpoint unless one is named). Gradients are of the algorithm's own loss on it.
+
+    \b
+    gymnast net CartPole-v1
+    gymnast net LunarLander-v3:continuous --set policy.hidden=[256,256]
+    gymnast net @last:latest --json
+    """
+    found = _report(target, assignments, runs_dir)
+    if as_json:
+        echo_json(found)
+    else:
+        click.echo("\n".join(_page(found)))
+
+
+def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
+    from gymnast.config.resolve import load, parse_assignment
+    from gymnast.runs import store
+    from gymnast.training.network_report import network_report
+    from gymnast.training.prepare import prepare
+    from gymnast.training.rescore import find
+    from gymnast.training.session import open_collector
+
+    run = api.run_named(target, store.runs_dir(runs_dir))
+    if run is None:
+        prepared = prepare(target, dict(map(parse_assignment, assignments)))
+        name, cfg, saved = prepared.resolved.preset, prepared.resolved.config, None
+        collector = prepared.collector
+    elif assignments:
+        fix = "leave --set out, or name an environment"
+        raise UsageError(f"{target} is a run, whose network is as it is", fix=fix)
+    else:
+        run, saved = find(target, runs_dir)
+        cfg = load(run.config(), at=str(run.path / "config.yaml"))
+        name, collector = f"{run.id}, checkpoint {saved.step:,}", open_collector(cfg)
+    try:
+        return {"target": name, "fresh": saved is None, **network_report(cfg, collector, saved)}
+    finally:
+        collector.close()
+
+
+def _page(found: Mapping[str, Any]) -> Iterator[str]:
+    steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
+    yield f"{found['target']}, on a batch of {steps:,} steps in {n_envs} environments"
+    for role, about in found["roles"].items():
+        yield from ([] if len(found["roles"]) == 1 else ["", role])
+        total = about["total"]
+        yield f"{total['parameters']:,} parameters, {wording.size(total['bytes'])}"
+        yield _start(about["start"], fresh=found["fresh"])
+        yield ""
+        yield _layers(about["layers"])
+        yield ""
+        yield _parameters(about["parameters"])
+        if not about["has_gradient"]:
+            yield "no gradients: the algorithm takes no step on a batch of this size"
+
+
+def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
+    verdict = {True: "uniform", False: "NOT uniform", None: "no range to compare with"}
+    end = f" ({verdict[start['uniform']]})" if fresh else ""
+    title = "initial policy" if fresh else "policy on first observations"
+    if "entropy" in start:
+        choices = math.exp(start["of"])
+        most = f"ln {choices:.0f} = {start['of']:.4f}"
+        return f"{title}: entropy {start['entropy']:.4f} of {most}{end}"
+    if start["off_centre"] is None:
+        return f"{title}: continuous{end}"
+    return f"{title}: mean at most {start['off_centre']:.2%} of the range off its centre{end}"
+
+
+def _layers(layers: Sequence[Mapping[str, Any]]) -> str:
+    head = ("layer", "kind", "in", "out", "parameters", "size", "mean", "std", "dead", "saturated")
+    lines = [
+        (
+            layer["name"],
+            layer["kind"],
+            _shape(layer["input"]),
+            _shape(layer["output"]),
+            wording.count(layer["parameters"]) if layer["parameters"] else "",
+            wording.size(layer["bytes"]) if layer["parameters"] else "",
+            f"{layer['mean']:.3f}",
+            f"{layer['std']:.3f}",
+            *("" if layer[k] is None else f"{layer[k]:.1%}" for k in ("dead", "saturated")),
+        )
+        for layer in layers
+    ]
+    return wording.table(head, lines, right="in out parameters size mean std dead saturated")
+
+
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    head = ("parameter", "shape", "norm", "gradient", "largest")
+    lines = [
+        (
+            parameter["name"],
+            _shape([parameter["shape"]]),
+            f"{parameter['norm']:.4g}",
+            *(
+                "" if parameter[k] is None else f"{parameter[k]:.3g}"
+                for k in ("gradient_norm", "gradient_max")
+            ),
+        )
+        for parameter in parameters
+    ]
+    return wording.table(head, lines, right="shape norm gradient largest")
+
+
+def _shape(shapes: Sequence[Sequence[int]]) -> str:
+    """`64`, `84x84x4`, an index for a single number, `2 + 84x84x4` for several arrays."""
+    return " + ".join("x".join(map(str, shape)) or "index" for shape in shapes)

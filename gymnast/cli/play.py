@@ -1,0 +1,106 @@
+"""`gymnast play`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.errors import UsageError
+
+if TYPE_CHECKING:
+    from gymnast.play.play import Outcome
+    from gymnast.play.session import Who
+
+
+@click.command()
+@click.argument("target", metavar="ENV[:VARIANT]|RUN[:CHECKPOINT]")
+@click.option("--random", "chance", is_flag=True, help="Random actions (the default for an ENV).")
+@click.option("--human", is_flag=True, help="You play; the keys are shown first.")
+@click.option("--sample", is_flag=True, help="The policy draws actions, as in training.")
+@click.option("--checkpoint", metavar="N", help="best, latest, or env steps: 120k. Default: best.")
+@click.option("--episodes", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), help="Of the first episode. Default: any.")
+@click.option("--fps", type=click.FloatRange(min=0, min_open=True), help="Frames per second.")
+@click.option("--record", metavar="FILE.mp4", help="Film it, also where there is no display.")
+@click.option("--step", is_flag=True, help="One step per key or Enter, each told in numbers.")
+@runs_option
+@json_option
+def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> None:
+    """Watch a trained policy, random actions, or play yourself.
+
+    \b
+    gymnast play @last                          the best policy of the newest run
+    gymnast play CartPole-v1 --human --fps 15
+    gymnast play @last:120k --sample --episodes 3
+    gymnast play LunarLander-v3 --random --record random.mp4
+
+    Needs a display, except with --record or --step. Ctrl-C, escape or q ends it; a film that is
+    under way is finished.
+    """
+    from gymnast.play.session import Wish
+    from gymnast.play.session import play as begin
+
+    cfg, policy = _loaded(target, options["checkpoint"], runs_dir)
+    who = _who(options, trained=policy is not None)
+    record = Path(options["record"]) if options["record"] else None
+    wish = Wish(
+        who,
+        sampled=options["sample"],
+        episodes=options["episodes"],
+        seed=options["seed"],
+        fps=options["fps"],
+        record=record,
+        step_by_step=options["step"],
+    )
+    outcomes: list[Outcome] = []
+
+    def tell(text: str) -> None:
+        click.echo(text, err=as_json)  # stdout is for the JSON
+
+    def ended(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        how = f"{outcome.total:.6g} in {outcome.length} steps, {outcome.ending}"
+        tell(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
+
+    begin(cfg, policy, wish, tell=tell, ended=ended)
+    if as_json:
+        episodes = [_described(outcome) for outcome in outcomes]
+        echo_json({"player": who, "episodes": episodes, "record": options["record"]})
+    elif record is not None:
+        click.echo(f"{record}" if record.exists() else "nothing was recorded")
+
+
+def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
+    """The config and, of a run, the policy."""
+    from gymnast.config.resolve import load, resolve
+    from gymnast.runs import store
+    from gymnast.training.rescore import find, policy_of
+
+    run = api.run_named(target, store.runs_dir(runs_dir))
+    if run is None:
+        if which is not None:
+            raise UsageError(f"{target} is no run, so it has no checkpoint {which}")
+        return resolve(target).config, None
+    ref = target if which is None else f"{run.path.resolve()}:{which}"
+    _, saved = find(ref, runs_dir)
+    return load(run.config(), at=str(run.path / "config.yaml")), policy_of(saved)
+
+
+def _who(options: dict[str, Any], *, trained: bool) -> Who:
+    if options["chance"] and options["human"]:
+        raise UsageError("--random and --human are two players", fix="give one of them")
+    if options["human"] or options["chance"] or not trained:
+        if options["sample"]:
+            raise UsageError("--sample is for the policy of a run")
+        return "human" if options["human"] else "random"
+    return "policy"
+
+
+def _described(outcome: Outcome) -> dict[str, Any]:
+    about = asdict(outcome)
+    return {"return": about.pop("total"), **about}

@@ -1,0 +1,36 @@
+"""What can be set of every algorithm that follows a gradient."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from gymnast.config.numbers import OFF, Fraction, Maybe, Number, Positive
+from gymnast.config.schedule import Schedule
+from gymnast.config.section import AlgoSection
+
+
+def _not_negative(schedule: Schedule) -> Schedule:
+    if schedule.lowest < 0:
+        raise ValueError(f"{schedule} falls below 0 (expected 0 or more)")
+    return schedule
+
+
+Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
+
+
+class GradientSection(AlgoSection):
+    LIVE = ("gamma", "max_grad_norm", "reset_optimizer_on_lr_jump")
+    lr: Coefficient = Schedule.constant(3e-4)
+    """Learning rate."""
+    gamma: Fraction = 0.99
+    """Discount per step."""
+    max_grad_norm: Maybe[Positive] = 0.5
+    """Gradients longer than this are shortened to it."""
+    adam_eps: Positive = 1e-5
+    """Adam's guard against division by 0."""
+    weight_decay: Annotated[Number, Field(ge=0)] = 0.0
+    """Decoupled weight decay."""
+    reset_optimizer_on_lr_jump: Maybe[Annotated[Number, Field(gt=1)]] = OFF
+    """Forget Adam's moments when the learning rate changes by more than this factor at once."""

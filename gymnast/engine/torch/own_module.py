@@ -1,0 +1,135 @@
+"""A user's torch module as a policy's network (`policy.module`).
+
+`Net(observation, n_outputs, **policy.module_kwargs)` is called with the observation space as
+`gymnast.policy.observations` describes it; `forward(x)` returns the outputs [B, n_outputs] and the
+value [B]. x is a float tensor [B, size] for vectors, int64 [B] or [B, k] for categories, a float
+image [B, channels, height, width] in 0..1, or a dict of these for Dict and Tuple.
+
+Its parameters live in the policy's one vector, so it may have no state beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from gymnast.engine.torch.layers import field, pixels
+from gymnast.errors import ConfigError
+from gymnast.imported import imported
+from gymnast.policy.features import Features
+from gymnast.policy.layers import OwnModule, Pixels, Shape
+from gymnast.policy.observations import Image, Parts, blank
+
+PREFIX = "module."
+"""What the names of its parameters begin with."""
+Input = Tensor | dict[str, Tensor]
+
+
+class Own:
+    """The module, run with parameters that are not its own."""
+
+    def __init__(self, spec: OwnModule) -> None:
+        self.spec, self.module = spec, build(spec)
+        self._names = {name: f"{PREFIX}{name}" for name, _ in self.module.named_parameters()}
+
+    def __call__(self, tensors: Mapping[str, Tensor], features: Tensor) -> tuple[Tensor, Tensor]:
+        parameters = {name: tensors[ours] for name, ours in self._names.items()}
+        return functional_call(self.module, parameters, (inputs(self.spec.observation, features),))
+
+
+def shapes(spec: OwnModule) -> dict[str, Shape]:
+    return {f"{PREFIX}{n}": tuple(p.shape) for n, p in build(spec).named_parameters()}
+
+
+def initial(spec: OwnModule, seed: int) -> dict[str, np.ndarray]:
+    """The weights it gives itself under this seed."""
+    named = build(spec, seed).named_parameters()
+    return {f"{PREFIX}{name}": parameter.detach().numpy() for name, parameter in named}
+
+
+def inputs(observation: Any, features: Tensor) -> Input:
+    """What `forward` gets, from what `Policy.features` gives."""
+    if isinstance(observation, Parts):
+        dtype = observation.dtype
+        named = observation.leaves.items()
+        return {name: _input(leaf, field(dtype, name, features)) for name, leaf in named}
+    return _input(observation, features)
+
+
+def build(spec: OwnModule, seed: int = 0) -> nn.Module:
+    """The module, tried once. It is always in eval mode: dropout is off, so that an update sees the
+    very policy that acted."""
+    made = _find(spec.path)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            module = made(spec.observation, spec.n_outputs, **spec.kwargs)
+    except Exception as problem:
+        raise _refusal(spec, f"cannot be made: {type(problem).__name__}: {problem}") from problem
+    if not isinstance(module, nn.Module):
+        raise _refusal(spec, f"makes a {type(module).__name__}, not a torch.nn.Module")
+    _refuse_state(spec, module)
+    _try(spec, module.eval())
+    return module
+
+
+def _find(path: str) -> Any:
+    try:
+        return imported(path)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise ConfigError(f"policy.module: {path} cannot be imported: {problem}") from None
+
+
+def _refuse_state(spec: OwnModule, module: nn.Module) -> None:
+    buffers = [name for name, _ in module.named_buffers()]
+    if buffers:
+        what = f"keeps state beside its parameters ({buffers[0]}), which is not saved"
+        raise _refusal(spec, what, fix="use LayerNorm or GroupNorm instead of BatchNorm")
+    named = dict(module.named_parameters())
+    if not named:
+        raise _refusal(spec, "has no parameters")
+    for name, parameter in named.items():
+        if parameter.dtype != torch.float32:
+            raise _refusal(spec, f"has a parameter of {parameter.dtype} ({name}), not float32")
+
+
+def _try(spec: OwnModule, module: nn.Module, n: int = 3) -> None:
+    shown = Features(spec.observation, None)(blank(spec.observation, n))
+    try:
+        with torch.no_grad():
+            answer = module(inputs(spec.observation, torch.from_numpy(shown)))
+    except Exception as problem:
+        what = f"forward raised {type(problem).__name__}: {problem}"
+        raise _refusal(spec, what) from problem
+    found = [tuple(x.shape) for x in answer] if _is_pair(answer) else type(answer).__name__
+    expected = [(n, spec.n_outputs), (n,)]
+    if found != expected:
+        raise _refusal(
+            spec,
+            f"forward gave {found} for {n} observations",
+            fix=f"return outputs and values of shapes {expected[0]} and {expected[1]}",
+        )
+
+
+def _is_pair(answer: Any) -> bool:
+    return (
+        isinstance(answer, tuple | list)
+        and len(answer) == 2
+        and all(isinstance(x, Tensor) for x in answer)
+    )
+
+
+def _input(leaf: Any, x: Tensor) -> Tensor:
+    if isinstance(leaf, Image):
+        assert leaf.channels != "unknown"
+        return pixels(Pixels(leaf.shape, leaf.channels, leaf.top), x)
+    return x
+
+
+def _refusal(spec: OwnModule, what: str, fix: str = "see docs/spaces.md") -> ConfigError:
+    return ConfigError(f"policy.module: {spec.path} {what}", fix=fix)

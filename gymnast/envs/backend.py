@@ -1,0 +1,137 @@
+"""The contract between a collector and the copies of an environment it steps, wherever they run.
+
+- We own resets: nothing resets by itself, and each episode begins with a seed of its own.
+- `step` yields the true successor observation, with terminated and truncated apart.
+- The policy never sees NaN, a wrong shape or an index outside its space: that copy's step is a
+  Fault, which names the copy, the step and the cause. Nothing else of the vector is disturbed.
+- A copy that had a fault shows a blank observation and is made anew at its next reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from gymnast.errors import EnvError
+from gymnast.policy.actions import head_for
+from gymnast.policy.spaces import Action, Amounts, Observation
+from gymnast.seeds import stream
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What one copy did wrong, or what happened to it."""
+
+    copy: int
+    step: int
+    """Of its episode; 0 is the reset."""
+    what: str
+    traceback: str = ""
+    """Of the environment's own code, where it raised."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of every copy, [N, ...]. The arrays are the backend's own: copy what you keep."""
+
+    obs: Array
+    """Where the action led, before any reset."""
+    reward: Array
+    terminated: Array
+    truncated: Array
+    infos: Sequence[dict[str, Any]]
+    stepped: Array | None = None
+    """False where a copy only began its next episode, its action unused: no step to learn from."""
+    faults: tuple[Fault, ...] = ()
+    """Copies whose step counts for nothing."""
+
+
+class Backend(Protocol):
+    name: str
+    """The environment's, for people."""
+    n_envs: int
+    obs_space: Observation
+    action_space: Action
+    described: tuple[str, str]
+    """Observation and action space as the environment names them."""
+    time_limit: int | None
+    """Longest episode, in steps, where one is declared."""
+    restore: Literal["state", "replay", "none"]
+    """How a running episode can be had again."""
+    obs: Array
+    """What each copy shows now; rewritten by reset and step."""
+
+    @property
+    def mask(self) -> Array | None:
+        """Actions each copy allows now, [N, k], if the environment ever said."""
+        ...
+
+    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """A new episode in each of these; faults are of these only."""
+        ...
+
+    def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
+        """Step all copies, or only those named; the rest stay as they are."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def refuse(name: str, faults: Sequence[Fault]) -> None:
+    """For callers that cannot go on without the copy: the first fault as an error."""
+    if faults:
+        fault = faults[0]
+        what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.what}"
+        fix = "mend the environment; a run that was under way can be resumed"
+        raise EnvError(what, fix=fix, traceback=fault.traceback)
+
+
+def replays_exactly(envs: Backend, declared: str) -> bool:
+    """Does the same seed with the same actions give the same episode? Declared `yes` or `no`, else
+    tried."""
+    if envs.restore == "none" or declared != "unknown":
+        return envs.restore != "none" and declared == "yes"
+    return same_episode(envs, 12345, 12345)
+
+
+def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
+    """Do two seeds give the same episode? Tried on copy 0 with the same random actions."""
+    first, second = (_episode_of(envs, s, steps) for s in (seed, other))
+    return len(first) == len(second) and all(
+        np.array_equal(a, b) for a, b in zip(first, second, strict=True)
+    )
+
+
+def random_actions(
+    space: Action, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None = None
+) -> Array:
+    """Actions as an environment takes them, drawn evenly from those allowed (within 2 of 0 where
+    there is no bound)."""
+    if not isinstance(space, Amounts):
+        head = head_for(space)
+        even = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
+        return head.for_env(head.sample(even, head.noise(rng, shape)))
+    low, high = np.array(space.low), np.array(space.high)
+    low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
+    high = np.where(np.isfinite(high), high, low + 2.0)
+    actions = rng.uniform(low, high, (*shape, space.size)).astype(np.float32)
+    return actions.reshape(*shape, *space.shape)
+
+
+def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
+    rng = stream(0, "replay check")
+    refuse(envs.name, envs.reset([0], [seed]))
+    seen = [envs.obs[:1].copy()]
+    for _ in range(steps):
+        action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)
+        step = envs.step(action, [0])
+        refuse(envs.name, step.faults)
+        seen += [step.obs[:1].copy(), step.reward[:1].copy()]
+        if step.terminated[0] or step.truncated[0]:
+            break
+    return seen

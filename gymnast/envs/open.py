@@ -1,0 +1,58 @@
+"""The training copies of an environment, on the backend that the config names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+from gymnasium import error
+from gymnasium.vector import VectorEnv
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.backend import Backend
+from gymnast.envs.inprocess import InProcess
+from gymnast.envs.make import make_env
+from gymnast.envs.process import Process
+from gymnast.envs.vectorized import Vectorized
+from gymnast.errors import EnvError
+
+_OTHERWISE = "set env.backend to inprocess or process"
+
+
+def open_envs(
+    cfg: EnvConfig,
+    *,
+    limit: int | None,
+    info_keys: Sequence[str] = (),
+    tell: Callable[[str], None],
+) -> Backend:
+    """`limit` of steps per episode, instead of the environment's own; `info_keys`: what to keep of
+    an episode's last info; `tell` gets what environments print in other processes."""
+    if cfg.backend == "process":
+        return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
+    if cfg.backend == "vector":
+        make = partial(make_vector, cfg, limit)
+        return Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
+    make = partial(make_env, cfg, max_episode_steps=limit)
+    return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask)
+
+
+def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
+    """The environment's own vector implementation."""
+    make_env(cfg).close()  # whatever is wrong with the name is said as ever
+    spec = gym.registry.get(cfg.id)
+    if spec is None or spec.vector_entry_point is None:
+        raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=_OTHERWISE)
+    kwargs = dict[str, Any](cfg.kwargs)
+    if limit is not None:
+        kwargs["max_episode_steps"] = limit
+    try:
+        return gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
+    except TypeError as problem:
+        what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
+        raise EnvError(what, fix=_OTHERWISE) from None
+    except (error.Error, ImportError) as problem:
+        what = f"the vector implementation of {cfg.id} cannot be made: {problem}"
+        raise EnvError(what, fix=_OTHERWISE) from None

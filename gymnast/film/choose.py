@@ -1,0 +1,75 @@
+"""Which stored episode is meant: `best`, `last` or a number, of one evaluation of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from gymnast.errors import RunError, UsageError
+from gymnast.runs.reference import pick
+from gymnast.runs.run import Run
+from gymnast.runs.trace import Trace, read_traces
+
+Kind = Literal["eval", "confirm", "train"]
+KINDS: tuple[Kind, ...] = ("eval", "confirm", "train")
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    kind: Kind
+    version: int
+    """Env steps in the name of its file: of the policy, or for training of the checkpoint."""
+    which: str
+    """`best`, `last`, or its number."""
+    index: int
+    """Its place in the file, from 0."""
+    trace: Trace
+
+
+def choose(
+    run: Run, episode: str = "best", *, kind: Kind = "eval", at: str | None = None
+) -> Chosen:
+    """`best`: the highest return of the best version. `last`: the first episode of the newest
+    version, which nothing has selected. A number: that episode of the best version, from 0. `at`
+    names another version."""
+    files = stored(run, kind)
+    if at is not None and episode == "last":
+        problem = f"`last` and checkpoint {at} are two answers to which version"
+        raise UsageError(problem, fix="leave one out, or give --episode best or a number")
+    version = max(files) if episode == "last" else _version(run, kind, files, at)
+    traces = read_traces(files[version])
+    if episode == "best":
+        index = max(range(len(traces)), key=lambda i: traces[i].raw_return)
+    elif episode == "last":
+        index = 0
+    else:
+        index = _index(episode, len(traces))
+    return Chosen(kind, version, episode, index, traces[index])
+
+
+def stored(run: Run, kind: Kind) -> dict[int, Path]:
+    """Version -> file of its episodes, in order of the version. Never empty."""
+    files = sorted(run.traces.glob(f"{kind}-*.safetensors"))
+    found = {int(file.stem.rpartition("-")[2]): file for file in files}
+    if not found:
+        switch = "traces.train" if kind == "train" else "traces.eval and eval.every"
+        fix = f"gymnast play {run.id} --record FILE plays new ones; {switch} say what is stored"
+        raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
+    return found
+
+
+def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> int:
+    best = run.info["checkpoints"]["best"]
+    if at in (None, "best") and best in files:
+        return best
+    if at in (None, "latest") or (at == "best" and kind == "train"):
+        return max(files)
+    return pick(list(files), best if at == "best" else at, at=f"{kind} episodes of {run.id}")
+
+
+def _index(episode: str, count: int) -> int:
+    if not episode.isdigit() or int(episode) >= count:
+        expected = f"best, last or a number from 0 to {count - 1}"
+        raise UsageError(f"there is no episode {episode} (expected {expected})")
+    return int(episode)

@@ -1,0 +1,117 @@
+"""Frames into an .mp4 that is whole or not there: written aside, then renamed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import av
+import numpy as np
+import psutil
+
+from gymnast.errors import EnvError, UsageError
+from gymnast.runs import durable
+
+Array = np.ndarray
+CODECS = ("libx264", "libopenh264", "mpeg4")
+"""H.264 where this build of PyAV has it; the last one is always there."""
+FASTEST = 240.0
+
+
+class FilmWriter:
+    """`with FilmWriter(path, fps) as film: film.add(frame)`. Leaving by an exception leaves no film."""
+
+    def __init__(self, path: Path, fps: float, *, threads: int = 0) -> None:
+        """`threads` of the encoder; 0 lets it choose."""
+        if path.suffix != ".mp4":
+            raise UsageError(f"{path} cannot be written: films are .mp4", fix=f"{path.stem}.mp4")
+        if not 0 < fps <= FASTEST:
+            raise UsageError(f"{fps:g} frames per second (expected up to {FASTEST:g})")
+        self.path, self.fps, self.threads = path, fps, threads
+        self.frames = 0
+        self.size = (0, 0)
+        """Width and height."""
+        self.codec = ""
+        self._draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+        self._file: Any = None
+        self._stream: Any = None
+
+    def __enter__(self) -> FilmWriter:
+        with durable.explained(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(self.path)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None and self.frames:
+                with durable.explained(self.path):
+                    self._finish()
+        finally:
+            if self._file is not None:
+                self._file.close()
+            self._draft.unlink(missing_ok=True)
+
+    def add(self, frame: Array) -> None:
+        """One frame [H, W, 3]; all of a film have the same size."""
+        frame = _even(frame)
+        size = (frame.shape[1], frame.shape[0])
+        with durable.explained(self.path):
+            if not self.frames:
+                self._open(size)
+            if size != self.size:
+                raise EnvError(f"pictures change their size from {self.size} to {size}")
+            picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            picture = picture.reformat(format="yuv420p", dst_colorspace="ITU709")
+            picture.pts = self.frames
+            self._file.mux(self._stream.encode(picture))
+        self.frames += 1
+
+    def _open(self, size: tuple[int, int]) -> None:
+        options = {"movflags": "+faststart"}  # plays while it loads
+        self._file = av.open(str(self._draft), "w", format="mp4", options=options)
+        self.codec = next(name for name in CODECS if name in av.codecs_available)
+        rate = Fraction(self.fps).limit_denominator(1000)
+        stream: Any = self._file.add_stream(self.codec, rate=rate)
+        stream.width, stream.height = self.size = size
+        stream.pix_fmt = "yuv420p"
+        context = stream.codec_context
+        context.thread_count = self.threads
+        context.gop_size = max(1, round(2 * self.fps))  # seeking lands within two seconds
+        context.color_primaries = context.color_trc = context.colorspace = 1  # BT.709
+        if self.codec == "libx264":
+            stream.options = {"crf": "20", "preset": "veryfast"}
+        else:
+            stream.bit_rate = int(size[0] * size[1] * self.fps / 5)
+        self._stream = stream
+
+    def _finish(self) -> None:
+        self._file.mux(self._stream.encode(None))
+        self._file.close()
+        self._file = None
+        with self._draft.open("rb") as written:
+            os.fsync(written.fileno())
+        self._draft.rename(self.path)
+        durable.sync_directory(self.path.parent)
+
+
+def _even(frame: Array) -> Array:
+    """H.264 halves the colours, so both sides must be even: the last row or column is repeated."""
+    height, width = frame.shape[:2]
+    if height % 2 == 0 and width % 2 == 0:
+        return frame
+    return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _sweep(path: Path) -> None:
+    """Remove drafts of this film whose makers were killed."""
+    for draft in path.parent.glob(f".{path.name}.*-*"):
+        pid = draft.name.removeprefix(f".{path.name}.").partition("-")[0]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            draft.unlink(missing_ok=True)

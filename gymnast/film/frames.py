@@ -1,0 +1,102 @@
+"""From a stored episode to pictures: the environment is reset with its seed and does as it did.
+
+Every reward is compared with the stored one, so a film shows what really happened or says that it
+does not. The policy is never asked again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import gymnasium as gym
+import numpy as np
+
+from gymnast.film.shot import Shot, ending_of
+from gymnast.film.stage import Stage, enlarged
+from gymnast.policy.actions import log_softmax
+from gymnast.runs.trace import Trace
+
+Array = np.ndarray
+T = TypeVar("T")
+
+
+class Differs(Exception):
+    """A replay left the stored episode."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        super().__init__(f"this replay differs from the episode as it was scored, from step {step}")
+
+
+def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
+    """Every moment of the episode. Where strict, raises Differs at the first one that is not as
+    stored; else goes on until the stored actions or the replay end."""
+    seen = seen_pictures(trace)
+    if seen is not None:
+        yield from _as_seen(stage, trace, seen)
+        return
+    stage.env.reset(seed=trace.seed)
+    total, reward, last = 0.0, None, len(trace) - 1
+    ends = trace.terminated or trace.truncated
+    for t in range(len(trace)):
+        yield _shot(stage, trace, t, stage.picture(), total, reward)
+        _, reward, terminated, truncated = stage.step(stage.takes(trace.action[t]))
+        total += reward
+        over = terminated or truncated
+        if strict and (
+            reward != trace.reward[t]
+            or over != (ends and t == last)
+            or (over and terminated != trace.terminated)
+        ):
+            raise Differs(t + 1)
+        if over or t == last:
+            ending = ending_of(terminated, truncated) or "the recording ends"
+            yield Shot(stage.picture(), t + 1, total, reward, ending=ending)
+            return
+
+
+def exact_or_noted(make: Callable[[str], T]) -> tuple[T, str]:
+    """What `make("")` gives; where that meets a difference, what `make(note)` gives, with the note.
+
+    Made anew, so that a film says from its first picture that it is no exact replay.
+    """
+    try:
+        return make(""), ""
+    except Differs as differs:
+        logging.getLogger("gymnast").warning("%s", differs)
+        return make(str(differs)), str(differs)
+
+
+def seen_pictures(trace: Trace) -> Array | None:
+    """The observations where they are stored and are pictures themselves, [T + 1, H, W, 3]."""
+    obs = trace.obs
+    if obs is None or obs.dtype != np.uint8 or obs.ndim != 4:
+        return None
+    if obs.shape[-1] not in (1, 3) and obs.shape[1] in (1, 3):
+        obs = obs.transpose(0, 2, 3, 1)  # channels first
+    if obs.shape[-1] == 1:
+        obs = obs.repeat(3, -1)
+    return obs if obs.shape[-1] == 3 else None
+
+
+def _as_seen(stage: Stage, trace: Trace, seen: Array) -> Iterator[Shot]:
+    total, reward = 0.0, None
+    for t in range(len(trace)):
+        yield _shot(stage, trace, t, enlarged(seen[t]), total, reward)
+        reward = float(trace.reward[t])
+        total += reward
+    ending = ending_of(trace.terminated, trace.truncated)
+    yield Shot(enlarged(seen[-1]), len(trace), total, reward, ending=ending)
+
+
+def _shot(
+    stage: Stage, trace: Trace, t: int, picture: Array, total: float, reward: float | None
+) -> Shot:
+    chances = None
+    space = stage.env.action_space
+    if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):
+        chances = np.exp(log_softmax(trace.dist[t]))
+    action = stage.takes(trace.action[t])
+    return Shot(picture, t, total, reward, action, float(trace.value[t]), chances)

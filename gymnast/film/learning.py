@@ -1,0 +1,122 @@
+"""A film of learning: the same episode seed, played by the policy at several evaluations, in 1080p."""
+
+from __future__ import annotations
+
+import math
+from contextlib import closing
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from gymnast.config.config import Config
+from gymnast.film.actions import Actions
+from gymnast.film.choose import stored
+from gymnast.film.encode import FilmWriter
+from gymnast.film.frames import exact_or_noted, seen_pictures, shots
+from gymnast.film.lettering import Letters, pixels, scaled, surface
+from gymnast.film.make import Order, hold, told
+from gymnast.film.overlay import CHOSEN, CLEAR, PAPER, QUIET, Band
+from gymnast.film.shot import Shot
+from gymnast.film.stage import Stage
+from gymnast.runs.run import Run
+from gymnast.runs.trace import Trace, read_traces
+from gymnast.text.wording import number
+
+Array = np.ndarray
+WIDTH, HEIGHT, TITLE = 1920, 1080, 100
+PARTS = 6
+"""Evaluations shown, evenly spaced from the first to the last."""
+PART_SECONDS = 15.0
+"""A longer episode is shown faster, and its title says so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    version: int
+    trace: Trace
+    mean: float
+    """Of the whole evaluation."""
+    episodes: int
+
+
+def film_learning(run: Run, cfg: Config[Any], order: Order) -> dict[str, Any]:
+    """Make the film and its description; returns the latter."""
+    parts = choose_parts(run)
+    draws = seen_pictures(parts[0].trace) is None
+    with closing(Stage(cfg, draws=draws)) as stage:
+        writer, note = exact_or_noted(lambda note: _film(cfg, stage, parts, order, note))
+    about = {
+        "kind": "learning",
+        "versions": [part.version for part in parts],
+        "seeds": [part.trace.seed for part in parts],
+        "returns": [part.trace.raw_return for part in parts],
+    }
+    return told(order, about, writer, note)
+
+
+def choose_parts(run: Run) -> list[Part]:
+    """Of each evaluation the episode with the same seed: that of the median return in the last."""
+    files = stored(run, "eval")
+    versions = list(files)
+    places = np.linspace(0, len(versions) - 1, min(PARTS, len(versions))).round().astype(int)
+    evaluations = {versions[i]: read_traces(files[versions[i]]) for i in dict.fromkeys(places)}
+    common = set.intersection(*({t.seed for t in traces} for traces in evaluations.values()))
+    *_, last = evaluations.values()
+    seed = _median([t for t in last if t.seed in common] or last).seed
+    parts: list[Part] = []
+    for version, traces in evaluations.items():
+        same = [trace for trace in traces if trace.seed == seed]
+        mean = fmean(trace.raw_return for trace in traces)
+        parts.append(Part(version, (same or [_median(traces)])[0], mean, len(traces)))
+    return parts
+
+
+def _median(traces: list[Trace]) -> Trace:
+    return sorted(traces, key=lambda trace: trace.raw_return)[len(traces) // 2]
+
+
+def _film(cfg: Config[Any], stage: Stage, parts: list[Part], order: Order, note: str) -> FilmWriter:
+    actions = Actions(stage.env.action_space, cfg.facts.actions)
+    total, done = sum(len(part.trace) for part in parts), 0
+    with FilmWriter(order.out, order.fps or stage.fps, threads=order.threads) as writer:
+        for i, part in enumerate(parts):
+            length, frame = len(part.trace), None
+            faster = max(1, math.ceil(length / (PART_SECONDS * writer.fps)))
+            titled = _titled(cfg.env.id, part, f"{i + 1} / {len(parts)}", faster)
+            band = Band(WIDTH, actions, length=length, note=note)
+            for shot in shots(stage, part.trace, strict=not note):
+                if shot.step % faster == 0 or shot.ending:
+                    frame = _composed(titled, shot, band)
+                    writer.add(frame)
+                if order.progress is not None:
+                    order.progress(done + shot.step, total)
+            done += length
+            hold(writer, frame)
+    return writer
+
+
+def _titled(env: str, part: Part, place: str, faster: int) -> Array:
+    """A frame with nothing but its title."""
+    letters, paper = Letters(), surface(WIDTH, HEIGHT, PAPER)
+    returned = number(part.trace.raw_return)
+    text = f"after {part.version:,} env steps: return {returned}"
+    letters.write(paper, text, (36, 18), 62, CLEAR)
+    below = f"{env}, mean of {part.episodes} episodes {number(part.mean)}"
+    letters.write(paper, below, (36, 66), 34, QUIET)
+    corner = f"{place}, {faster} times as fast" if faster > 1 else place
+    letters.write(paper, corner, (WIDTH - 36 - letters.width(corner, 44), 30), 44, CHOSEN)
+    return pixels(paper)
+
+
+def _composed(titled: Array, shot: Shot, band: Band) -> Array:
+    room = HEIGHT - TITLE - band.height
+    height, width = shot.picture.shape[:2]
+    factor = min(WIDTH / width, room / height)
+    wide, high = round(width * factor), round(height * factor)
+    frame = titled.copy()
+    top, left = TITLE + (room - high) // 2, (WIDTH - wide) // 2
+    frame[top : top + high, left : left + wide] = scaled(shot.picture, wide, high)
+    frame[HEIGHT - band.height :] = band.draw(shot)
+    return frame

@@ -1,0 +1,54 @@
+"""A person as the player: by keys held in the window, or by the names of keys typed in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gymnast.play.keys import Keys
+from gymnast.play.players import Decision
+from gymnast.play.window import LEAVE, Left, Window
+
+
+class AtWindow:
+    """`step_by_step`: each press of a key is one step, and nothing happens without one."""
+
+    def __init__(self, keys: Keys, window: Window, *, step_by_step: bool = False) -> None:
+        self.keys, self.window, self.step_by_step = keys, window, step_by_step
+
+    def begin(self, seed: int) -> None:
+        self.window.held.clear()
+
+    def decide(self, obs: Any) -> Decision:
+        while (action := self._meant()) is None:
+            self.window.tick()
+        if self.step_by_step:
+            self.window.held.clear()
+        return Decision(action)
+
+    def _meant(self) -> Any:
+        pressed = self.window.pressed()
+        known = any(key in self.keys.meaning for key in pressed)
+        return self.keys.action(pressed) if known or not self.step_by_step else None
+
+
+class AtTerminal:
+    """`ask` shows a prompt and answers with a line; EOFError where there are no more."""
+
+    def __init__(self, keys: Keys, ask: Callable[[str], str]) -> None:
+        self.keys, self.ask = keys, ask
+
+    def begin(self, seed: int) -> None: ...
+
+    def decide(self, obs: Any) -> Decision:
+        while True:
+            try:
+                typed = self.ask(f"  key ({' '.join(self.keys.meaning)}, q ends): ").split()
+            except EOFError:
+                raise Left from None
+            if set(typed) & set(LEAVE):
+                raise Left
+            unknown = [key for key in typed if key not in self.keys.meaning]
+            action = None if unknown else self.keys.action(typed)
+            if action is not None:
+                return Decision(action)

@@ -1,0 +1,65 @@
+"""Who decides: a stored policy or chance. A person is in `human.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import gymnasium as gym
+import numpy as np
+
+from gymnast.policy.actions import log_softmax
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Choice
+from gymnast.seeds import stream
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    action: Any
+    """As the environment takes it."""
+    value: float | None = None
+    chances: np.ndarray | None = None
+
+
+class Player(Protocol):
+    def begin(self, seed: int) -> None:
+        """A new episode; whatever is drawn in it depends on its seed alone."""
+        ...
+
+    def decide(self, obs: Any) -> Decision: ...
+
+
+class Chance:
+    """Uniform random actions."""
+
+    def __init__(self, space: gym.Space[Any]) -> None:
+        self.space = space
+
+    def begin(self, seed: int) -> None:
+        self.space.seed(seed)
+
+    def decide(self, obs: Any) -> Decision:
+        return Decision(self.space.sample())
+
+
+class Trained:
+    """A stored policy: its most likely action, or one drawn as in training."""
+
+    def __init__(self, policy: Policy, *, sampled: bool) -> None:
+        self.policy, self.sampled = policy, sampled
+        self._noise: np.random.Generator | None = None
+
+    def begin(self, seed: int) -> None:
+        self._noise = stream(seed, "play") if self.sampled else None
+
+    def decide(self, obs: Any) -> Decision:
+        policy, head = self.policy, self.policy.head
+        shown = np.asarray(obs, dtype=policy.obs.dtype)[None]
+        noise = None if self._noise is None else head.noise(self._noise, (1,))
+        drawn, dist = policy.act(shown, noise)
+        action = head.for_env(drawn)[0]
+        value = float(policy.value(shown)[0])
+        if not isinstance(policy.action, Choice):
+            return Decision(action, value)
+        return Decision(int(action), value, np.exp(log_softmax(dist[0])))

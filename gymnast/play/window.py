@@ -1,0 +1,87 @@
+"""A window that shows frames at a pace and knows which keys are held."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+import pygame
+
+from gymnast.errors import UsageError
+from gymnast.film.lettering import drawable
+
+LEAVE = ("escape", "q")
+
+
+class Left(Exception):
+    """Whoever watches has closed the window, or asked to end."""
+
+
+def has_display() -> bool:
+    """Whether a window can be expected to open; SDL_VIDEODRIVER counts as someone's word for it."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
+
+
+def no_display(*, by_hand: bool, why: str = "") -> UsageError:
+    fix = "record a film with --record out.mp4, or go step by step in the terminal with --step"
+    return UsageError(
+        "there is no display to open a window on" + (f" ({why})" if why else ""),
+        fix="play in the terminal: --human --step" if by_hand else fix,
+    )
+
+
+class Window:
+    def __init__(self, title: str, fps: float) -> None:
+        self.title, self.fps = title, fps
+        self.held: list[str] = []
+        """Names of the keys held now, the latest last."""
+        self._tapped: list[str] = []
+        self._screen: pygame.Surface | None = None
+        self._clock = pygame.time.Clock()
+
+    def show(self, frame: np.ndarray) -> None:
+        """Put up the next frame when it is due."""
+        size = (frame.shape[1], frame.shape[0])
+        if self._screen is None or self._screen.get_size() != size:
+            try:
+                pygame.display.init()
+                self._screen = pygame.display.set_mode(size)
+            except pygame.error as problem:
+                raise no_display(by_hand=False, why=str(problem)) from None
+            pygame.display.set_caption(self.title)
+        self._screen.blit(drawable(frame), (0, 0))
+        pygame.display.flip()
+        self.tick()
+
+    def tick(self) -> None:
+        """Wait until the next frame is due and take note of what was pressed meanwhile."""
+        self._clock.tick(self.fps)
+        self._tapped = []
+        for event in pygame.event.get():
+            if event.type == pygame.QUIT:
+                raise Left
+            if event.type == pygame.KEYDOWN:
+                self._down(pygame.key.name(event.key))
+            elif event.type == pygame.KEYUP:
+                name = pygame.key.name(event.key)
+                self.held = [key for key in self.held if key != name]
+
+    def pressed(self) -> list[str]:
+        """Keys held, and those that were tapped since the frame before."""
+        return [*(key for key in self._tapped if key not in self.held), *self.held]
+
+    def wait_for_key(self) -> None:
+        while not self._tapped:
+            self.tick()
+
+    def close(self) -> None:
+        pygame.display.quit()
+
+    def _down(self, name: str) -> None:
+        if name in LEAVE:
+            raise Left
+        self._tapped.append(name)
+        self.held = [*(key for key in self.held if key != name), name]

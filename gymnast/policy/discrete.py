@@ -1,0 +1,180 @@
+"""Heads for actions that are chosen: one of n, several of them, switches, greedy with exceptions.
+
+Options that a mask rules out have probability 0 exactly: they are never drawn, and add nothing to
+entropy or KL.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gymnast.policy.action_spaces import Choice, Choices, Switches
+
+Array = np.ndarray
+Free = tuple[tuple[str, int, float], ...]
+FORBIDDEN = np.float32(-1e9)
+"""Logit of an action that the mask rules out."""
+MOST_EPSILON = np.float32(1 - 1e-6)
+"""Not quite 1, so that the greedy action is still the most likely one."""
+
+
+class Categorical:
+    """One of n. Parameters: logits [..., n]."""
+
+    def __init__(self, space: Choice) -> None:
+        self.space, self.n_outputs = space, space.n
+        self.free: Free = ()
+
+    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+        return output if mask is None else np.where(mask, output, FORBIDDEN)
+
+    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """A uniform number per action."""
+        return stream.random(shape, dtype=np.float32)
+
+    def sample(self, dist: Array, noise: Array) -> Array:
+        """Where the cumulative probability passes the noise."""
+        weight = np.exp(dist - dist.max(-1, keepdims=True))
+        cumulative = np.cumsum(weight, -1)
+        target = noise[..., None] * cumulative[..., -1:]
+        return (cumulative[..., :-1] <= target).sum(-1)
+
+    def mode(self, dist: Array) -> Array:
+        return dist.argmax(-1)
+
+    def for_env(self, action: Array) -> Array:
+        return action + self.space.first
+
+    def logprob(self, dist: Array, action: Array) -> Array:
+        return np.take_along_axis(log_softmax(dist), action[..., None], -1)[..., 0]
+
+    def entropy(self, dist: Array) -> Array:
+        logp = log_softmax(dist)
+        return -(np.exp(logp) * logp).sum(-1)
+
+    def kl(self, old: Array, new: Array) -> Array:
+        logp = log_softmax(old)
+        return (np.exp(logp) * (logp - log_softmax(new))).sum(-1)
+
+
+class MultiCategorical:
+    """One of n for each of k elements, independent. Parameters: all their logits end to end."""
+
+    def __init__(self, space: Choices) -> None:
+        self.space, self.n_outputs = space, sum(space.n)
+        self.free: Free = ()
+        self.elements = [Categorical(Choice(n, 0)) for n in space.n]
+        self.ends = np.cumsum(space.n)[:-1]
+        self.first = np.array(space.first).reshape(space.shape)
+
+    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+        return output if mask is None else np.where(mask, output, FORBIDDEN)
+
+    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return stream.random((*shape, len(self.elements)), dtype=np.float32)
+
+    def sample(self, dist: Array, noise: Array) -> Array:
+        parts = zip(self.elements, self._split(dist), np.moveaxis(noise, -1, 0), strict=True)
+        return np.stack([head.sample(logits, u) for head, logits, u in parts], -1)
+
+    def mode(self, dist: Array) -> Array:
+        return np.stack([logits.argmax(-1) for logits in self._split(dist)], -1)
+
+    def for_env(self, action: Array) -> Array:
+        return action.reshape(*action.shape[:-1], *self.space.shape) + self.first
+
+    def logprob(self, dist: Array, action: Array) -> Array:
+        parts = zip(self.elements, self._split(dist), np.moveaxis(action, -1, 0), strict=True)
+        return sum_of([head.logprob(logits, a) for head, logits, a in parts])
+
+    def entropy(self, dist: Array) -> Array:
+        parts = zip(self.elements, self._split(dist), strict=True)
+        return sum_of([head.entropy(logits) for head, logits in parts])
+
+    def kl(self, old: Array, new: Array) -> Array:
+        parts = zip(self.elements, self._split(old), self._split(new), strict=True)
+        return sum_of([head.kl(before, after) for head, before, after in parts])
+
+    def _split(self, dist: Array) -> list[Array]:
+        return np.split(dist, self.ends, -1)
+
+
+class Bernoulli:
+    """On or off for each element, independent. Parameters: the logits of on, [..., k]."""
+
+    def __init__(self, space: Switches) -> None:
+        self.space, self.n_outputs = space, space.size
+        self.free: Free = ()
+
+    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+        """A mask says for each element whether it may be off, and whether it may be on."""
+        if mask is None:
+            return output
+        may_be_off, may_be_on = mask[..., ::2], mask[..., 1::2]
+        return np.where(may_be_on, np.where(may_be_off, output, -FORBIDDEN), FORBIDDEN)
+
+    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return stream.random((*shape, self.n_outputs), dtype=np.float32)
+
+    def sample(self, dist: Array, noise: Array) -> Array:
+        return (noise < self._on(dist)).astype(np.int64)
+
+    def mode(self, dist: Array) -> Array:
+        return (dist > 0).astype(np.int64)
+
+    def for_env(self, action: Array) -> Array:
+        return action.astype(np.int8).reshape(*action.shape[:-1], *self.space.shape)
+
+    def logprob(self, dist: Array, action: Array) -> Array:
+        return -_softplus(np.where(action == 1, -dist, dist)).sum(-1)
+
+    def entropy(self, dist: Array) -> Array:
+        on = self._on(dist)
+        return (on * _softplus(-dist) + (1 - on) * _softplus(dist)).sum(-1)
+
+    def kl(self, old: Array, new: Array) -> Array:
+        on = self._on(old)
+        when_on = on * (_softplus(-new) - _softplus(-old))
+        return (when_on + (1 - on) * (_softplus(new) - _softplus(old))).sum(-1)
+
+    def _on(self, dist: Array) -> Array:
+        """Probability, exactly 0 or 1 where a mask leaves no choice."""
+        return 0.5 * (1 + np.tanh(0.5 * dist))
+
+
+class EpsilonGreedy:
+    """The option of highest value, or with probability epsilon any. The network's outputs are
+    action values; from there on it is a Categorical with their log-probabilities as logits."""
+
+    def __init__(self, space: Choice) -> None:
+        self.space, self.n_outputs = space, space.n
+        self.free: Free = (("epsilon", 1, 1.0),)
+        choice = Categorical(space)
+        self.noise, self.sample, self.mode = choice.noise, choice.sample, choice.mode
+        self.for_env, self.logprob = choice.for_env, choice.logprob
+        self.entropy, self.kl = choice.entropy, choice.kl
+
+    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+        assert free is not None
+        allowed = np.ones(output.shape, bool) if mask is None else mask
+        epsilon = np.clip(free, 0.0, MOST_EPSILON)
+        best = np.where(allowed, output, -np.inf).argmax(-1)
+        greedy = np.arange(self.n_outputs) == best[..., None]
+        any_of = np.where(allowed, epsilon / allowed.sum(-1, keepdims=True), 0.0)
+        chance = any_of + greedy * (1 - epsilon)
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.log(chance), FORBIDDEN).astype(np.float32)
+
+
+def log_softmax(logits: Array) -> Array:
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def sum_of(parts: list[Array]) -> Array:
+    return np.sum(parts, axis=0)
+
+
+def _softplus(x: Array) -> Array:
+    """ln(1 + e^x), for x of any size."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))

@@ -1,0 +1,62 @@
+"""From observations to what a network reads: always one array, [B, ...].
+
+Vectors are flattened and normalised, categories counted from 0, images left as bytes (the network
+scales them); a record with all of these goes on as its bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gymnast.policy.normalize import ObsNormalizer
+from gymnast.policy.observations import Categories, Category, Image, Observation, Parts, Vector
+
+Array = np.ndarray
+
+
+class Features:
+    def __init__(self, space: Observation, normalizer: ObsNormalizer | None) -> None:
+        self.space, self.normalizer = space, normalizer
+
+    def __call__(self, obs: Array) -> Array:
+        match self.space:
+            case Vector():
+                flat = obs.reshape(len(obs), -1)
+                return flat if self.normalizer is None else self.normalizer(flat)
+            case Parts():
+                return self._of_record(obs, self.space)
+            case _:
+                return _indices(self.space, obs)
+
+    def vectors(self, obs: Array) -> Array:
+        """All vectors of observations [B, ...] side by side, [B, n]: what the normaliser is for."""
+        if not isinstance(self.space, Parts):
+            return obs.reshape(len(obs), -1)
+        parts = [obs[name].reshape(len(obs), -1) for name in self._vectors(self.space)]
+        return np.concatenate(parts, -1)
+
+    def _of_record(self, obs: Array, space: Parts) -> Array:
+        rows = np.array(obs)
+        for name, leaf in space.leaves.items():
+            if not isinstance(leaf, Vector):
+                rows[name] = _indices(leaf, obs[name]).reshape(rows[name].shape)
+        if self.normalizer is not None:
+            flat, start = self.normalizer(self.vectors(obs)), 0
+            for name, leaf in self._vectors(space).items():
+                part = flat[:, start : start + leaf.size]
+                rows[name] = part.reshape(rows[name].shape)
+                start += leaf.size
+        return rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
+
+    def _vectors(self, space: Parts) -> dict[str, Vector]:
+        return {name: leaf for name, leaf in space.leaves.items() if isinstance(leaf, Vector)}
+
+
+def _indices(space: Category | Categories | Image, obs: Array) -> Array:
+    match space:
+        case Category():
+            return obs - space.first
+        case Categories():
+            return space.rows_of_table(obs)
+        case Image():
+            return obs

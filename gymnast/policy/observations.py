@@ -1,0 +1,256 @@
+"""What a policy sees: one kind per type of observation space, as data that can be stored.
+
+Whatever an environment shows becomes ONE array per observation, so that collector, rollout,
+checkpoint and trace never look inside: a row of floats, of indices, of bytes, or, for Dict and
+Tuple, one NumPy record with a field per entry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A Box (or MultiBinary) observation, read as one flat float vector."""
+
+    shape: tuple[int, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    dtype = np.dtype(np.float32)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=int))
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        """Write what an environment gave into row i; or say what is wrong with it."""
+        if not isinstance(obs, np.ndarray):
+            return f"the observation is a {type(obs).__name__}, not an array"
+        if obs.shape != self.shape:
+            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        try:
+            rows[i] = obs
+        except (TypeError, ValueError):
+            return f"the observation is of {obs.dtype}, not numbers"
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        """Which rows [N] hold NaN or infinity; None if none does."""
+        # a sum is finite unless a term is not (or it overflows, which the second look sorts out)
+        if math.isfinite(rows.sum(dtype=np.float64)):
+            return None
+        bad = np.asarray(~np.isfinite(rows.reshape(len(rows), -1)).all(1))
+        return bad if bad.any() else None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        """The first place of a row that is NaN or infinite, in words."""
+        return f"index {np.argwhere(~np.isfinite(np.atleast_1d(row)))[0].tolist()}"
+
+
+@dataclass(frozen=True)
+class Category:
+    """A Discrete observation: one of n, embedded by the network."""
+
+    n: int
+    first: int
+    shape = ()
+    dtype = np.dtype(np.int64)
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        if not (_is_index(obs) and self.first <= obs < self.first + self.n):
+            return f"the observation is {obs!r}, not one of {self.n} categories"
+        rows[i] = obs
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        return None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A MultiDiscrete observation: one of n for each element, each embedded by the network."""
+
+    shape: tuple[int, ...]
+    n: tuple[int, ...]
+    first: tuple[int, ...]
+    dtype = np.dtype(np.int64)
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        if not isinstance(obs, np.ndarray):
+            return f"the observation is a {type(obs).__name__}, not an array"
+        if obs.shape != self.shape:
+            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        if not np.issubdtype(obs.dtype, np.integer):
+            return f"the observation is of {obs.dtype}, not whole numbers"
+        index = obs.ravel() - np.array(self.first)
+        if not ((index >= 0) & (index < np.array(self.n))).all():
+            return f"the observation is {obs.tolist()}, not within {list(self.n)} categories"
+        rows[i] = obs
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        return None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        return ""
+
+    def rows_of_table(self, rows: np.ndarray) -> np.ndarray:
+        """[B, ...] -> [B, k]: where each element's category lies in one table of them all."""
+        offset = np.cumsum([0, *self.n[:-1]]) - np.array(self.first)
+        return rows.reshape(len(rows), -1) + offset
+
+
+@dataclass(frozen=True)
+class Image:
+    """A Box of bytes with two or three axes, kept as bytes; the network divides by `top`."""
+
+    shape: tuple[int, ...]
+    top: int
+    """Largest value a byte may take."""
+    channels: Literal["first", "last", "unknown"]
+    """Which axis holds the colours; of no weight where there are two axes."""
+    dtype = np.dtype(np.uint8)
+
+    @property
+    def planes(self) -> tuple[int, int, int]:
+        """Channels, height, width."""
+        if len(self.shape) == 2:
+            return (1, *self.shape)
+        a, b, c = self.shape
+        return (a, b, c) if self.channels == "first" else (c, a, b)
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        if not isinstance(obs, np.ndarray):
+            return f"the observation is a {type(obs).__name__}, not an array"
+        if obs.shape != self.shape:
+            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        if obs.dtype != np.uint8:
+            return f"the observation is of {obs.dtype}, its space says uint8"
+        rows[i] = obs
+        return None
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        return None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A Dict or Tuple observation: a record with a field per entry, `a.b` for one inside another."""
+
+    kind: Literal["Dict", "Tuple"]
+    entries: tuple[tuple[str, Observation], ...]
+    shape = ()
+
+    @cached_property
+    def leaves(self) -> dict[str, Vector | Category | Categories | Image]:
+        """Field -> what it holds, entries of entries included."""
+        return dict(self._leaves())
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype([(name, leaf.dtype, leaf.shape) for name, leaf in self.leaves.items()])
+
+    def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
+        return self._put(rows, i, obs, "")
+
+    def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
+        found = (leaf.not_finite(rows[name]) for name, leaf in self.leaves.items())
+        bad = [which for which in found if which is not None]
+        return np.logical_or.reduce(bad) if bad else None
+
+    def where_not_finite(self, row: np.ndarray) -> str:
+        for name, leaf in self.leaves.items():
+            if leaf.not_finite(row[name][None]) is not None:
+                return f"{leaf.where_not_finite(row[name])} of entry {name}"
+        return ""
+
+    def _leaves(self) -> Iterator[tuple[str, Any]]:
+        for name, entry in self.entries:
+            if isinstance(entry, Parts):
+                yield from ((f"{name}.{inner}", leaf) for inner, leaf in entry._leaves())
+            else:
+                yield name, entry
+
+    def _put(self, rows: np.ndarray, i: int, obs: Any, prefix: str) -> str | None:
+        given = _entries(self.kind, obs)
+        if given is None:
+            what = f"a {type(obs).__name__}, not a {self.kind.lower()}"
+            return f"{_subject(prefix)} is {what}"
+        for name, entry in self.entries:
+            if name not in given:
+                return f"{_subject(prefix)} lacks the entry {name}"
+            path = f"{prefix}{name}"
+            if isinstance(entry, Parts):
+                problem = entry._put(rows, i, given[name], f"{path}.")
+            else:
+                problem = entry.put(rows[path], i, given[name])
+                problem = problem and problem.replace("the observation", f"entry {path}", 1)
+            if problem is not None:
+                return problem
+        if len(given) > len(self.entries):
+            extra = next(name for name in given if name not in dict(self.entries))
+            return f"{_subject(prefix)} has an entry {extra}, which its space lacks"
+        return None
+
+
+Observation = Vector | Category | Categories | Image | Parts
+
+
+def leaves_of(space: Observation) -> dict[str, Vector | Category | Categories | Image]:
+    """What an observation is made of, by name; all of it has the name ""."""
+    return space.leaves if isinstance(space, Parts) else {"": space}
+
+
+def vector_of(space: Observation) -> Vector | None:
+    """All its Vectors side by side as one: what can be normalised."""
+    if isinstance(space, Vector):
+        return space
+    found = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, Vector)]
+    low, high = sum((v.low for v in found), ()), sum((v.high for v in found), ())
+    return Vector((len(low),), low, high) if found else None
+
+
+def blank(space: Observation, n: int) -> np.ndarray:
+    """Rows for n observations, each a valid one."""
+    rows = np.zeros((n, *space.shape), space.dtype)
+    for name, leaf in leaves_of(space).items():
+        if isinstance(leaf, Category | Categories):
+            part: Any = rows[name] if name else rows  # type: ignore[index]
+            part[:] = np.reshape(leaf.first, leaf.shape)
+    return rows
+
+
+def numbers_in(rows: np.ndarray) -> dict[str, np.ndarray]:
+    """What rows of observations hold, by name, images left out; all of it has the name ""."""
+    names = rows.dtype.names
+    found = {"": rows} if names is None else {name: rows[name] for name in names}
+    return {name: column for name, column in found.items() if column.dtype != Image.dtype}
+
+
+def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:
+    if kind == "Dict":
+        return obs if isinstance(obs, Mapping) else None
+    return {str(i): x for i, x in enumerate(obs)} if isinstance(obs, tuple | list) else None
+
+
+def _subject(prefix: str) -> str:
+    return f"entry {prefix[:-1]}" if prefix else "the observation"
+
+
+def _is_index(obs: Any) -> bool:
+    return isinstance(obs, int) or (
+        np.ndim(obs) == 0 and np.issubdtype(np.asarray(obs).dtype, np.integer)
+    )

@@ -1,0 +1,92 @@
+"""A2C and REINFORCE: gradient and targets against the same mathematics written anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.rollout import Rollout
+from gymnast.seeds import stream
+from tests.algos.reference import (
+    N,
+    normal,
+    practised,
+    same_gradient,
+    slow_advantages,
+    slow_policy_gradient,
+    updated,
+)
+
+STILL = {"algo.lr": 0.0, "algo.max_grad_norm": "off"}
+BOX = pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
+
+
+@BOX
+@pytest.mark.parametrize("norm", ["off", "rollout"])
+def test_a2c_follows_the_gradient_of_its_loss(box: bool, norm: str):
+    settings = STILL | {"algo.advantage_norm": norm, "algo.entropy_coef": 0.3}
+    practice, rollout = practised(box, settings, "a2c")
+    metrics = updated(practice, rollout, stream(0, "order"))
+    advantage = slow_advantages(rollout, 0.9, 0.8)
+    target = advantage + rollout.value
+    loss, weights = slow_policy_gradient(
+        practice, rollout, normal(advantage) if norm == "rollout" else advantage, target
+    )
+    loss.backward()
+    same_gradient(practice, weights)
+    assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
+    assert metrics["optim/steps"] == 1
+
+
+def slow_credit(rollout: Rollout, gamma: float, kind: str) -> np.ndarray:
+    """What each step is credited with, episode by episode, by adding up."""
+    credit = np.zeros_like(rollout.reward)
+    for n in range(N):
+        steps = np.flatnonzero(rollout.valid[:, n])
+        for t in steps:
+            end = next(k for k in steps if k >= t and rollout.done[k, n])
+            first = max(k for k in steps if k <= t and rollout.start[k, n])
+            begin = t if kind == "to_go" else first
+            rewards = rollout.reward[begin : end + 1, n]
+            credit[t, n] = sum(gamma**k * r for k, r in enumerate(rewards))
+    return credit
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "learned": {"algo.baseline": "learned"},
+    "batch": {"algo.baseline": "batch"},
+    "none": {"algo.baseline": "none", "algo.advantage_norm": "off"},
+    "episode": {"algo.returns": "episode", "algo.baseline": "batch"},
+    "episode, none": {"algo.returns": "episode", "algo.baseline": "none"},
+    "as they are": {"algo.baseline": "learned", "algo.advantage_norm": "off"},
+}
+
+
+@BOX
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES)
+def test_reinforce_follows_the_gradient_of_its_loss(box: bool, settings: dict[str, Any]):
+    given = STILL | {"algo.episodes": 4, "algo.entropy_coef": 0.3} | settings
+    practice, rollout = practised(box, given, "reinforce")
+    assert not rollout.valid.all()  # copies with shorter episodes have fewer steps
+    metrics = updated(practice, rollout, stream(0, "order"))
+    algo, keep = practice.cfg.algo, rollout.valid
+    credit = slow_credit(rollout, 0.9, algo.returns)
+    baseline = {"none": 0.0, "batch": credit[keep].mean(), "learned": rollout.value}
+    advantage = credit - baseline[algo.baseline]
+    if algo.advantage_norm == "rollout":
+        advantage = np.where(keep, (advantage - advantage[keep].mean()) / advantage[keep].std(), 0)
+    target = credit if algo.baseline == "learned" else None
+    loss, weights = slow_policy_gradient(practice, rollout, advantage, target)
+    loss.backward()
+    same_gradient(practice, weights)
+    assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
+    if target is None:  # a critic that is no baseline is left alone
+        spans = practice.learner.policy.parameters.part("critic.")
+        assert not practice.learner.algorithm.descent.network.gradient[spans].any()
+
+
+def test_a_learned_baseline_cannot_stand_for_the_return_of_a_whole_episode():
+    with pytest.raises(Exception, match=r"algo\.baseline.*to_go"):
+        practised(False, {"algo.returns": "episode", "algo.baseline": "learned"}, "reinforce")

@@ -1,0 +1,157 @@
+"""An environment that breaks costs the episode it was in, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.collect.vector import Collected, VectorCollector
+from gymnast.config.section import Span
+from gymnast.errors import EnvError
+from gymnast.seeds import episode_seed
+from tests.collect.test_collecting import collector_of, policy_for
+from tests.scripted import Broken, Script, seed_in
+
+BAD = episode_seed(0, "episode", "agent", 1, 2)
+"""The third episode of copy 1."""
+
+
+class Short(Broken):
+    """Episodes of 6 steps; the one with seed BAD breaks at its step 4."""
+
+    def __init__(self, how: str = "raises", only: int = BAD, at: int = 4) -> None:
+        super().__init__(how, at=at, only=only)
+        self.length, self.end = 6, "terminated"
+
+
+class Hopeless(Script):
+    """Cannot even be reset, after its first episodes."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None):
+        if seed == BAD or getattr(Hopeless, "gone", False):
+            Hopeless.gone = True
+            raise RuntimeError("no more")
+        return super().reset(seed=seed, options=options)
+
+
+def played(make: Any, span: Span, **more: Any) -> tuple[VectorCollector, Collected]:
+    collector = collector_of(make, **more)
+    collector.begin()
+    return collector, collector.collect({"agent": policy_for(collector)}, span, Clock())
+
+
+HOWS = ["raises", "nan obs", "nan reward", "shape", "list", "text reward"]
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_the_broken_episode_is_dropped_and_the_copy_begins_another(how: str):
+    _, found = played(lambda: Short(how), Span(40))
+    rollout = found.rollouts["agent"]
+    (fault,) = found.faults
+    assert (fault.copy, fault.step) == (1, 4)
+    assert found.failed is None
+    assert BAD not in {e.seed for e in rollout.episodes}
+    assert BAD not in {t.seed for t in found.traces}
+    broken = [t for t in range(40) if seed_in(rollout.obs[t, 1]) == BAD]
+    assert broken == [12, 13, 14, 15]
+    assert not rollout.valid[broken, 1].any()
+    assert rollout.valid.sum() == 3 * 40 - 4
+    assert rollout.start[16, 1]
+    assert np.isfinite(rollout.obs).all()
+    assert np.isfinite(rollout.reward).all()
+    assert found.steps == 120  # steps that cost time, learned from or not
+
+
+def test_the_others_do_not_notice():
+    _, found = played(Short, Span(40))
+    _, fine = played(lambda: Short(only=-1), Span(40))
+    a, b = found.rollouts["agent"], fine.rollouts["agent"]
+    for name in ("obs", "reward", "done", "terminated", "valid", "start"):
+        others = [0, 2]
+        assert np.array_equal(getattr(a, name)[:, others], getattr(b, name)[:, others]), name
+
+
+def test_an_advantage_never_crosses_a_dropped_episode():
+    _, found = played(Short, Span(40))
+    rollout = found.rollouts["agent"]
+    advantage, _ = rollout.advantages(0.9, 0.9)
+    keep = np.r_[0:12]
+    _, fine = played(Short, Span(12))
+    alone, _ = fine.rollouts["agent"].advantages(0.9, 0.9)
+    assert np.allclose(advantage[keep, 1], alone[:, 1])
+
+
+def test_whole_episode_rollouts_replace_the_broken_one():
+    _, found = played(Short, Span(None, 4))
+    rollout = found.rollouts["agent"]
+    assert len(found.faults) == 1
+    assert [e.env for e in rollout.episodes].count(1) == 4
+    assert BAD not in {e.seed for e in rollout.episodes}
+    assert rollout.valid.sum() == 3 * 4 * 6
+
+
+def test_a_copy_that_breaks_again_and_again_ends_the_rollout():
+    _, found = played(lambda: Short(only=0, at=9), Span(40))
+    assert not found.faults
+
+    class Always(Short):
+        def _now(self) -> bool:
+            return self.t == 2 and seed_in_copy_1(self.seed)
+
+    _, found = played(Always, Span(40), max_faults=3)
+    assert [fault.copy for fault in found.faults] == [1, 1, 1]
+    assert found.failed is found.faults[-1]
+    assert found.vec_steps == 6
+    assert found.rollouts["agent"].valid[:, [0, 2]].all()
+    assert not found.rollouts["agent"].valid[:, 1].any()
+
+
+def seed_in_copy_1(seed: int) -> bool:
+    return seed in {episode_seed(0, "episode", "agent", 1, k) for k in range(100)}
+
+
+def test_a_fault_now_and_then_is_borne_for_ever():
+    class Often(Short):
+        def _now(self) -> bool:
+            return self.t == 2 and self.seed % 2 == 0
+
+    _, found = played(Often, Span(400), max_faults=12)
+    assert len(found.faults) > 60
+    assert found.failed is None
+
+
+def test_one_fault_is_enough_where_that_is_asked_for():
+    _, found = played(Short, Span(40), on_fault="stop")
+    assert found.failed is not None
+    assert found.vec_steps == 16
+
+
+def test_a_reset_that_fails_is_tried_with_the_next_seed_and_given_up_in_the_end():
+    Hopeless.gone = False
+    _, found = played(lambda: Hopeless(length=6, end="terminated"), Span(40), max_faults=4)
+    assert found.failed is not None
+    assert found.failed.step == 0
+    assert "RuntimeError: no more" in found.failed.what
+    assert "def reset" in found.failed.traceback or "raise RuntimeError" in found.failed.traceback
+
+
+def test_a_copy_that_never_begins_is_an_error_at_once():
+    Hopeless.gone = True
+    collector = collector_of(lambda: Hopeless(length=6))
+    with pytest.raises(EnvError, match=r"copy 0, step 0.*RuntimeError: no more"):
+        collector.begin()
+
+
+def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
+    collector, _ = played(Short, Span(14))
+    policy = policy_for(collector)
+    collector.collect({"agent": policy}, Span(5), Clock(rollouts=1))  # breaks in its second step
+    state = collector.state()
+    expected = collector.collect({"agent": policy}, Span(20), Clock(rollouts=2))
+    again = collector_of(Short)
+    assert again.load(state) == []
+    found = again.collect({"agent": policy}, Span(20), Clock(rollouts=2))
+    assert np.array_equal(found.rollouts["agent"].obs, expected.rollouts["agent"].obs)

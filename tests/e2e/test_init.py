@@ -1,0 +1,111 @@
+"""`gymnast init`: what it writes works as it stands, from its own test to solved."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast import scaffold
+from gymnast.cli import cli
+from gymnast.config import presets
+from gymnast.errors import UsageError
+from tests.e2e.commands import answer, gymnast
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("project")
+    done = gymnast(place / "runs", "init", "line_walk", cwd=place)
+    assert done.returncode == 0, done.stderr
+    for file in ("line_walk/env.py", "line_walk/test_env.py", "presets/line_walk.yaml"):
+        assert f"wrote {file}" in done.stdout
+        assert (place / file).is_file()
+    return place
+
+
+def test_its_own_tests_pass(project: Path):
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "line_walk", "-p", "no:cacheprovider"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.returncode == 0, done.stdout
+    assert "4 passed" in done.stdout
+    assert "warning" not in done.stdout
+
+
+def test_its_preset_is_valid_and_found_under_both_names(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    done = gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "1 checked, 0 with mistakes\n")
+    words = ["config", "fmt", "--check", "presets/line_walk.yaml"]
+    assert gymnast(project / "runs", *words, cwd=project).returncode == 0
+    monkeypatch.chdir(project)
+    by_class, by_name = presets.find("py:line_walk.env:LineWalk"), presets.find("line_walk")
+    assert by_class == by_name
+    assert by_name.path == Path("presets/line_walk.yaml")
+    assert presets.find("py:line_walk.env:Other").path is None
+
+
+def test_it_learns_to_solve_itself_in_seconds(project: Path):
+    runs = project / "runs"
+    words = ["train", "py:line_walk.env:LineWalk", "--quiet"]
+    done = gymnast(runs, *words, cwd=project)
+    assert done.returncode == 0, done.stderr
+    shown = answer(runs, "show", "@best:line_walk")
+    assert shown["solved"] is True
+    assert shown["preset"] == "line_walk:ppo"
+    assert shown["env_steps"] < 30_000
+    success = [row["env/success"] for row in answer(runs, "rows", "@last") if "env/success" in row]
+    assert success[-1] > 0.9 > success[0]
+
+
+def test_nothing_is_overwritten_and_nothing_half_written(project: Path):
+    files = {path: path.read_bytes() for path in project.rglob("*.py")}
+    done = gymnast(project / "runs", "init", "line_walk", cwd=project)
+    assert done.returncode == 2
+    assert "line_walk: is there already" in done.stderr
+    assert {path: path.read_bytes() for path in files} == files
+    (project / "presets" / "other.yaml").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        scaffold.write("other", project)
+    assert not (project / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("my-env", "not a Python identifier"),
+        ("2d", "not a Python identifier"),
+        ("a/b", "not a Python identifier"),
+        ("", "not a Python identifier"),
+        ("_", "not a Python identifier"),
+        ("class", "means something else"),
+        ("runs", "means something else"),
+        ("random", "an installed module"),
+        ("numpy", "an installed module"),
+    ],
+)
+def test_a_name_that_could_not_be_imported_is_refused(name: str, said: str, tmp_path: Path):
+    with pytest.raises(UsageError, match=said):
+        scaffold.write(name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_directory_may_be_given_and_is_made(tmp_path: Path):
+    done = CliRunner().invoke(cli, ["init", "walk", "--dir", str(tmp_path / "new" / "place")])
+    assert done.exit_code == 0, done.output
+    assert f"cd {tmp_path / 'new' / 'place'}" in done.output
+    text = "".join(path.read_text() for path in (tmp_path / "new").rglob("*") if path.is_file())
+    assert "class Walk(" in text
+    assert "my_env" not in text
+    assert "MyEnv" not in text

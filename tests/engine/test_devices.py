@@ -1,0 +1,49 @@
+"""Updates on another device: the copies there and back give the numbers of shared memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from gymnast.engine.threads import refuse_missing_device
+from gymnast.engine.torch.network import TorchNetwork
+from gymnast.errors import ConfigError
+from tests.algos.practice import IDENTITY, Practice
+from tests.small_runs import trained
+
+SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.batch_size": "50%", "policy.hidden": [8]}
+
+
+def test_a_copied_network_gives_the_outputs_and_gradients_of_the_shared_one():
+    practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": "amounts"}})
+    policy = practice.learner.policy
+    shared = TorchNetwork(policy.network, policy.parameters)
+    policy.parameters.device = "cpu:0"  # not "cpu": takes the way of any other device
+    copied = TorchNetwork(policy.network, policy.parameters)
+    features = torch.from_numpy(policy.features(practice.collect().obs.reshape(-1, 2, 2)))
+    answers = [network(features) for network in (shared, copied)]
+    for output, value in answers:
+        (output.square().sum() + value.sum()).backward()
+    assert all(torch.equal(a, b) for a, b in zip(*answers, strict=True))
+    assert shared.gradient.any()
+    assert np.array_equal(shared.gradient, copied.gradient)
+
+
+@pytest.mark.parametrize("action", ["choice", "amounts"])
+def test_training_through_copies_learns_the_very_same_weights(action: str):
+    learned = []
+    for device in ("cpu", "cpu:0"):
+        practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
+        practice.learner.algorithm.descent.network.device = device
+        practice.repeat(3)
+        learned.append(practice.learner.policy.parameters.flat)
+    assert np.array_equal(*learned)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_device_that_is_not_there_is_refused_before_a_run_exists(runs_dir):
+    with pytest.raises(ConfigError, match="device: cuda is not available here"):
+        trained("Script", SETTINGS | {"device": "cuda", "stop.env_steps": 64})
+    assert not runs_dir.exists() or not any(runs_dir.iterdir())
+    refuse_missing_device("cpu")

@@ -1,0 +1,257 @@
+"""Convolutions, images and branches: against loops written out, and against finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from gymnast.config.sections.normalize import NormalizeConfig
+from gymnast.config.sections.policy import PolicyConfig
+from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.network import TorchNetwork
+from gymnast.errors import ConfigError
+from gymnast.policy.architecture import cnn
+from gymnast.policy.layers import (
+    Activation,
+    Conv,
+    Embedding,
+    Flatten,
+    LayerNorm,
+    Linear,
+    MaxPool,
+    Parallel,
+    Pixels,
+    Residual,
+    Stack,
+    parameter_shapes,
+    walk,
+)
+from gymnast.policy.layers import Network as NetworkData
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Categories, Category, Choice, Image, Parts, Vector
+
+RNG = np.random.default_rng(11)
+IMAGE = Image((9, 7, 2), 255, "last")
+PARTS = Parts(
+    "Dict",
+    (
+        ("eye", IMAGE),
+        ("speed", Vector((2, 2), (-1.0,) * 4, (1.0,) * 4)),
+        ("gear", Category(3, 1)),
+        ("keys", Categories((2,), (2, 3), (0, 0))),
+    ),
+)
+BLIND = Parts("Dict", PARTS.entries[1:])
+
+
+def seen_by(obs: Any, n: int = 5) -> np.ndarray:
+    rows = np.zeros((n, *obs.shape), obs.dtype)
+    leaves = obs.leaves if isinstance(obs, Parts) else {"": obs}
+    for name, leaf in leaves.items():
+        part = rows[name] if name else rows
+        if isinstance(leaf, Vector):
+            part[:] = RNG.normal(size=part.shape)
+        elif isinstance(leaf, Image):
+            part[:] = RNG.integers(256, size=part.shape)
+        else:
+            first = np.reshape(leaf.first, leaf.shape)
+            part[:] = first + RNG.integers(np.reshape(leaf.n, leaf.shape), size=part.shape)
+    return rows
+
+
+def policy_of(obs: Any, **settings: Any) -> Policy:
+    cfg = PolicyConfig(**{"hidden": (8,), "embedding": 4, **settings})
+    policy = Policy(obs, Choice(3, 0), cfg, NormalizeConfig())
+    policy.initialize(0, "agent")
+    return policy
+
+
+def slow_conv(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, layer: Conv) -> np.ndarray:
+    x = np.pad(x, ((0, 0), (0, 0), (layer.padding,) * 2, (layer.padding,) * 2))
+    k, step = layer.kernel, layer.stride
+    height, width = ((size - k) // step + 1 for size in x.shape[2:])
+    out = np.empty((len(x), layer.n_out, height, width))
+    for i in range(height):
+        for j in range(width):
+            patch = x[:, :, i * step : i * step + k, j * step : j * step + k]
+            out[:, :, i, j] = np.tensordot(patch, weight, ([1, 2, 3], [1, 2, 3])) + bias
+    return out
+
+
+def slow_pool(x: np.ndarray, layer: MaxPool) -> np.ndarray:
+    pad = (layer.padding,) * 2
+    x = np.pad(x, ((0, 0), (0, 0), pad, pad), constant_values=-np.inf)
+    k, step = layer.kernel, layer.stride
+    height, width = ((size - k) // step + 1 for size in x.shape[2:])
+    cells = [
+        [
+            x[:, :, i * step : i * step + k, j * step : j * step + k].max((2, 3))
+            for j in range(width)
+        ]
+        for i in range(height)
+    ]
+    return np.moveaxis(np.array(cells), (0, 1), (2, 3))
+
+
+def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any:
+    """The whole network once more, in float64."""
+    for i, layer in enumerate(stack):
+        at = f"{name}.{i}"
+        match layer:
+            case Pixels(shape, channels):
+                x = x.reshape(-1, *shape).astype(np.float64) / layer.top
+                x = x[:, None] if len(shape) == 2 else x
+                x = np.moveaxis(x, -1, 1) if len(shape) == 3 and channels == "last" else x
+            case Conv():
+                x = slow_conv(x, weights[f"{at}.weight"], weights[f"{at}.bias"], layer)
+            case MaxPool():
+                x = slow_pool(x, layer)
+            case Residual(inner):
+                x = x + slow(at, inner, weights, x)
+            case Activation(kind):
+                x = np.tanh(x) if kind == "tanh" else np.maximum(x, 0)
+            case Flatten():
+                x = x.reshape(len(x), -1)
+            case Linear():
+                x = x @ weights[f"{at}.weight"] + weights[f"{at}.bias"]
+            case Embedding():
+                x = weights[f"{at}.weight"][x]
+            case Parallel(_, branches):
+                x = np.concatenate(
+                    [slow(f"{at}.{key}", s, weights, x[key]) for key, s in branches], -1
+                )
+    return x
+
+
+CASES = {
+    "nature": (Image((36, 40, 3), 255, "last"), {}),
+    "nature, channels first": (Image((4, 40, 36), 255, "first"), {"cnn": "nature"}),
+    "impala": (IMAGE, {}),
+    "impala, grey": (Image((9, 7), 15, "last"), {"shared": True}),
+    "parts": (PARTS, {}),
+    "parts, shared": (PARTS, {"shared": True, "hidden": ()}),
+    "parts without images": (BLIND, {}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_network_is_its_layers_written_out(case: str):
+    obs, settings = CASES[case]
+    policy = policy_of(obs, **settings)
+    for name, view in policy.parameters.views.items():
+        view += RNG.normal(0, 0.05, view.shape).astype(np.float32) * ("conv" not in name)
+    seen = seen_by(obs)
+    weights = {n: v.astype(np.float64) for n, v in policy.parameters.views.items()}
+    features = policy.features(seen)
+    if isinstance(obs, Parts):
+        features = features.view(obs.dtype)[:, 0]
+    network = policy.network
+    hidden = slow("shared", network.shared, weights, features)
+    output = slow("actor", network.actor, weights, hidden)
+    value = slow("critic", network.critic, weights, hidden)[:, 0]
+    assert np.allclose(policy.dist(seen), output, rtol=1e-4, atol=1e-4)
+    assert np.allclose(policy.value(seen), value, rtol=1e-4, atol=1e-4)
+    torch_output, torch_value = TorchNetwork(network, policy.parameters)(
+        torch.from_numpy(policy.features(seen))
+    )
+    assert np.allclose(torch_output.detach(), output, rtol=1e-4, atol=1e-4)
+    assert np.allclose(torch_value.detach(), value, rtol=1e-4, atol=1e-4)
+
+
+DTYPE = np.dtype([("a", np.float32, (3,)), ("b", np.int64)])
+STACKS: dict[str, tuple[Stack, tuple[int, ...]]] = {
+    "linear": ((Linear(3, 4, 1.0), LayerNorm(4), Activation("tanh")), (5, 3)),
+    "conv": ((Conv(2, 3, 3, stride=2, padding=1), Activation("tanh")), (2, 2, 5, 4)),
+    "pool": ((Conv(2, 2, 3), MaxPool(3, 2, 1), Flatten()), (2, 2, 6, 5)),
+    "residual": (
+        (Residual((Activation("tanh"), Conv(2, 2, 3, padding=1))), Flatten()),
+        (2, 2, 3, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STACKS)
+def test_gradients_are_those_of_finite_differences(kind: str):
+    stack, shape = STACKS[kind]
+    shapes = parameter_shapes(NetworkData(stack, (), ()))
+    values = [torch.from_numpy(RNG.normal(size=s)).requires_grad_() for s in shapes.values()]
+    x = torch.from_numpy(RNG.normal(size=shape)).requires_grad_()
+
+    def output(x: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
+        return run("shared", stack, dict(zip(shapes, weights, strict=True)), x)
+
+    assert torch.autograd.gradcheck(output, (x, *values))
+
+
+@pytest.mark.parametrize(
+    ("stack", "rows"),
+    [
+        ((Pixels((4, 5, 2), "last", 255), Conv(2, 3, 3), Flatten()), (2, 4, 5, 2)),
+        ((Embedding(5, 3), Flatten(), Activation("tanh")), (4, 2)),
+        (
+            (
+                Parallel(
+                    DTYPE,
+                    (("a", (Flatten(),)), ("b", (Embedding(5, 2), Activation("tanh")))),
+                ),
+            ),
+            None,
+        ),
+    ],
+    ids=["pixels", "embedding", "parallel"],
+)
+def test_gradients_of_layers_that_read_whole_numbers(stack: Stack, rows: tuple[int, ...] | None):
+    shapes = parameter_shapes(NetworkData(stack, (), ()))
+    values = [torch.from_numpy(RNG.normal(size=s)).requires_grad_() for s in shapes.values()]
+    if rows is None:
+        record = np.zeros(3, DTYPE)
+        record["a"], record["b"] = RNG.normal(size=(3, 3)), [4, 0, 2]
+        x = torch.from_numpy(record.view(np.uint8).reshape(3, -1))
+    elif isinstance(stack[0], Pixels):
+        x = torch.from_numpy(RNG.integers(256, size=rows).astype(np.uint8))
+    else:
+        x = torch.from_numpy(RNG.integers(5, size=rows))
+
+    def output(*weights: torch.Tensor) -> torch.Tensor:
+        return run("shared", stack, dict(zip(shapes, weights, strict=True)), x)
+
+    assert torch.autograd.gradcheck(output, tuple(values))
+
+
+def test_nature_and_impala_have_the_sizes_of_their_papers():
+    atari = Image((84, 84, 4), 255, "last")
+    stack, width = cnn(atari, "auto")
+    shapes = parameter_shapes(NetworkData(stack, (), ()))
+    assert width == 512
+    assert sum(np.prod(s) for s in shapes.values()) == 1_684_128  # Mnih et al. without the heads
+    stack, width = cnn(Image((64, 64, 3), 255, "last"), "impala")
+    convolutions = [layer for _, layer in walk("", stack) if isinstance(layer, Conv)]
+    assert (width, len(convolutions)) == (256, 15)
+    assert [c.n_out for c in convolutions[::5]] == [16, 32, 32]
+
+
+def test_an_image_too_small_for_nature_is_refused_and_auto_takes_impala():
+    small = Image((35, 84, 3), 255, "last")
+    with pytest.raises(ConfigError, match=r"policy\.cnn: nature needs .* 36 x 36.* 35 x 84"):
+        cnn(small, "nature")
+    assert cnn(small, "auto")[1] == 256
+
+
+def test_convolutions_begin_orthogonal():
+    policy = policy_of(Image((36, 36, 3), 255, "last"))
+    for name, layer in policy.network.layers():
+        if isinstance(layer, Conv):
+            kernel = policy.parameters.views[f"{name}.weight"].astype(np.float64)
+            flat = kernel.reshape(len(kernel), -1)
+            gram = flat @ flat.T if len(flat) <= flat.shape[1] else flat.T @ flat
+            assert np.allclose(gram, layer.gain**2 * np.eye(len(gram)), atol=1e-5)
+
+
+def test_names_say_where_in_the_network_a_weight_is_and_images_are_encoded_once():
+    names = set(policy_of(PARTS).parameters.shapes)
+    assert {"shared.0.eye.1.weight", "shared.0.eye.3.1.bias", "shared.0.gear.0.weight"} <= names
+    assert {"actor.0.weight", "critic.0.weight"} <= names
+    assert not any(n.startswith("shared") for n in policy_of(BLIND).parameters.shapes)

@@ -1,0 +1,60 @@
+"""The backends that keep the contract, each with copies of `Shaky`, and what the tests ask of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.backend import Fault, Step
+from gymnast.envs.inprocess import InProcess
+from gymnast.envs.process import Process
+from gymnast.envs.vectorized import Vectorized
+from tests.scripted import Shaky, obs_of, reward_of
+
+N = 4
+NAME = "Shaky-v0"
+
+
+def in_process() -> InProcess:
+    return InProcess(Shaky, N, NAME)
+
+
+def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> Process:
+    """Copies 0 and 1 in one worker, 2 and 3 in another."""
+    given = {"info_keys": ["steps"], "tell": print}
+    own = {name: more.pop(name) for name in ("info_keys", "tell", "limit") if name in more}
+    settings = {"n_envs": N, "workers": 2} | more
+    return Process(EnvConfig(id=id, **settings), **given | own)
+
+
+def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> Vectorized:
+    """Gymnasium's own vector, which knows all three rules of resetting."""
+    return Vectorized(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
+
+
+OURS = ("in process", "in workers")
+"""Those where we own resets, and steps of single copies."""
+VECTORS = {f"vector {mode.value}": mode for mode in AutoresetMode}
+
+
+def no_action(envs: Any) -> np.ndarray:
+    return np.zeros(envs.n_envs, dtype=np.int64)
+
+
+def begin(envs: Any, seeds: list[int]) -> tuple[Fault, ...]:
+    return envs.reset(range(envs.n_envs), seeds)
+
+
+def stepped(envs: Any, times: int) -> Step:
+    """Several steps without a fault, then one more."""
+    for _ in range(times - 1):
+        assert envs.step(no_action(envs)).faults == ()
+    return envs.step(no_action(envs))
+
+
+def goes_as_written(step: Step, copy: int, seed: int, t: int) -> bool:
+    same = np.array_equal(step.obs[copy], obs_of(seed, t))
+    return same and step.reward[copy] == reward_of(seed, t)

@@ -1,0 +1,174 @@
+"""A copy that goes wrong: it is named with its step and the cause, the others go on, and it works
+again after its reset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from gymnast.envs.backend import refuse
+from gymnast.envs.inprocess import InProcess
+from gymnast.errors import EnvError
+from tests.envs.backends import (
+    OURS,
+    VECTORS,
+    N,
+    begin,
+    goes_as_written,
+    no_action,
+    stepped,
+    vectorized,
+)
+from tests.scripted import Broken, seed_in, trouble
+
+ours = pytest.mark.parametrize("envs", OURS, indirect=True)
+
+BREAKAGES = {
+    "nan reward": "the reward is nan",
+    "inf reward": "the reward is inf",
+    "text reward": "the reward is 'a lot', not a number",
+    "nan obs": "not finite at index [1]",
+    "inf obs": "not finite at index [2]",
+    "shape": "shape (4,), its space says (3,)",
+    "list": "is a list, not an array",
+    "text obs": "not numbers",
+    "raises": "raised ZeroDivisionError: the physics went wrong",
+    "sys.exit": "raised SystemExit: enough",
+}
+
+
+@ours
+@pytest.mark.parametrize("at", [0, 3])
+@pytest.mark.parametrize("how", BREAKAGES)
+def test_one_copy_goes_wrong(envs: Any, how: str, at: int):
+    if at == 0 and "reward" in how:
+        return  # a reset has none
+    seeds = trouble(how, at)
+    faults = begin(envs, seeds)
+    if at:
+        assert faults == ()
+        step = stepped(envs, at)
+        faults = step.faults
+        assert (step.reward[2], step.terminated[2], step.truncated[2]) == (0.0, False, False)
+        assert all(goes_as_written(step, i, seeds[i], at) for i in (0, 1, 3))
+    assert [(fault.copy, fault.step) for fault in faults] == [(2, at)]
+    assert BREAKAGES[how] in faults[0].what
+    assert ("scripted.py" in faults[0].traceback) == ("raise" in faults[0].what)
+    assert np.isfinite(envs.obs).all()
+    assert envs.reset([2], [44]) == ()
+    step = envs.step(no_action(envs))
+    assert step.faults == ()
+    assert goes_as_written(step, 2, 44, 1)
+    assert all(goes_as_written(step, i, seeds[i], at + 1) for i in (0, 1, 3))
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    {
+        "category": "the observation is 4, not one of 4 categories",
+        "fraction": "the observation is 1.5, not one of 4 categories",
+        "no category": "the observation is None, not one of 4 categories",
+    }.items(),
+)
+def test_what_is_no_category_goes_wrong_too(how: str, cause: str):
+    envs = InProcess(lambda: Broken(how), 2, "Shaky-v0")
+    envs.reset([0, 1], [1, 2])
+    (fault,) = stepped(envs, 3).faults
+    with pytest.raises(EnvError, match=f"Shaky-v0, copy 1, step 3 of its episode: {cause}"):
+        refuse(envs.name, [fault])
+
+
+# ---- vector implementations ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
+@pytest.mark.parametrize("how", ["nan reward", "nan obs"])
+def test_a_number_goes_wrong_in_a_vector(mode: AutoresetMode, how: str):
+    """Where single copies cannot be reset, all begin anew."""
+    envs = vectorized(mode)
+    assert begin(envs, trouble(how, 3)) == ()
+    faults = stepped(envs, 3).faults
+    alone = mode is AutoresetMode.DISABLED
+    assert [fault.copy for fault in faults] == ([2] if alone else [0, 1, 2, 3])
+    guilty, others = faults[len(faults) // 2], [f for f in faults if f.copy != 2]
+    assert (guilty.copy, guilty.step) == (2, 3)
+    assert ("not finite" if how == "nan obs" else "the reward is nan") in guilty.what
+    assert all("made anew because of copy 2" in fault.what for fault in others)
+    works_again(envs, [fault.copy for fault in faults])
+
+
+class Reshaped(SyncVectorEnv):
+    """Goes wrong as a whole from the third step on."""
+
+    how = "rewards"
+    count = 0
+
+    def step(self, actions: Any) -> Any:
+        obs, reward, *rest = super().step(actions)
+        Reshaped.count += 1
+        if Reshaped.count == 3:
+            match Reshaped.how:
+                case "rewards":
+                    reward = reward[:2]
+                case "observations":
+                    obs = obs[:, :2]
+                case "text":
+                    obs = obs.astype(str).astype(object)
+                    obs[:] = "a"
+                case "raises":
+                    raise ZeroDivisionError("the physics went wrong")
+        return obs, reward, *rest
+
+
+@pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    {
+        "rewards": "reward has shape (2,), not (4,)",
+        "observations": "shape (2,), its space says (3,)",
+        "text": "are of object",
+        "raises": "step of the whole vector raised ZeroDivisionError: the physics",
+    }.items(),
+)
+def test_a_whole_vector_goes_wrong(
+    mode: AutoresetMode, how: str, cause: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Reshaped, "how", how)
+    monkeypatch.setattr(Reshaped, "count", 0)
+    envs = vectorized(mode, Reshaped)
+    begin(envs, trouble("slow", 40))
+    faults = stepped(envs, 3).faults
+    assert [(fault.copy, fault.step) for fault in faults] == [(i, 3) for i in range(N)]
+    assert all(cause in fault.what for fault in faults)
+    assert all(("ZeroDivision" in fault.traceback) == (how == "raises") for fault in faults)
+    works_again(envs, range(N))
+
+
+def test_a_reset_of_one_copy_that_raises_costs_the_episodes_of_all_and_says_so_of_each():
+    envs = vectorized(AutoresetMode.DISABLED)
+    begin(envs, [13, 20, 27, 34])
+    envs.step(no_action(envs))
+    (fault,) = envs.reset([2], [trouble("raises", 0)[2]])
+    assert (fault.copy, fault.step) == (2, 0)
+    assert "reset of the whole vector raised ZeroDivisionError" in fault.what
+    assert envs.reset([2], [22]) == ()
+    step = envs.step(no_action(envs))
+    assert [fault.copy for fault in step.faults] == [0, 1, 3]
+    assert step.stepped is not None
+    assert not step.stepped.any()  # the others would have gone on without copy 2
+    assert envs.reset([0, 1, 3], [20, 21, 23]) == ()
+    step = envs.step(no_action(envs))
+    assert step.faults == ()
+    assert all(goes_as_written(step, copy, 20 + copy, 1) for copy in range(N))
+
+
+def works_again(envs: Any, copies: Any) -> None:
+    assert np.isfinite(envs.obs).all()
+    assert envs.reset(copies, [20 + copy for copy in copies]) == ()
+    assert [seed_in(envs.obs[copy]) for copy in copies] == [20 + copy for copy in copies]
+    step = envs.step(no_action(envs))
+    assert step.faults == ()
+    assert all(goes_as_written(step, copy, 20 + copy, 1) for copy in copies)

@@ -1,0 +1,245 @@
+"""Worker processes that die, hang or cannot be made: named, started anew, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.inprocess import InProcess
+from gymnast.envs.make import make_env
+from gymnast.envs.process import Process
+from gymnast.errors import EnvError
+from tests.envs.backends import begin, goes_as_written, in_workers, no_action, stepped
+from tests.scripted import trouble
+
+
+@dataclass
+class Hasty:
+    """Workers that must answer within a second and a half, and what their environments print."""
+
+    envs: Process
+    printed: list[str]
+    trap: Path
+    """While this file is there, no copy can be made."""
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
+    trap, printed = tmp_path_factory.mktemp("trap") / "trap", list[str]()
+    envs = in_workers(kwargs={"trap": str(trap)}, timeout=1.5, tell=printed.append)
+    yield Hasty(envs, printed, trap)
+    envs.close()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+
+
+def works_again(envs: Any, copies: list[int]) -> None:
+    assert envs.reset(copies, [30 + copy for copy in copies]) == ()
+    step = envs.step(no_action(envs))
+    assert step.faults == ()
+    assert all(goes_as_written(step, copy, 30 + copy, 1) for copy in copies)
+
+
+# ---- dying -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    {
+        "killed": "its worker process was killed by SIGKILL, perhaps because memory ran out",
+        "os._exit": "its worker process exited with code 3",
+        "segfault": "its worker process was killed by SIGSEGV",
+    }.items(),
+)
+def test_a_worker_that_dies_is_a_fault_of_each_of_its_copies_and_is_started_anew(
+    workers: Any, how: str, cause: str
+):
+    seeds = trouble(how, 3)
+    assert begin(workers, seeds) == ()
+    step = stepped(workers, 3)
+    assert all(goes_as_written(step, i, seeds[i], 3) for i in (0, 1))
+    guilty, other = step.faults
+    assert (guilty.copy, guilty.step, guilty.what) == (2, 3, cause)
+    assert (other.copy, other.what) == (3, f"{cause} while copy 2 was at work")
+    assert ("scripted.py" in guilty.traceback) == (how == "segfault")
+    assert not (step.terminated | step.truncated).any()
+    works_again(workers, [2, 3])
+    assert np.array_equal(workers.obs[0], step.obs[0])
+
+
+def test_a_worker_that_is_killed_while_it_waits_is_noticed_with_the_next_step(workers: Any):
+    begin(workers, trouble("slow", 40))
+    os.kill(workers.workers[1].pid, signal.SIGKILL)
+    faults = workers.step(no_action(workers)).faults
+    assert [fault.copy for fault in faults] == [2, 3]
+    assert all("was killed by SIGKILL" in fault.what for fault in faults)
+    works_again(workers, [2, 3])
+
+
+def test_a_copy_lost_in_the_reset_of_another_is_told_with_its_next_step(workers: Any):
+    begin(workers, [10, 11, 12, 13])
+    (guilty,) = workers.reset([2], [trouble("killed", 0)[2]])
+    assert (guilty.copy, guilty.step) == (2, 0)
+    assert workers.reset([2], [44]) == ()
+    step = workers.step(no_action(workers))
+    (other,) = step.faults
+    assert (other.copy, other.step) == (3, 0)
+    assert "while copy 2 was at work" in other.what
+    assert goes_as_written(step, 0, 10, 1)
+    assert goes_as_written(step, 2, 44, 1)
+    works_again(workers, [3])
+
+
+def test_signals_to_the_trainer_do_not_reach_workers(workers: Any):
+    seeds = trouble("slow", 40)
+    begin(workers, seeds)
+    for worker in workers.workers:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+            os.kill(worker.pid, number)
+    step = workers.step(no_action(workers))
+    assert step.faults == ()
+    assert all(goes_as_written(step, i, seeds[i], 1) for i in range(4))
+
+
+# ---- hanging ---------------------------------------------------------------------------------
+
+
+def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
+    seeds = trouble("hangs", 2)
+    begin(hasty.envs, seeds)
+    step = stepped(hasty.envs, 2)
+    cause = "its worker process took longer than env.timeout (1.5 s) and was killed"
+    assert [(fault.copy, fault.step) for fault in step.faults] == [(2, 2), (3, 2)]
+    assert step.faults[0].what == cause
+    assert "in _happen" in step.faults[0].traceback
+    assert all(goes_as_written(step, i, seeds[i], 2) for i in (0, 1))
+    works_again(hasty.envs, [2, 3])
+
+
+def test_workers_that_hang_together_are_all_named_and_have_their_whole_time_afterwards(
+    hasty: Hasty,
+):
+    hangs, slow = trouble("hangs", 1)[2], trouble("slow", 1)[2]
+    begin(hasty.envs, [hangs, 11, hangs, 13])
+    assert len(hasty.envs.step(no_action(hasty.envs)).faults) == 4
+    begin(hasty.envs, [slow, 11, slow, 13])
+    assert hasty.envs.step(no_action(hasty.envs)).faults == ()
+
+
+def test_one_worker_that_dies_leaves_another_its_time(workers: Any):
+    dies, slow = trouble("os._exit", 1)[2], trouble("slow", 1)[2]
+    begin(workers, [dies, 11, slow, 13])
+    step = workers.step(no_action(workers))
+    assert [fault.copy for fault in step.faults] == [0, 1]
+    assert goes_as_written(step, 2, slow, 1)
+    works_again(workers, [0, 1])
+
+
+def test_a_slow_copy_is_no_fault(hasty: Hasty):
+    seeds = trouble("slow", 2)
+    begin(hasty.envs, seeds)
+    step = stepped(hasty.envs, 2)
+    assert step.faults == ()
+    assert all(goes_as_written(step, i, seeds[i], 2) for i in range(4))
+
+
+# ---- making ----------------------------------------------------------------------------------
+
+
+def test_a_copy_that_cannot_be_made_anew_stays_broken_until_it_can(hasty: Hasty):
+    envs = hasty.envs
+    begin(envs, trouble("raises", 1))
+    assert [fault.copy for fault in stepped(envs, 1).faults] == [2]
+    hasty.trap.touch()
+    (fault,) = envs.reset([2], [50])
+    assert (fault.copy, fault.step) == (2, 0)
+    assert "cannot be made: RuntimeError: no room for another" in fault.what
+    hasty.trap.unlink()
+    works_again(envs, [2])
+
+
+def test_a_worker_that_cannot_be_started_anew_is_a_fault_until_it_can(hasty: Hasty):
+    envs = hasty.envs
+    begin(envs, trouble("os._exit", 1))
+    assert len(stepped(envs, 1).faults) == 2
+    hasty.trap.touch()
+    faults = envs.reset([2, 3], [50, 51])
+    assert [fault.copy for fault in faults] == [2, 3]
+    assert all("RuntimeError: no room for another" in fault.what for fault in faults)
+    assert "scripted.py" in faults[0].traceback
+    hasty.trap.unlink()
+    works_again(envs, [2, 3])
+
+
+@pytest.mark.parametrize(
+    ("id", "kwargs"),
+    [
+        ("py:tests.scripted:Script", {"colour": "red"}),
+        ("py:tests.scripted:Shaky", {"trap": __file__}),
+    ],
+)
+def test_what_cannot_be_made_at_all_is_refused_as_in_this_process(id: str, kwargs: dict):
+    cfg = EnvConfig(id=id, kwargs=kwargs, n_envs=1)
+    with pytest.raises(EnvError) as here:
+        InProcess(lambda: make_env(cfg), 1, id)
+    with pytest.raises(EnvError) as there:
+        Process(cfg, tell=print)
+    assert str(there.value) == str(here.value)
+
+
+def test_a_worker_that_dies_over_making_its_copies_is_named():
+    with pytest.raises(EnvError, match="cannot be made: its worker process exited with code 7"):
+        Process(EnvConfig(id="py:tests.scripted:Stillborn", n_envs=1), tell=print)
+
+
+# ---- what passes between ---------------------------------------------------------------------
+
+
+def test_what_an_environment_prints_is_told(hasty: Hasty):
+    begin(hasty.envs, trouble("prints", 0))
+    wait_for(lambda: any("the pole is loose" in line for line in list(hasty.printed)))
+    assert "environment worker 1: hello from the environment" in hasty.printed
+
+
+def test_an_environment_may_keep_the_action_it_was_given():
+    envs = in_workers("py:tests.scripted:Remembers", n_envs=2, workers=1)
+    envs.reset([0, 1], [1, 2])
+    given = np.arange(20, dtype=np.float32).reshape(5, 2, 2) / 10
+    for t, action in enumerate(given):
+        assert np.array_equal(envs.step(action).obs, given[t - 1] if t else np.zeros((2, 2)))
+    envs.close()
+    envs.close()
+
+
+def test_nothing_outlives_a_trainer_that_was_killed_not_even_what_hangs():
+    script = (
+        "from tests.envs.backends import begin, in_workers, stepped\n"
+        "from tests.scripted import trouble\n"
+        "envs = in_workers()\n"
+        "begin(envs, trouble('hangs', 1))\n"
+        "print(*(worker.pid for worker in envs.workers), flush=True)\n"
+        "stepped(envs, 1)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as trainer:
+        assert trainer.stdout is not None
+        pids = [int(word) for word in trainer.stdout.readline().split()]
+        trainer.kill()
+    assert len(pids) == 2
+    wait_for(lambda: not any(psutil.pid_exists(pid) for pid in pids))

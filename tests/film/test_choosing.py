@@ -1,0 +1,74 @@
+"""Which stored episode `best`, `last` and a number mean."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gymnast.errors import RunError, UsageError
+from gymnast.film.choose import choose, stored
+from gymnast.film.learning import choose_parts
+from gymnast.runs.run import Run
+from tests.small_runs import traces
+
+
+def test_best_is_the_highest_return_of_the_best_version(cartpole: Run):
+    chosen, best = choose(cartpole), cartpole.info["checkpoints"]["best"]
+    assert chosen.version == best
+    returns = [trace.raw_return for trace in traces(cartpole, "eval")[best]]
+    assert chosen.trace.raw_return == max(returns) == returns[chosen.index]
+
+
+def test_last_is_the_first_episode_of_the_newest_version(cartpole: Run):
+    newest, episodes = max(traces(cartpole, "eval").items())
+    chosen = choose(cartpole, "last")
+    assert (chosen.version, chosen.index, chosen.trace.seed) == (newest, 0, episodes[0].seed)
+
+
+def test_a_number_and_a_checkpoint_choose_exactly(cartpole: Run):
+    for version, episodes in traces(cartpole, "eval").items():
+        for i, episode in enumerate(episodes):
+            chosen = choose(cartpole, str(i), at=str(version))
+            assert (chosen.version, chosen.index) == (version, i)
+            assert chosen.trace.seed == episode.seed
+            assert chosen.trace.reward.tolist() == episode.reward.tolist()
+
+
+def test_other_kinds_of_episodes_can_be_chosen(cartpole: Run):
+    assert choose(cartpole, kind="confirm").version == cartpole.info["checkpoints"]["best"]
+    training = traces(cartpole, "train")
+    assert choose(cartpole, "last", kind="train").version == max(training)
+    assert choose(cartpole, "0", kind="train", at="latest").version == max(training)
+
+
+@pytest.mark.parametrize("episode", ["4", "-1", "first", ""])
+def test_an_episode_that_is_not_there_is_refused_with_what_is(cartpole: Run, episode: str):
+    with pytest.raises(UsageError, match="best, last or a number from 0 to 3"):
+        choose(cartpole, episode)
+
+
+def test_two_answers_to_which_version_are_refused(cartpole: Run):
+    with pytest.raises(UsageError, match="two answers"):
+        choose(cartpole, "last", at="best")
+    with pytest.raises(RunError, match="no checkpoint is at"):
+        choose(cartpole, at="99")
+
+
+def test_a_run_without_traces_says_what_to_do(cartpole: Run, tmp_path: Path):
+    copy = Run(tmp_path / "copy")
+    shutil.copytree(cartpole.path, copy.path)
+    shutil.rmtree(copy.traces)
+    with pytest.raises(RunError, match="no eval episodes are stored") as refusal:
+        choose(copy)
+    assert "gymnast play" in refusal.value.fix
+
+
+def test_learning_is_shown_on_one_seed_from_the_first_to_the_last_evaluation(cartpole: Run):
+    parts = choose_parts(cartpole)
+    versions = list(stored(cartpole, "eval"))
+    assert [part.version for part in parts] == versions
+    assert len({part.trace.seed for part in parts}) == 1
+    last = sorted(t.raw_return for t in traces(cartpole, "eval")[versions[-1]])
+    assert parts[-1].trace.raw_return == last[len(last) // 2]

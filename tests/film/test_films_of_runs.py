@@ -1,0 +1,192 @@
+"""`gymnast video` as it is typed, and films that are made by themselves when training ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pygame
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.film.background import film_in_background
+from gymnast.runs import films
+from gymnast.runs.run import Run
+from tests.e2e.commands import answer, gymnast, small, succeed
+from tests.film.seen import decoded
+from tests.small_runs import traces, trained
+
+
+def until(true: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 90
+    while not true():
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        time.sleep(0.05)
+
+
+def typed(run: Run, *words: str):
+    return answer(run.path.parent, "video", run.id, *words)
+
+
+@pytest.fixture
+def copy(cartpole: Run, tmp_path: Path) -> Run:
+    """The run alone in a runs directory, to be filmed."""
+    shutil.copytree(cartpole.path, tmp_path / "runs" / cartpole.id)
+    return Run(tmp_path / "runs" / cartpole.id)
+
+
+def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
+    about = typed(copy)
+    best = copy.info["checkpoints"]["best"]
+    film = Path(about["path"])
+    assert film == copy.path / "videos" / f"eval-{best:012d}-best.mp4"
+    episode = max(traces(copy, "eval")[best], key=lambda trace: trace.raw_return)
+    assert (about["seed"], about["return"]) == (episode.seed, episode.raw_return)
+    frames, stream = decoded(film)
+    assert stream["fps"] == about["fps"] == 50  # the preset's
+    assert len(frames) == about["frames"] == len(episode) + 1 + 50
+    assert frames.shape[1:] == (484, 600, 3)
+    assert np.abs(frames[0].astype(int) - frames[len(episode)]).max() > 100
+    assert frames[:, 400:].mean() < 60  # the dark band, below the white picture
+    assert frames[:, :300].mean() > 200
+    assert about["exact"]
+
+    shown = answer(copy.path.parent, "show", copy.id)
+    (listed,) = shown["videos"]
+    assert listed["path"] == str(film)
+    assert listed["is_best"]
+    page = succeed(copy.path.parent, "show", copy.id)
+    assert f"best    {film}" in page
+
+
+def test_pace_place_and_episode_are_as_asked(copy: Run, tmp_path: Path):
+    about = typed(copy, "--episode", "2", "--fps", "5", "--out", str(tmp_path / "x.mp4"))
+    frames, stream = decoded(tmp_path / "x.mp4")
+    assert stream["fps"] == 5
+    assert len(frames) == about["length"] + 1 + 5
+    assert not (tmp_path / "x.json").exists()
+    assert not (copy.path / "videos").exists()
+
+
+def test_a_grid_shows_eight_moments(copy: Run, tmp_path: Path):
+    succeed(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.png"))
+    picture = pygame.surfarray.array3d(pygame.image.load(tmp_path / "grid.png")).swapaxes(0, 1)
+    height, width = picture.shape[:2]
+    assert width == 4 * 320 + 3 * 6
+    tiles = [picture[: height // 2 - 3, 326 * i : 326 * i + 320] for i in range(4)]
+    assert all(not np.array_equal(a, b) for a, b in pairwise(tiles))
+    refused = gymnast(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.gif"))
+    assert refused.returncode == 2
+
+
+def test_a_film_of_learning_shows_each_evaluation_in_1080p(copy: Run):
+    about = typed(copy, "--learning", "--fps", "2")
+    frames, stream = decoded(Path(about["path"]))
+    assert stream["codec"] == "h264"
+    assert frames.shape[1:] == (1080, 1920, 3)
+    lengths = {
+        version: next(len(t) for t in episodes if t.seed == about["seeds"][0])
+        for version, episodes in traces(copy, "eval").items()
+    }
+    assert about["versions"] == list(lengths)
+    assert len(frames) == sum(length + 1 + 2 for length in lengths.values())
+    first, second = frames[0, :100], frames[lengths[about["versions"][0]] + 3, :100]
+    assert not np.array_equal(first, second)  # the title
+
+
+def test_an_environment_that_cannot_be_drawn_is_one_clear_line(runs_dir: Path):
+    run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
+    refused = gymnast(runs_dir, "video", run.id)
+    assert refused.returncode == 1
+    assert "has no renderer that gives pictures" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (run.path / "videos").exists()
+
+
+def filmed_training(runs: Path, *words: str) -> Run:
+    """Train with filming switched on; returns when training has ended."""
+    command = [sys.executable, "-m", "gymnast", "train", *words, *small(), "--runs", str(runs)]
+    done = subprocess.run(
+        [*command, "--quiet", "--env-steps", "512"],
+        env={k: v for k, v in os.environ.items() if k != "GYMNAST_FILM"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = runs.glob("*/run.json")
+    return Run(path.parent)
+
+
+def test_best_and_last_are_filmed_by_themselves_when_training_ends(tmp_path: Path):
+    cut = ("--set", "eval.max_episode_steps=12", "--set", "facts.fps=10")
+    run = filmed_training(tmp_path / "runs", "CartPole-v1", *cut)
+    videos = run.path / "videos"
+    best, last = run.info["checkpoints"]["best"], max(traces(run, "eval"))
+    expected = [f"eval-{best:012d}-best", f"eval-{last:012d}-last"]
+    until(lambda: all((videos / f"{n}.json").exists() for n in expected), "filming")
+    for name in expected:
+        about = films.read(videos / f"{name}.mp4")
+        frames, _ = decoded(videos / f"{name}.mp4")
+        assert about["exact"]
+        assert len(frames) == about["length"] + 1 + 10
+    until(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text(), "the log's word")
+    assert {p.suffix for p in videos.iterdir()} == {".mp4", ".json", ".log"}
+
+
+def test_the_log_of_the_filmer_says_why_there_is_no_film(tmp_path: Path):
+    run = filmed_training(tmp_path / "runs", "py:tests.scripted:Script")
+    log = run.path / "videos" / "film.log"
+    until(lambda: log.read_text().count("no renderer") == 2, "the log's word")
+    assert run.info["status"] == "finished"
+
+
+def test_filming_can_be_switched_off(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("GYMNAST_FILM")
+    settings = {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16, "traces.film": "off"}
+    run = trained("Script", settings)
+    assert not (run.path / "videos").exists()
+
+
+def test_a_filmer_that_cannot_start_costs_a_line_in_the_log_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("GYMNAST_FILM")
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
+    assert run.info["status"] == "finished"
+    assert "the filmer could not be started" in (run.path / "log.txt").read_text()
+
+
+def worker(path: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gymnast.film.worker", str(path)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_run_that_is_gone_ends_the_filmer_quietly(copy: Run):
+    shutil.rmtree(copy.path)
+    done = worker(copy.path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_films_that_are_there_are_not_made_again_unless_they_show_something_else(copy: Run):
+    assert worker(copy.path).stdout.count("frames, return") == 2
+    assert worker(copy.path).stdout == ""
+    best = copy.path / "videos" / f"eval-{copy.info['checkpoints']['best']:012d}-best.mp4"
+    about = films.read(best)
+    films.describe(best, about | {"return": about["return"] + 1})
+    assert worker(copy.path).stdout.count("frames, return") == 1
+    assert films.read(best)["return"] == about["return"]
+
+
+def test_without_traces_there_is_nothing_to_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("GYMNAST_FILM")
+    for without in ({"traces.eval": "off"}, {"eval.every": "off"}):
+        film_in_background(tmp_path, resolve("CartPole-v1", without).config)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,162 @@
+"""From traces to pictures: what a film shows is what happened, or it says that it is not."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.errors import EnvError
+from gymnast.film.choose import Chosen
+from gymnast.film.frames import Differs, exact_or_noted, shots
+from gymnast.film.make import Order, film_episode
+from gymnast.film.shot import Shot
+from gymnast.film.stage import Stage
+from gymnast.runs import films
+from gymnast.runs.trace import Trace
+from tests.film.seen import Camera, Swatch, decoded, recorded, swatch
+
+CASES = {
+    "CartPole-v1": np.random.default_rng(1).integers(0, 2, 30),
+    "LunarLander-v3": np.random.default_rng(2).integers(0, 4, 60),
+    "LunarLander-v3:continuous": np.random.default_rng(3).uniform(-1, 1, (40, 2)).astype("f4"),
+    "Taxi-v4": np.random.default_rng(4).integers(0, 6, 12),
+}
+
+
+def config(name: str = "Swatch", **kwargs):
+    return resolve(f"py:tests.film.seen:{name}", {"env.kwargs": kwargs} if kwargs else {}).config
+
+
+def episode(stage: Stage, trace: Trace) -> list[Shot]:
+    return list(shots(stage, trace, strict=True))
+
+
+@pytest.mark.parametrize("target", CASES)
+def test_every_picture_is_the_one_the_environment_draws_at_that_step(target: str):
+    cfg, actions = resolve(target).config, CASES[target]
+    plain = gym.make(cfg.env.id, **cfg.env.kwargs)
+    trace = recorded(plain, 7, actions)
+    assert len(trace) > 5
+    shown = gym.make(cfg.env.id, render_mode="rgb_array", **cfg.env.kwargs)
+    shown.reset(seed=7)
+    pictures = [shown.render()]
+    for action in trace.action:
+        shown.step(action)
+        pictures.append(shown.render())
+    with closing(Stage(cfg)) as stage:
+        drawn = episode(stage, trace)
+    assert len(drawn) == len(trace) + 1
+    assert all(np.array_equal(shot.picture, p) for shot, p in zip(drawn, pictures, strict=True))
+    assert drawn[-1].total == pytest.approx(trace.raw_return)
+    assert [shot.value for shot in drawn[:-1]] == trace.value.tolist()
+    assert not np.array_equal(drawn[0].picture, drawn[-1].picture)
+
+
+def test_a_reward_that_is_not_the_stored_one_is_found_where_it_is():
+    trace = recorded(Swatch(), 3, np.zeros(6, int))
+    changed = trace.reward.copy()
+    changed[2] += 1e-12
+    with closing(Stage(config())) as stage:
+        assert len(episode(stage, trace)) == 7
+        with pytest.raises(Differs, match="from step 3"):
+            episode(stage, replace(trace, reward=changed))
+        with pytest.raises(Differs, match="from step 6"):
+            episode(stage, replace(trace, terminated=False, truncated=True))
+        shorter = replace(trace, action=trace.action[:4], reward=trace.reward[:4])
+        with pytest.raises(Differs, match="from step 4"):
+            episode(stage, shorter)
+
+
+def test_what_does_not_replay_is_filmed_with_a_note_and_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    trace = recorded(Swatch(luck=True), 3, np.zeros(6, int))
+    chosen = Chosen("eval", 0, "best", 0, trace)
+    about = film_episode(config(luck=True), chosen, Order(tmp_path / "luck.mp4"))
+    assert not about["exact"]
+    assert "differs from the episode as it was scored, from step 1" in about["note"]
+    assert about["note"] in caplog.text
+    assert films.read(tmp_path / "luck.mp4")["exact"] is False
+    noted, _ = decoded(tmp_path / "luck.mp4")
+    exact = recorded(Swatch(), 3, np.zeros(6, int))
+    film_episode(config(), Chosen("eval", 0, "best", 0, exact), Order(tmp_path / "exact.mp4"))
+    plain, _ = decoded(tmp_path / "exact.mp4")
+    assert len(noted) == len(plain)
+    assert noted.shape[1] > plain.shape[1]  # a line for the note, on every picture
+    assert (noted[0, 420:445] > 180).any()
+
+
+def test_a_film_is_made_again_from_its_first_picture_when_it_turns_out_not_to_be_exact():
+    asked: list[str] = []
+
+    def make(note: str) -> int:
+        asked.append(note)
+        if not note:
+            raise Differs(9)
+        return 5
+
+    made, note = exact_or_noted(make)
+    assert made == 5
+    assert asked == ["", note]
+
+
+def test_episodes_seen_as_pictures_are_shown_as_they_were_seen(tmp_path: Path):
+    trace = recorded(Camera(), 0, np.zeros(6, int))
+    seen = np.random.default_rng(0).integers(0, 255, (7, 12, 16, 3), np.uint8)
+    with closing(Stage(config("Camera"), draws=False)) as stage:
+        drawn = episode(stage, replace(trace, obs=seen))
+        first = episode(stage, replace(trace, obs=seen.transpose(0, 3, 1, 2)))
+        grey = episode(stage, replace(trace, obs=seen[..., :1]))
+    assert len(drawn) == 7
+    for shot, obs in zip(drawn, seen, strict=True):
+        assert np.array_equal(shot.picture[::25, ::25], obs)  # 16 wide becomes 400
+    assert drawn[-1].total == pytest.approx(trace.raw_return)
+    assert np.array_equal(first[3].picture, drawn[3].picture)
+    assert np.array_equal(grey[3].picture[..., 2], drawn[3].picture[..., 0])
+    chosen = Chosen("eval", 0, "0", 0, replace(trace, obs=seen))
+    assert film_episode(config("Camera"), chosen, Order(tmp_path / "a.mp4"))["exact"]
+
+
+def test_no_renderer_is_one_clear_line():
+    with pytest.raises(EnvError, match=r"no renderer that gives pictures \(render_modes: none\)"):
+        Stage(config("Camera"))
+    with pytest.raises(EnvError, match="no renderer"):
+        Stage(resolve("py:tests.scripted:Script").config)
+
+
+def test_a_text_renderer_is_drawn_letter_by_letter():
+    with closing(Stage(config("Letterbox"))) as stage:
+        stage.env.reset(seed=0)
+        first = stage.picture()
+        stage.step(0)
+        later = stage.picture()
+    assert first.dtype == np.uint8
+    assert first.shape == later.shape
+    assert (first > 200).any()
+    assert not np.array_equal(first, later)
+
+
+def test_small_pictures_grow_by_a_whole_factor_and_large_ones_stay():
+    with closing(Stage(config(size=96))) as stage:
+        stage.env.reset(seed=0)
+        assert stage.picture().shape == (480, 480, 3)
+        assert (stage.picture() == swatch(0)).all()
+    with closing(Stage(config(size=600))) as stage:
+        stage.env.reset(seed=0)
+        assert stage.picture().shape == (600, 600, 3)
+
+
+def test_the_pace_is_the_presets_then_the_environments_then_a_usual_one():
+    for cfg, fps in (
+        (resolve("CartPole-v1", {"facts.fps": 20}).config, 20),
+        (config(), 10),
+        (config("Letterbox"), 30),
+    ):
+        with closing(Stage(cfg)) as stage:
+            assert stage.fps == fps

@@ -1,0 +1,124 @@
+"""One environment for every space: what it shows tells what is right, for each step on its own.
+
+`py:tests.identity:Identity` with `action` and `obs` naming the kinds. A right learner masters any of
+them in seconds; actions are held against the space and the mask at every step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
+
+ACTIONS = {
+    "choice": lambda: Discrete(4, start=2),
+    "choices": lambda: MultiDiscrete([[3], [2]], start=[[1], [0]]),
+    "switches": lambda: MultiBinary(2),
+    "amounts": lambda: Box(np.float32([-2, 0]), np.float32([6, 1])),
+}
+OBSERVATIONS = {
+    "vector": lambda: Box(-1.0, 1.0, (2, 2), np.float32),
+    "category": lambda: Discrete(4, start=-1),
+    "categories": lambda: MultiDiscrete([2, 2], start=[3, 0]),
+    "binary": lambda: MultiBinary(2),
+    "image": lambda: Box(0, 255, (1, 6, 8), np.uint8),
+    "grey image": lambda: Box(0, 255, (6, 8), np.uint8),
+    "parts": lambda: Dict(
+        {
+            "eye": Dict(
+                {"camera": Box(0, 255, (6, 8, 3), np.uint8), "noise": Discrete(3, start=1)}
+            ),
+            "sense": Box(-np.inf, np.inf, (1,), np.float32),
+        }
+    ),
+    "tuple": lambda: Tuple((Discrete(2), MultiBinary(1))),
+}
+
+
+class Identity(gym.Env[Any, Any]):
+    def __init__(
+        self, action: str = "choice", obs: str = "vector", masked: bool = False, length: int = 8
+    ) -> None:
+        self.action_space, self.observation_space = ACTIONS[action](), OBSERVATIONS[obs]()
+        self.action, self.kind, self.masked, self.length = action, obs, masked, length
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.t = 0
+        return self._draw()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert self.action_space.contains(action), f"{action!r} is not of {self.action_space}"
+        reward = self._worth(action)
+        self.t += 1
+        obs, info = self._draw()
+        return obs, reward, False, self.t == self.length, info
+
+    def _draw(self) -> tuple[Any, dict[str, Any]]:
+        """Two bits tell what is right, whatever the space."""
+        self.bits = self.np_random.integers(2, size=2)
+        info: dict[str, Any] = {}
+        if self.masked:
+            self.mask = self._mask()
+            info["action_mask"] = self.mask
+        return self._shown(*self.bits.tolist()), info
+
+    def _worth(self, action: Any) -> float:
+        """1 for what is right."""
+        a, b = self.bits.tolist()
+        match self.action:
+            case "choice":
+                assert not self.masked or self.mask[action - 2]
+                return float(action - 2 == 2 * a + b)
+            case "choices":
+                first, second = int(action[0, 0]) - 1, int(action[1, 0])
+                assert not self.masked or (self.mask[0][first] and self.mask[1][second])
+                return ((first == 2 * a) + (second == b)) / 2
+            case "switches":
+                assert not self.masked or ((self.mask == 2) | (self.mask == action)).all()
+                return float((action == self.bits).mean())
+            case _:
+                right = np.array([6.0 * a - 1, 0.2 + 0.6 * b])  # -1 or 5 of -2..6; 0.2 or 0.8
+                return 1 - float((np.abs(action - right) / [8, 1]).mean())
+
+    def _mask(self) -> Any:
+        """Allows what is right, and anything else by chance."""
+        a, b = self.bits.tolist()
+        coin = self.np_random.integers(2, size=5).astype(np.int8)
+        match self.action:
+            case "choice":
+                coin[2 * a + b] = 1
+                return coin[:4]
+            case "choices":
+                coin[2 * a] = coin[3 + b] = 1
+                return (coin[:3], coin[3:])
+            case _:
+                return np.where(coin[:2] == 1, self.bits, 2).astype(np.int8)
+
+    def _shown(self, a: int, b: int) -> Any:
+        if self.kind in ("image", "grey image"):
+            return self._picture(a, b).reshape(self.observation_space.shape)
+        shown: dict[str, Any] = {
+            "category": 2 * a + b - 1,
+            "categories": np.array([a + 3, b]),
+            "binary": np.array([a, b], np.int8),
+            "tuple": (a, np.array([b], np.int8)),
+        }
+        if self.kind in shown:
+            return shown[self.kind]
+        if self.kind == "vector":
+            return np.array([[a, b], [0, 1]], np.float32)
+        camera = np.stack([self._picture(a, 0), *np.zeros((2, 6, 8))], -1).astype(np.uint8)
+        noise = int(self.np_random.integers(1, 4))
+        return {
+            "eye": {"camera": camera, "noise": noise},
+            "sense": np.array([40 * b + 100], np.float32),
+        }
+
+    def _picture(self, a: int, b: int) -> np.ndarray:
+        """Lit in the left or right half, of its upper or lower half."""
+        picture = np.zeros((6, 8), np.uint8)
+        picture[3 * b : 3 * b + 3, 4 * a : 4 * a + 4] = 255
+        return picture

@@ -1,0 +1,1 @@
+from tests.film.conftest import cartpole as cartpole

@@ -1,0 +1,195 @@
+"""`gymnast play` as it is typed: policies and random actions, into films and step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.cli import main
+from gymnast.config.resolve import load
+from gymnast.play.session import Wish, play
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.runs.trace import Trace
+from gymnast.training.rescore import policy_of
+from tests.film.seen import decoded
+from tests.small_runs import traces
+
+HEADLESS = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+} | {"NO_COLOR": "1"}
+
+
+def typed(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """`gymnast play ...` where there is no display."""
+    command = [sys.executable, "-m", "gymnast", "play", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=HEADLESS, input=given)
+
+
+def hide_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
+        monkeypatch.setenv(name, "")  # set, so that it is as before afterwards, whatever play does
+
+
+def test_random_play_is_recorded_without_a_display(tmp_path: Path):
+    film = tmp_path / "random.mp4"
+    words = ["FrozenLake-v1", "--record", str(film), "--seed", "3", "--episodes", "2"]
+    done = typed(*words, "--fps", "10")
+    assert done.returncode == 0, done.stderr
+    first, second, path = done.stdout.splitlines()
+    assert path == str(film)
+    steps = [int(line.split(" in ")[1].split()[0]) for line in (first, second)]
+    assert "(seed 3)" in first
+    assert "(seed 4)" in second
+    frames, about = decoded(film)
+    assert about["fps"] == 10
+    assert len(frames) == sum(n + 1 + 10 for n in steps)
+    assert np.abs(frames[0].astype(int) - frames[steps[0]]).max() > 50
+
+
+@pytest.fixture(scope="module")
+def scored(cartpole: Run) -> Trace:
+    """The first episode of the last evaluation, whose version has a checkpoint."""
+    newest, episodes = max(traces(cartpole, "eval").items())
+    assert newest in {int(p.name) for p in cartpole.checkpoints.iterdir() if p.name.isdigit()}
+    return episodes[0]
+
+
+def test_a_policy_plays_as_it_was_evaluated(cartpole: Run, scored: Trace, tmp_path: Path):
+    target = f"{cartpole.path}:{scored.version}"
+    film = tmp_path / "policy.mp4"
+    done = typed(target, "--seed", str(scored.seed), "--record", str(film), "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["player"] == "policy"
+    (episode,) = answer["episodes"]
+    assert (episode["return"], episode["length"]) == (scored.raw_return, len(scored))
+    frames, _ = decoded(film)
+    assert len(frames) == len(scored) + 1 + 50
+
+
+def test_step_by_step_tells_observation_action_reward_and_value(cartpole: Run, scored: Trace):
+    target = f"{cartpole.path}:{scored.version}"
+    done = typed(target, "--step", "--seed", str(scored.seed), given="\n\n")
+    assert done.returncode == 0, done.stderr
+    told = done.stdout
+    obs, _ = gym.make("CartPole-v1").reset(seed=scored.seed)
+    assert f"step 0\n  cart position {obs[0]:.4g} m, cart velocity {obs[1]:.4g} m/s" in told
+    assert ["push left", "push right"][scored.action[0]] in told.splitlines()[2]
+    assert f"value {scored.value[0]:.2f}" in told.splitlines()[2]
+    assert "reward +1, return 1" in told
+    assert "step 2\n" in told  # the third waits for a line that never comes
+    assert "return 2 in 2 steps, left" in told
+
+
+def test_a_person_without_a_display_types_the_keys():
+    given = "left\nup\nright\nright\nq\n"
+    done = typed("CartPole-v1", "--human", "--step", "--seed", "1", given=given)
+    assert done.returncode == 0, done.stderr
+    assert "keys  left: push left, right: push right" in done.stdout
+    told = [line.split(": ")[-1].strip() for line in done.stdout.splitlines() if "push" in line]
+    assert told[1:] == ["push left", "push right", "push right"]
+    assert "return 3 in 3 steps, left (seed 1)" in done.stdout
+
+
+def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
+    cartpole: Run, monkeypatch: pytest.MonkeyPatch
+):
+    cfg, policy = load(cartpole.config()), policy_of(checkpoint.find(cartpole.path, "latest"))
+    hide_display(monkeypatch)
+
+    def told(seed: int) -> list[str]:
+        said: list[str] = []
+        wish = Wish("policy", sampled=True, seed=seed, step_by_step=True)
+        ended = lambda outcome: said.append(str(outcome))  # noqa: E731
+        play(cfg, policy, wish, tell=said.append, ask=lambda _: "", ended=ended)
+        return said
+
+    first = told(1)
+    assert first == told(1)
+    assert first != told(2)
+    assert "terminated" in first[-1] or "truncated" in first[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["CartPole-v1"], 2, "no display"),
+        (["CartPole-v1"], 2, "--record out.mp4"),
+        (["CartPole-v1", "--human"], 2, "--human --step"),
+        (["CartPole-v1", "--human", "--random", "--step"], 2, "two players"),
+        (["CartPole-v1", "--sample", "--step"], 2, "policy of a run"),
+        (["CartPole-v1", "--record", "film.gif"], 2, "films are .mp4"),
+        (["CartPole-v1", "--checkpoint", "best"], 2, "is no run"),
+        (["CartPole-v9", "--step"], 1, "CartPole-v1"),
+        (["@last"], 1, "no runs"),
+        (["py:tests.scripted:Script", "--record", "a.mp4"], 1, "no renderer"),
+        (["Pendulum-v1", "--human", "--step", "--fps", "0"], 2, "--fps"),
+        (["MountainCarContinuous-v0", "--human", "--step"], 2, "facts.keys"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_mistake_gets_one_clear_error(
+    words: list[str],
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    hide_display(monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["gymnast", "play", *words])
+    with pytest.raises(SystemExit) as exit:
+        main()
+    assert exit.value.code == code
+    assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_the_game_and_leaves_a_film_that_plays(tmp_path: Path):
+    film = tmp_path / "long.mp4"
+    kwargs = "py:tests.play.test_playing:Endless"
+    command = [sys.executable, "-m", "gymnast", "play", kwargs, "--record", str(film)]
+    child = subprocess.Popen(command, env=HEADLESS, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while sum(file.stat().st_size for file in tmp_path.iterdir()) < 50_000:
+        assert child.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    assert child.returncode == 0
+    assert "left" in said
+    frames, _ = decoded(film)
+    assert len(frames) > 10
+    assert os.listdir(tmp_path) == ["long.mp4"]
+
+
+class Endless(gym.Env):
+    """Noise without an end."""
+
+    metadata = {"render_modes": ["rgb_array"]}
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+        self.observation_space = gym.spaces.Box(0, 1, (1,), np.float32)
+        self.action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def render(self):
+        return self.np_random.integers(0, 255, (80, 100, 3), np.uint8)

@@ -1,0 +1,266 @@
+"""`gymnast runs rm`, `prune`, `tag` and `note`: what goes, what stays, and nothing half."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast.cli import cli
+from gymnast.errors import GymnastError, RunError, UsageError
+from gymnast.runs import removal, store
+from gymnast.runs.run import Run
+from gymnast.text import wording
+
+Maker = Callable[..., Run]
+Ask = Callable[..., str]
+DAY = 86400.0
+
+
+def ids(runs_dir: Path) -> set[str]:
+    return {run["id"] for run in store.list_runs(runs_dir)}
+
+
+def score(low: float) -> dict[str, float]:
+    return {"mean": low + 1, "low": low, "high": low + 2, "episodes": 100}
+
+
+@pytest.fixture
+def ask(runs_dir: Path) -> Ask:
+    def call(*words: str, answer: str | None = None) -> str:
+        done = CliRunner().invoke(cli, ["runs", *words, "--runs", str(runs_dir)], input=answer)
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture
+def pruned(ask: Ask, runs_dir: Path) -> Callable[..., tuple[set[str], dict[str, str]]]:
+    """What a prune deletes, which must be what a dry run says; and what it keeps, and why."""
+
+    def call(*words: str) -> tuple[set[str], dict[str, str]]:
+        before = ids(runs_dir)
+        said = json.loads(ask("prune", *words, "--dry-run", "--json"))
+        assert ids(runs_dir) == before
+        ask("prune", *words, "--yes")
+        gone = before - ids(runs_dir)
+        assert gone == {run["id"] for run in said["runs"]}
+        return gone, said["kept"]
+
+    return call
+
+
+def test_rm_asks_and_says_what_goes_and_how_big_it_is(ask: Ask, make_run: Maker, runs_dir: Path):
+    run, other = make_run(name="try-1"), make_run()
+    (run.path / "log.txt").write_text("x" * 5000)
+    size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+    assert removal.size(run.path) == size
+    refused = ask("rm", "try-1", answer="n\n")
+    assert "try-1" in refused
+    assert wording.size(size) in refused
+    assert "nothing deleted" in refused
+    assert ids(runs_dir) == {run.id, other.id}
+    assert "deleted 1 run" in ask("rm", "try-1", answer="y\n")
+    assert ids(runs_dir) == {other.id}
+    assert {path.name for path in runs_dir.iterdir()} == {other.id, "index.db"}
+
+
+def test_without_anybody_to_ask_nothing_is_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+    run = make_run()
+    with pytest.raises(UsageError, match="nobody to ask"):
+        ask("rm", run.id, answer="")
+    assert ids(runs_dir) == {run.id}
+
+
+def test_the_index_forgets_what_was_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+    runs = [make_run() for _ in range(3)]
+    store.list_runs(runs_dir)
+    ask("rm", runs[0].id, runs[1].id, "--yes")
+    store.list_runs(runs_dir)
+    with closing(sqlite3.connect(runs_dir / "index.db")) as db:
+        assert db.execute("SELECT name FROM runs").fetchall() == [(runs[2].id,)]
+
+
+def test_a_run_that_is_being_written_is_refused(
+    ask: Ask, make_run: Maker, fork: Callable[..., int], runs_dir: Path
+):
+    run, other = make_run(status="running"), make_run()
+
+    def write() -> None:
+        with run.writer():
+            time.sleep(60)
+
+    pid = fork(write)
+    deadline = time.monotonic() + 20
+    while run.status != "running":
+        assert time.monotonic() < deadline
+    with pytest.raises(RunError, match=f"{run.id} is running"):
+        ask("rm", other.id, run.id, "--yes")
+    assert ids(runs_dir) == {run.id, other.id}  # all of what was named, or nothing
+    assert json.loads(ask("prune", "CartPole", "--dry-run", "--json"))["kept"] == {
+        run.id: "running"
+    }
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert run.status == "lost"
+    ask("rm", run.id, "--yes")
+    assert ids(runs_dir) == {other.id}
+
+
+def test_a_writer_that_the_status_does_not_show_is_refused_too(make_run: Maker):
+    run = make_run(status="finished")
+    with run.writer(), pytest.raises(RunError, match="is being written"):
+        removal.remove(run)
+    assert run.info["status"] == "finished"
+
+
+def test_killed_in_the_middle_a_run_is_gone_and_the_next_removal_tidies_up(
+    ask: Ask,
+    make_run: Maker,
+    runs_dir: Path,
+    in_child: Callable[..., int],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run, other = make_run(), make_run()
+
+    def die(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(removal, "_delete", die)
+        assert in_child(lambda: removal.remove(run)) == -signal.SIGKILL
+    (left,) = runs_dir.glob(".trash-*")
+    assert (left / "run.json").exists()
+    assert ids(runs_dir) == {other.id}
+    ask("rm", other.id, "--yes")
+    assert not list(runs_dir.glob(".trash-*"))
+
+
+def test_a_run_that_cannot_be_read_can_be_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+    run = make_run()
+    (run.path / "run.json").write_text("not json")
+    ask("rm", run.id, "--yes")
+    assert ids(runs_dir) == set()
+
+
+def test_removing_disturbs_neither_readers_nor_writers(make_run: Maker, runs_dir: Path):
+    doomed, kept = [make_run() for _ in range(12)], [make_run() for _ in range(4)]
+
+    def work(i: int) -> bool:
+        kept[i % 4].update(note=str(i))
+        removal.remove(doomed[i])
+        return {run.id for run in kept} <= ids(runs_dir)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(12)))
+    assert ids(runs_dir) == {run.id for run in kept}
+
+
+def test_a_parent_is_named_as_one_before_it_goes(ask: Ask, make_run: Maker):
+    parent = make_run()
+    child = make_run(parent=parent.id)
+    said = ask("rm", parent.id, "--dry-run")
+    assert f"{parent.id} is the parent of {child.id}" in said
+    assert "is the parent" not in ask("rm", parent.id, child.id, "--dry-run")
+
+
+def test_prune_takes_what_matches_all_that_is_asked(
+    make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
+):
+    now = time.time()
+    old_failed = make_run(status="failed", created=now - 40 * DAY)
+    make_run(status="failed", created=now - DAY)
+    make_run(status="finished", created=now - 50 * DAY)
+    lost = make_run(status="running", created=now - 60 * DAY)
+    assert pruned("--status", "failed,lost", "--older", "30d")[0] == {old_failed.id, lost.id}
+    assert pruned("--older", "40d", "status=stopped")[0] == set()
+
+
+def test_prune_keeps_the_newest_of_what_it_chose(
+    make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
+):
+    runs = [make_run(seed=i) for i in range(4)]
+    make_run(env="Taxi-v4", preset="Taxi-v4:ppo")
+    gone, kept = pruned("env=CartPole-v1", "--keep", "1")
+    assert gone == {run.id for run in runs[:3]}
+    assert kept == {runs[3].id: "newest"}
+
+
+def test_prune_keeps_tagged_best_and_parents_unless_told(
+    make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
+):
+    grandparent = make_run()
+    parent = make_run(parent=grandparent.id)
+    make_run(parent=parent.id, solved=True, score=score(9))
+    tagged = make_run(tags=["paper"])
+    best_taxi = make_run(env="Taxi-v4", preset="Taxi-v4:ppo", score=score(1))
+    plain = make_run(score=score(2))
+    gone, kept = pruned("--unsolved")
+    assert gone == {plain.id}
+    assert kept == {
+        tagged.id: "tagged",
+        best_taxi.id: "best",
+        parent.id: "parent",
+        grandparent.id: "parent",
+    }
+    words = [word for kind in ("tagged", "best", "parent") for word in ("--include", kind)]
+    assert pruned("--unsolved", *words) == (set(kept), {})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["prune"], "which runs to prune"),
+        (["prune", "--older", "soon"], "30d"),
+        (["prune", "--status", "running"], "failed"),
+        (["rm", "@last:best"], "names a checkpoint"),
+        (["tag", "@last", "two words"], "cannot be a tag"),
+    ],
+)
+def test_mistakes_are_refused_and_nothing_is_deleted(
+    ask: Ask, make_run: Maker, runs_dir: Path, words: Sequence[str], said: str
+):
+    run = make_run()
+    with pytest.raises(GymnastError, match=said):
+        ask(*words)
+    assert ids(runs_dir) == {run.id}
+
+
+def test_tags_and_notes_are_written_read_and_filtered_by(ask: Ask, make_run: Maker):
+    run = make_run(tags=["first"])
+    ask("tag", run.id, "paper", "first", "paper")
+    assert json.loads(ask("tag", run.id, "--json"))["tags"] == ["first", "paper"]
+    assert [r["id"] for r in json.loads(ask("tag=paper", "--json"))] == [run.id]
+    assert "no tags" in ask("tag", run.id, "paper", "first", "--remove")
+    ask("note", run.id, "half as fast")
+    assert "half as fast" in ask("note", run.id)
+    assert "no note" in ask("note", run.id, "")
+
+
+def test_tags_given_at_the_same_time_are_all_kept(make_run: Maker):
+    run = make_run()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: run.tag([f"t{i}"]), range(16)))
+    assert set(run.info["tags"]) == {f"t{i}" for i in range(16)}
+
+
+def test_sizes_are_listed_with_their_sum(ask: Ask, make_run: Maker):
+    runs = [make_run(), make_run()]
+    listed = json.loads(ask("--sizes", "--json"))
+    assert [r["bytes"] for r in listed] == [removal.size(run.path) for run in reversed(runs)]
+    total = wording.size(sum(r["bytes"] for r in listed))
+    assert ask("--sizes").splitlines()[-1] == f"{total} in 2 runs"
+    assert "size" not in ask().splitlines()[0]

@@ -1,0 +1,125 @@
+"""Where the copies run is no part of the numbers: weights and exact metrics are the same, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.errors import ConfigError, GymnastError
+from gymnast.runs.run import Run
+from gymnast.seeds import episode_seed
+from gymnast.training.notebook import train
+from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, traces, trained
+
+TINY = {
+    "env.n_envs": 5,
+    "algo.n_steps": 16,
+    "stop.env_steps": 480,
+    "eval.every": "off",
+    "checkpoint.every": "2 rollouts",
+    "checkpoint.keep": 9,
+    "traces.train": 1.0,
+    "normalize.obs": "running",
+    "normalize.reward": "running",
+    "metrics": {"env/steps": {"source": "steps", "description": "Steps, as told."}},
+}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return trained("Script", TINY, runs_dir=tmp_path_factory.mktemp("runs"))
+
+
+def same(a: Run, b: Run) -> bool:
+    both = ((arrays(a, stem), arrays(b, stem)) for stem in ("policy", "learner", "collector"))
+    return all(same_arrays(x, y) for x, y in both) and numbers(a) == numbers(b)
+
+
+def numbers(run: Run) -> list[Any]:
+    own = "env/steps"
+    found = [(row.pop(own, None), exact(row)) for row in rows(run)]
+    assert {row[own] for row in rows(run) if own in row} or "CartPole" in run.info["env"]
+    return found
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_training_in_workers_equals_training_here_however_many(here: Run, workers: int):
+    there = trained("Script", TINY | {"env.backend": "process", "env.workers": workers})
+    assert same(here, there)
+    assert traces(there, "train")
+    if workers == 2:  # and as a kill would have left it, it goes on to the same end
+        assert same(resumed(gone_back(there, 320)), here)
+
+
+def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
+    dies = {"how": "killed", "at": 9, "only": episode_seed(0, "episode", "agent", 3, 0)}
+    settings = TINY | {"env.kwargs": dies, "env.backend": "process", "env.workers": 2}
+    run = trained("Broken", settings | {"metrics": {}})
+    assert run.info["status"] == "finished"
+    faults = [event for event in run.events() if event["kind"] == "fault"]
+    assert [event["copy"] for event in faults] == [2, 3, 4]
+    assert "was killed by SIGKILL, perhaps because memory ran out" in faults[1]["what"]
+    assert "while copy 3 was at work" in faults[0]["what"]
+    assert sum(row.get("rollout/faults", 0) for row in rows(run)) == 3
+
+
+def test_what_environments_print_in_workers_is_in_the_log():
+    prints = {"how": "prints", "at": 2, "only": episode_seed(0, "episode", "agent", 1, 0)}
+    settings = TINY | {"env.kwargs": prints, "env.backend": "process", "env.workers": 1}
+    run = trained("Broken", settings | {"metrics": {}, "stop.env_steps": 160})
+    log = (run.path / "log.txt").read_text()
+    assert "environment worker 0: hello from the environment" in log
+
+
+# ---- vector implementations ------------------------------------------------------------------
+
+VECTOR = {
+    "env.backend": "vector",
+    "env.n_envs": 6,
+    "algo.n_steps": 32,
+    "stop.env_steps": 1200,
+    "traces.train": 1.0,
+}
+
+
+def test_training_on_a_vector_learns_from_real_steps_only_and_repeats_itself():
+    first, again = (trained("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab")
+    assert same(first, again)
+    told = [row for row in rows(first) if "rollout/valid" in row or "episode/return" in row]
+    assert told
+    episodes = [trace for some in traces(first, "train").values() for trace in some]
+    assert len(episodes) > 20
+    for trace in episodes:
+        # CartPole pays 1 for each step of an episode, and nothing for a step that only begins one
+        assert trace.reward.tolist() == [1.0] * len(trace.reward)
+        assert len(trace.reward) <= 20
+        assert trace.obs is not None
+        assert np.abs(trace.obs[0]).max() <= 0.05  # where an episode begins
+        fallen = abs(trace.obs[-1][0]) > 2.4 or abs(trace.obs[-1][2]) > 0.2095
+        assert fallen == trace.terminated
+        assert trace.terminated or len(trace.reward) == 20
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "said"),
+    [
+        ("Script", {}, "has no vector implementation"),
+        ("Acrobot-v1", {}, "has no vector implementation"),
+        ("CartPol-v1", {}, "did you mean CartPole-v1"),
+    ],
+)
+def test_what_a_vector_cannot_do_is_refused_before_anything_is_written(
+    target: str, settings: dict[str, Any], said: str, runs_dir: Path
+):
+    with pytest.raises(GymnastError, match=said) as refused:
+        trained(target, {"env.backend": "vector"} | settings)
+    assert "env.backend" in str(refused.value) or "CartPol" in target
+    assert not list(runs_dir.glob("*/run.json"))
+
+
+def test_an_algorithm_that_waits_for_whole_episodes_is_refused_on_a_vector():
+    with pytest.raises(ConfigError, match="reinforce collects whole episodes"):
+        train("CartPole-v1:reinforce", overrides={"env.backend": "vector"}, quiet=True)
