@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import follow, standing
 from gymnast.jobs.detach import attend
@@ -26,7 +27,7 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
     gymnast jobs
     gymnast jobs --json
     """
-    found = standing.jobs(store.runs_dir(runs_dir))
+    found = api.jobs(runs_dir=runs_dir)
     if as_json:
         echo_json(found)
     elif found:
