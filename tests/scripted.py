@@ -414,3 +414,16 @@ class Slow(Script):
         if self.seed % 2:
             time.sleep(self.seconds)
         return super().step(action)
+
+
+class Flaky(Script):
+    """Raises at every 12th step that any copy takes."""
+
+    steps = broken = 0
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        Flaky.steps += 1
+        if Flaky.steps % 12 == 0:
+            Flaky.broken += 1
+            raise ConnectionError("gone for a moment")
+        return super().step(action)
