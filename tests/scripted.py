@@ -417,13 +417,13 @@ class Slow(Script):
 
 
 class Flaky(Script):
-    """Raises at every 12th step that any copy takes."""
+    """Raises at every 11th step that any copy takes."""
 
     steps = broken = 0
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         Flaky.steps += 1
-        if Flaky.steps % 12 == 0:
+        if Flaky.steps % 11 == 0:
             Flaky.broken += 1
             raise ConnectionError("gone for a moment")
         return super().step(action)
