@@ -264,15 +264,17 @@ class Alarm(Script):
 
 
 class Breaks(Script):
-    """Every step fails once a copy has taken `after` of them."""
+    """Every step fails, of every copy, once this process has taken `after` of them."""
+
+    taken = 0
 
     def __init__(self, after: int) -> None:
         super().__init__(length=50)
         self.after = after
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        self.after -= 1
-        if self.after < 0:
+        Breaks.taken += 1
+        if Breaks.taken > self.after:
             raise ZeroDivisionError("the physics went wrong")
         return super().step(action)
 

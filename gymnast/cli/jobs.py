@@ -90,17 +90,7 @@ def be_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
         import importlib
 
         training = importlib.import_module("gymnast.cli.training")  # the only one here that trains
-        result = training.train_one(
-            target,
-            training.overrides(options),
-            algo=options["algo"],
-            source=options["source"],
-            label=(options["name"], options["group"], options["tags"]),
-            runs_dir=runs_dir,
-            dry_run=False,
-            show="ending",
-            claimed=path,
-        )
+        result = training.train_as_asked(target, options, runs_dir, show="ending", claimed=path)
         return training.exit_code(result), result["reason"]
 
     return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)
