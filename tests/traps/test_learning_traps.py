@@ -214,6 +214,18 @@ def test_13_a_squashed_action_is_as_uncertain_as_it_is_unlikely_also_at_its_boun
         assert head.entropy(dist[:1]) == pytest.approx(surprise.mean(dtype=np.float64), abs=0.05)
 
 
+@pytest.mark.parametrize("mean", [0.0, 3.0, -8.0])
+def test_13_squashed_amounts_have_one_density_for_log_probability_and_entropy(mean: float):
+    """Where tanh is flat in float32, too: entropy is the mean of minus the log-probability."""
+    head = SquashedGaussian(Amounts((1,), (-1.0,), (1.0,)), log_std=0.0)
+    dist = np.tile(np.array([mean, -0.5], np.float32), (100_000, 1))
+    drawn = head.sample(dist, head.noise(stream(0, "trap"), (len(dist),)))
+    surprise = -head.logprob(dist, drawn).astype(np.float64)
+    assert np.isfinite(surprise).all()
+    error = 5 * surprise.std() / np.sqrt(len(surprise)) + 1e-3
+    assert abs(float(head.entropy(dist[:1])[0]) - surprise.mean()) < error
+
+
 def test_17_minibatches_are_another_partition_in_every_epoch():
     order = stream(0, "batch", "agent", 0)
     epochs = [

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from gymnast.config.resolve import load
+from gymnast.errors import GymnastError
 from gymnast.jobs import detach, standing
-from gymnast.runs import checkpoint
+from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
+from gymnast.seeds import episode_seed
 from gymnast.training.rescore import policy_of
 from tests.scripted import Alarm
 from tests.small_runs import (
@@ -93,6 +100,49 @@ def test_21_every_evaluation_is_taken_once_in_order_and_is_of_the_snapshot_it_na
         for action, dist in zip(episode.action, episode.dist, strict=True):
             assert np.allclose(policy.dist(obs[None])[0], dist, atol=1e-5)
             obs = env.step(int(action))[0]
+
+
+def test_22_a_save_that_fails_in_any_of_its_steps_leaves_the_one_before_as_the_latest(monkeypatch):
+    run = trained("Script", SETTINGS | {"stop.rollouts": 3})
+    before = checkpoint.latest(run.path)
+    tensors, documents = {"policy": before.tensors("policy")}, {"state": before.document("state")}
+
+    def no_room(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    for call in ("rename", "replace", "fsync", "open"):
+        with monkeypatch.context() as broken:
+            broken.setattr(os, call, no_room)
+            with suppress(GymnastError, OSError):
+                given = {"tensors": tensors, "documents": documents, "reason": "test"}
+                checkpoint.write(run.checkpoints, before.step + 1, **given)
+        latest = checkpoint.latest(run.path)
+        assert latest.step in (before.step, before.step + 1)
+        assert latest.tensors("policy").keys() == before.tensors("policy").keys()
+        shutil.rmtree(run.checkpoints / f"{before.step + 1:012d}", ignore_errors=True)
+
+
+def test_23_runs_that_start_together_get_directories_of_their_own(runs_dir):
+    """And an index that knows all of them."""
+    settings = SETTINGS | {"stop.rollouts": 1, "eval.every": "off"}
+    with ThreadPoolExecutor(3) as pool:
+        given = {"config_text": "seed: 0", "preset": "X-v0:ppo", "seed": 0, "provenance": {}}
+        made = list(pool.map(lambda _: Run.create(runs_dir, **given), range(12)))
+    assert len({run.path for run in made}) == 12
+    run = trained("Script", settings)
+    assert {found["id"] for found in store.list_runs(runs_dir)} == {r.id for r in (*made, run)}
+
+
+def test_24_what_happens_in_a_worker_is_told_with_its_cause_at_the_step_where_it_happens():
+    process = {"env.backend": "process", "env.workers": 1, "facts.deterministic": "yes"}
+    settings = SETTINGS | process | {"stop.rollouts": 2, "eval.every": "off"}
+    only = episode_seed(0, "episode", "agent", 0, 0)
+    for how, cause in {"raises": "ZeroDivisionError", "nan reward": "the reward is nan"}.items():
+        kwargs = {"how": how, "at": 3, "only": only}
+        run = trained("Broken", settings | {"env.kwargs": kwargs})
+        (fault,) = [event for event in run.events() if event["kind"] == "fault"]
+        assert (fault["copy"], fault["step"], fault["rollouts"]) == (0, 3, 1)
+        assert cause in fault["what"]
 
 
 def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
