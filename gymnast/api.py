@@ -1,7 +1,8 @@
 """Everything that may be asked about runs, presets, metrics and configs, as plain values.
 
 The command line, and whatever else reads runs, asks here and nowhere else. Nothing in this file
-trains, and nothing imports torch or gymnasium. `ref` names a run as `gymnast.runs.store` reads it.
+trains (`tell` asks the process that does), and nothing imports torch or gymnasium. `ref` names a run
+as `gymnast.runs.store` reads it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,31 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
         "videos": films.of_run(run.path, info["checkpoints"]["best"]),
     }
+
+
+def jobs(*, runs_dir: Where = None) -> list[dict[str, Any]]:
+    """Every background training, newest first, and how it stands."""
+    from gymnast.jobs import standing
+
+    return standing.jobs(store.runs_dir(runs_dir))
+
+
+def tell(
+    ref: str,
+    kind: str,
+    assignments: Mapping[str, Any] | None = None,
+    *,
+    seconds: float = 30.0,
+    runs_dir: Where = None,
+) -> dict[str, Any]:
+    """Have a run stop, pause, unpause, checkpoint, evaluate, or `set` these values; `answer` is what
+    it said within this time."""
+    from gymnast.jobs import telling
+
+    directory = store.runs_dir(runs_dir)
+    return telling.tell(
+        ref, kind, assignments=dict(assignments or {}), runs_dir=directory, seconds=seconds
+    )
 
 
 def rows(

@@ -264,15 +264,17 @@ class Alarm(Script):
 
 
 class Breaks(Script):
-    """Every step fails once a copy has taken `after` of them."""
+    """Every step fails, of every copy, once this process has taken `after` of them."""
+
+    taken = 0
 
     def __init__(self, after: int) -> None:
         super().__init__(length=50)
         self.after = after
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        self.after -= 1
-        if self.after < 0:
+        Breaks.taken += 1
+        if Breaks.taken > self.after:
             raise ZeroDivisionError("the physics went wrong")
         return super().step(action)
 
@@ -413,4 +415,17 @@ class Slow(Script):
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self.seed % 2:
             time.sleep(self.seconds)
+        return super().step(action)
+
+
+class Flaky(Script):
+    """Raises at every 11th step that any copy takes."""
+
+    steps = broken = 0
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        Flaky.steps += 1
+        if Flaky.steps % 11 == 0:
+            Flaky.broken += 1
+            raise ConnectionError("gone for a moment")
         return super().step(action)

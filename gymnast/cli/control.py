@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import standing, telling
+from gymnast.jobs import standing
 from gymnast.runs import store
 from gymnast.text import wording
 
@@ -137,9 +138,7 @@ def _tell(
     timeout: float,
     assignments: dict[str, Any] | None = None,
 ) -> None:
-    result = telling.tell(
-        ref, kind, assignments=assignments, runs_dir=store.runs_dir(runs_dir), seconds=timeout
-    )
+    result = api.tell(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
     if as_json:
         echo_json(result)
     elif result["answer"] is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.jobs import follow, standing
 from gymnast.jobs.detach import attend
@@ -26,7 +27,7 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
     gymnast jobs
     gymnast jobs --json
     """
-    found = standing.jobs(store.runs_dir(runs_dir))
+    found = api.jobs(runs_dir=runs_dir)
     if as_json:
         echo_json(found)
     elif found:
@@ -89,17 +90,7 @@ def be_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
         import importlib
 
         training = importlib.import_module("gymnast.cli.training")  # the only one here that trains
-        result = training.train_one(
-            target,
-            training.overrides(options),
-            algo=options["algo"],
-            source=options["source"],
-            label=(options["name"], options["group"], options["tags"]),
-            runs_dir=runs_dir,
-            dry_run=False,
-            show="ending",
-            claimed=path,
-        )
+        result = training.train_as_asked(target, options, runs_dir, show="ending", claimed=path)
         return training.exit_code(result), result["reason"]
 
     return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)

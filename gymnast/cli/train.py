@@ -92,18 +92,8 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
         return training.detach(target, options, runs_dir, as_json=as_json)
     if options["seeds"] is not None:
         return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
-    with training.debugging(options["debug"]):
-        result = training.train_one(
-            target,
-            training.overrides(options),
-            algo=options["algo"],
-            source=options["source"],
-            label=(options["name"], options["group"], options["tags"]),
-            runs_dir=runs_dir,
-            dry_run=options["dry_run"],
-            debug=options["debug"],
-            show="nothing" if as_json else "ending" if quiet else "everything",
-        )
+    show = "nothing" if as_json else "ending" if quiet else "everything"
+    result = training.train_as_asked(target, options, runs_dir, show=show)
     if as_json:
         echo_json(result)
     return training.exit_code(result)

@@ -42,6 +42,30 @@ def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
     return found if options.get("seed") is None else found | {"seed": options["seed"]}
 
 
+def train_as_asked(
+    target: str,
+    options: Mapping[str, Any],
+    runs_dir: str | None,
+    *,
+    show: Show,
+    claimed: Path | None = None,
+) -> dict[str, Any]:
+    """One training by the options of `gymnast train`; `claimed`: the directory it is to have."""
+    with debugging(options["debug"]):
+        return train_one(
+            target,
+            overrides(options),
+            algo=options["algo"],
+            source=options["source"],
+            label=(options["name"], options["group"], options["tags"]),
+            runs_dir=runs_dir,
+            dry_run=options["dry_run"],
+            debug=options["debug"],
+            show=show,
+            claimed=claimed,
+        )
+
+
 def train_one(
     target: str,
     settings: dict[str, Any],

@@ -80,5 +80,12 @@ class _Representer(SafeRepresenter):
             item.flow_style = True
         return node
 
+    def represent_str(self, data: str) -> ScalarNode:
+        node = super().represent_str(data)
+        if data.startswith("?"):  # on one line with others it would begin a key
+            node.style = "'"
+        return node
+
 
 _Representer.add_representer(list, _Representer.represent_list)
+_Representer.add_representer(str, _Representer.represent_str)

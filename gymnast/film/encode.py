@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -55,7 +56,8 @@ class FilmWriter:
                     self._finish()
         finally:
             if self._file is not None:
-                self._file.close()
+                with suppress(OSError):  # whatever failed before fails again
+                    self._file.close()
             self._draft.unlink(missing_ok=True)
 
     def add(self, frame: Array) -> None:

@@ -18,7 +18,7 @@ def log(path: Path, *, lines: int | None, following: bool) -> Iterator[str]:
     at, text = _read(file, 0)
     yield text if lines is None else "".join(text.splitlines(keepends=True)[-lines or len(text) :])
     while following:
-        ended = standing.of_path(path)["status"] not in standing.LIVING  # before the last look
+        ended = standing.is_over(path)  # before the last look
         if (newer := log_file(path)) != file:
             file, at = newer, 0
         at, text = _read(file, at)

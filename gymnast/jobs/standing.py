@@ -10,7 +10,7 @@ from typing import Any
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record
-from gymnast.runs import store
+from gymnast.runs import lock, store
 from gymnast.runs.run import ACTIVE, derived_status, read_info
 
 WAITING = ("queued", "starting")
@@ -56,12 +56,16 @@ def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
     waiting = [find(ref, runs_dir)["path"] for ref in refs]
     while waiting:
         for path in [*waiting]:
-            standing = of_path(Path(path))
-            if standing["status"] not in LIVING:
+            if is_over(Path(path)):
                 waiting.remove(path)
-                yield standing
+                yield of_path(Path(path))
         if waiting:
             time.sleep(LOOK_SECONDS)
+
+
+def is_over(path: Path) -> bool:
+    """It has ended, and its process has said its last word."""
+    return of_path(path)["status"] not in LIVING and not lock.is_held(path)
 
 
 def of_path(path: Path) -> dict[str, Any]:

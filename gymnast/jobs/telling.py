@@ -8,7 +8,7 @@ from typing import Any
 
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record, standing
-from gymnast.runs import inbox
+from gymnast.runs import inbox, lock
 from gymnast.runs.events import live_values
 from gymnast.runs.run import ACTIVE, Run
 
@@ -60,8 +60,8 @@ def _tell_queued(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]
 
 
 def _answered(run: Run, command: inbox.Command, seconds: float) -> dict[str, Any]:
-    ended = (lambda: run.status not in ACTIVE) if command.kind == "stop" else (lambda: True)
-    answer = inbox.answer(run, command, seconds, ended)
+    released = command.kind == "stop"  # then it can be resumed at once
+    answer = inbox.answer(run, command, seconds, lambda: not (released and lock.is_held(run.path)))
     if answer is not None and answer["kind"] == "ended":
         raise RunError(f"{run.id} ended before it could {command.kind}: {answer['why']}")
     if answer is not None and answer["kind"] == "command refused":

@@ -8,16 +8,17 @@ from typing import Any
 
 from gymnast.errors import UsageError
 from gymnast.metrics.metric import ANY, Bounds, Metric
-from gymnast.metrics.specs import METRICS, SECTIONS, hyperparameters, in_order, split
+from gymnast.metrics.specs import METRICS, SECTIONS, hyperparameters, in_order, own_metrics, split
 from gymnast.text.closest import closest
 
 
 def catalogue() -> Mapping[str, Metric]:
-    """The table and the hyperparameters of every algorithm, in table order."""
+    """The table and what every algorithm adds to it, in table order."""
     from gymnast.config.sections import ALGORITHMS
 
-    hyper = {m.name: m for algo, _ in ALGORITHMS.values() for m in hyperparameters(algo)}
-    known = {**METRICS, **hyper}
+    sections = [section for section, _ in ALGORITHMS.values()]
+    added = {m.name: m for algo in sections for m in (*hyperparameters(algo), *own_metrics(algo))}
+    known = {**METRICS, **added}
     return {name: known[name] for name in in_order(known, known)}
 
 

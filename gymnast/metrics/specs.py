@@ -99,19 +99,22 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
     fields of Metric) and what the preset's `metrics:` declares."""
     algo = type(cfg.algo)
-    own = getattr(algo, "METRICS", {})
     metrics = table(
         METRICS.values(),
         hyperparameters(algo),
-        (Metric(name, **fields) for name, fields in own.items()),
+        own_metrics(algo),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
     )
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
 
 
+def own_metrics(algo: Any) -> list[Metric]:
+    """What an algorithm's section declares beside the table."""
+    return [Metric(name, **fields) for name, fields in getattr(algo, "METRICS", {}).items()]
+
+
 def hyperparameters(algo: Any) -> list[Metric]:
     """One metric per field of an algorithm's section that can be a schedule."""
-
     return [
         Metric(
             f"hyper/{name}",

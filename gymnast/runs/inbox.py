@@ -12,7 +12,6 @@ import os
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,13 +104,11 @@ def answer(
     """
     file, deadline = _file(run.inbox, command.id), time.monotonic() + seconds
     while time.monotonic() < deadline:
-        active = run.status in ACTIVE
-        if not file.exists() and until():
-            return find_answer(run, command.id)
-        if not active:
-            with suppress(FileNotFoundError):
-                file.unlink()
-            return find_answer(run, command.id) or {"kind": "ended", "why": f"it is {run.status}"}
+        ended = run.status not in ACTIVE
+        if (ended or not file.exists()) and until():
+            file.unlink(missing_ok=True)
+            found = find_answer(run, command.id)
+            return {"kind": "ended", "why": f"it is {run.status}"} if ended and not found else found
         time.sleep(_LOOK_SECONDS)
     return None
 

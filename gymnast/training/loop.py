@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -162,30 +164,24 @@ class Loop:
         waits = s.cfg.eval.wait and s.scores.pending is not None
         if not s.scores.point_open and not waits:
             return None
-        before, self.row = self.row, {}
-        reason = self.at_point() if s.scores.point_open else self.take_result()
-        if self.row:
-            self.write_more()
-        self.row, s.ended = before, reason
+        with self.late_results():
+            reason = self.at_point() if s.scores.point_open else self.take_result()
+        s.ended = reason
         self.save("evaluation point")
         return reason
 
     def evaluate_now(self) -> Reason | None:
         """An evaluation out of cadence. Training waits for its result, so that it comes at the same
         rollout whenever this is done again; a version that has been scored is not scored twice."""
-        s = self.session
-        before, self.row = self.row, {}
-        reason = None
+        s, reason = self.session, None
         if s.scores.newest != s.clock.env_steps:
-            reason = self.take_result()
-            if self.row:
-                self.write_more()
+            with self.late_results():
+                reason = self.take_result()
             if reason is None and s.scores.pending is None:
                 self.submit()
-        reason = reason or self.take_result()
-        if self.row:
-            self.write_more()
-        self.row, s.ended = before, reason
+        with self.late_results():
+            reason = reason or self.take_result()
+        s.ended = reason
         self.save("evaluation asked")
         return reason
 
@@ -261,24 +257,23 @@ class Loop:
     def take_last_results(self, reason: Reason) -> None:
         """The evaluation under way, and one of the last version unless a result ended the run."""
         s = self.session
-        before = dict(self.row)
-        self.row = {}
-        self.take_result()
+        with self.late_results():
+            self.take_result()
         scored_out = reason.kind in ("solved", "eval_return", "plateau")
         if not scored_out and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
-            if self.row:
-                self.write_more()
             self.submit()
-            self.take_result()
-        if self.row:
-            self.write_more()
-        self.row = before
+            with self.late_results():
+                self.take_result()
 
-    def write_more(self) -> None:
-        """A row after the last update: results only, beside the clocks."""
-        self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
-        self.session.late_rows += 1
-        self.row = {}
+    @contextmanager
+    def late_results(self) -> Iterator[None]:
+        """A result taken in here, after the row of its rollout, has one of its own beside the clocks."""
+        before, self.row = self.row, {}
+        yield
+        if self.row:
+            self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
+            self.session.late_rows += 1
+        self.row = before
 
     def finish(self, reason: Reason) -> Summary:
         """Confirm the best version on held-out seeds and close the books."""

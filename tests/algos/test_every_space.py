@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
+from gymnast.config.sections import ALGORITHMS
+from gymnast.errors import ConfigError
 from tests.algos.practice import ACTION_SPACES, IDENTITY, OBSERVATION_SPACES, Practice
 
 QUICK: dict[str, Any] = {
     "env.n_envs": 8,
-    "algo.n_steps": 16,
-    "algo.epochs": 6,
-    "algo.batch_size": 32,
-    "algo.lr": "3e-3 -> 0",
     "algo.gamma": 0.0,
     "policy.hidden": [16],
     "policy.embedding": 8,
@@ -22,17 +20,41 @@ QUICK: dict[str, Any] = {
 }
 
 
-def practised(settings: dict[str, Any], rollouts: int) -> Practice:
+PPO = {"algo.n_steps": 16, "algo.epochs": 6, "algo.batch_size": 32, "algo.lr": "3e-3 -> 0"}
+LEARNS: dict[str, tuple[int, dict[str, Any]]] = {
+    "ppo": (25, PPO),
+    "a2c": (150, {"algo.n_steps": 16, "algo.lr": "1e-2 -> 0", "algo.max_grad_norm": "off"}),
+    "reinforce": (75, {"algo.episodes": 2, "algo.lr": "2e-2 -> 0", "algo.max_grad_norm": "off"}),
+    "dqn": (
+        15,
+        {"algo.n_steps": 16, "algo.lr": 3e-3, "algo.warmup": 128, "algo.epsilon": 0.5},
+    ),
+}
+"""How many rollouts each algorithm gets, and its settings."""
+
+
+def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> Practice:
     budget = {"stop.env_steps": rollouts * 128}
-    practice = Practice.on(IDENTITY, QUICK | budget | settings)
+    practice = Practice.on(IDENTITY, QUICK | LEARNS[algo][1] | budget | settings, algo=algo)
     practice.repeat(rollouts)
     return practice
 
 
+def test_every_algorithm_is_tried():
+    assert set(LEARNS) == set(ALGORITHMS)
+
+
 @pytest.mark.parametrize("space", ACTION_SPACES)
-def test_what_is_right_is_learned_in_every_action_space(space: str):
+@pytest.mark.parametrize("algo", ALGORITHMS)
+def test_what_is_right_is_learned_in_every_action_space(algo: str, space: str):
+    rollouts = LEARNS[algo][0]
+    if algo == "dqn" and space != "choice":
+        refusal = "action masks" if space == "masked choice" else "a value per action"
+        with pytest.raises(ConfigError, match=refusal):
+            practised(ACTION_SPACES[space], 1, algo)
+        return
     amounts = space.endswith("amounts")
-    practice = practised(ACTION_SPACES[space], 60 if amounts else 25)
+    practice = practised(ACTION_SPACES[space], rollouts * 5 // 2 if amounts else rollouts, algo)
     assert practice.mastery() > (0.95 if amounts else 0.999)
 
 

@@ -56,9 +56,9 @@ TIDY = dedent(
       small:
         extends: ppo
         algo:
-          n_steps: 8
           # how far to look ahead
           gamma: 0.9   # per step
+          n_steps: 8
 
       ppo: {}
 

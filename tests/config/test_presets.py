@@ -69,7 +69,7 @@ def test_a_name_without_an_environment_is_refused(name):
         (
             "default: pp",
             1,
-            "default: no variant pp (known: ppo, a2c, reinforce); did you mean ppo?",
+            "default: no variant pp (known: ppo, a2c, dqn, reinforce); did you mean ppo?",
         ),
         ("variants:\n  fast: {}", 2, "variants.fast: says no algorithm"),
         ("variants:\n  fast: {extends: ppp}", 2, "variants.fast.extends: no variant ppp"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,13 @@ def affordable(command: str) -> str:
         command += f" --quiet --env-steps {total}"
         command += f" {SMALL} --set algo.batch_size=25%" if verb == "train" else ""
     return command
+
+
+@pytest.fixture(autouse=True)
+def end_jobs(tmp_path: Path) -> Iterator[None]:
+    yield
+    for job in living_jobs(tmp_path / "runs"):
+        os.kill(job["pid"], signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ import pytest
 
 from gymnast.cli import main
 from gymnast.jobs import standing
-from gymnast.runs import checkpoint
+from gymnast.runs import checkpoint, lock
 from gymnast.runs.run import Run
 from tests.e2e.commands import small
 from tests.small_runs import trained
@@ -88,6 +88,7 @@ def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
     last = group["jobs"]
     statuses = [job["status"] for job in (long, victim, never, *last)]
     assert statuses == ["started", *["queued"] * 4]
+    assert os.getsid(long["pid"]) == long["pid"], "no terminal can take it along"
     ids = [job["id"] for job in (*last[::-1], never, victim, long)]
     assert [job["id"] for job in answer(runs, "jobs")] == ids
     train = ("train", "CartPole-v1", "--detach")
@@ -99,6 +100,7 @@ def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
     wait_for(lambda: status(long) == "running")
     _tell_everything(runs)
     assert answer(runs, "stop", "long")["status"] == "stopped"
+    assert not lock.is_held(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
 
     wait_for(lambda: status(victim) == "running")
@@ -135,7 +137,7 @@ def _tell_everything(runs: Path) -> None:
     refused(runs, 2, "did you mean algo.lr", "set", "long", "algo.lrr=1")
     refused(runs, 2, "algo.lr", "set", "long", "algo.lr=fast")
     refused(runs, 2, "algo.lr", "set", "long", "algo.lr=.nan")
-    refused(runs, 2, "what can: algo.n_steps", "set", "long", "env.n_envs=3")
+    refused(runs, 2, "what can: algo.", "set", "long", "env.n_envs=3")
     refused(runs, 1, "is not paused", "unpause", "long")
     refused(runs, 1, "no run is called", "stop", "nobody")
     assert answer(runs, "evaluate", "long")["answer"]["score"]["episodes"] == 4

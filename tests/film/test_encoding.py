@@ -123,3 +123,16 @@ def test_kill_9_leaves_no_half_film_and_the_next_one_clears_up(tmp_path: Path):
     with FilmWriter(path, 10) as film:
         film.add(gradient(0))
     assert os.listdir(tmp_path) == ["a.mp4"]
+
+
+def test_a_disk_that_fills_up_is_said_in_one_line_and_leaves_nothing(tmp_path: Path):
+    full = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+"""
+    command = [sys.executable, "-c", full + ENDLESS, str(tmp_path / "a.mp4")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "GymnastError" in done.stderr.splitlines()[-2]
+    assert "not written" in done.stderr
+    assert os.listdir(tmp_path) == []

@@ -119,7 +119,8 @@ def test_alerts_are_pinned_below_with_advice_and_an_alerting_number_joins_the_ta
 
 @pytest.mark.parametrize(("width", "height"), [(200, 60), (100, 40), (80, 24), (60, 16), (40, 10)])
 def test_a_frame_fits_and_drops_the_least_important_first(row, width, height):
-    rows = [full_row(row, i, value__loss=math.nan, policy__kl=0.5) for i in range(1, 9)]
+    more = {"value__loss": math.nan, "policy__kl": 0.5, "rollout__faults": 0.0}
+    rows = [full_row(row, i, **more) for i in range(1, 9)]
     picture = frame(view_of(*rows, last_event="checkpoint at 40,960 env steps"), width, height)
     lines = picture.split("\n")
     assert len(lines) <= height

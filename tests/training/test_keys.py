@@ -190,7 +190,7 @@ def test_every_signal_leaves_the_terminal_as_it_was(session, how: str, code: int
 
 
 def test_an_environment_that_breaks_leaves_the_terminal_as_it_was(session):
-    training = session("--set", "env.kwargs={after: 600}", target="py:tests.scripted:Breaks")
+    training = session("--set", "env.kwargs={after: 1200}", target="py:tests.scripted:Breaks")
     training.until(training.hidden)
     assert training.ended() != 0
     assert training.run().info["status"] in ("failed", "stopped")

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.live import changed, live_keys, overlaid, overruled, schedules
+from gymnast.config.live import changed, live_keys, overlaid, overruled
 from gymnast.config.resolve import resolve
 from gymnast.config.saved import values as plain_values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 from gymnast.training.control import Control
-from tests.small_runs import trained
+from gymnast.training.notebook import train
+from tests.small_runs import SMALL
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -34,8 +35,12 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
         return Watched.model_construct(**dict(values))
 
     monkeypatch.setattr(Control, "values", watched)
-    trained(f"CartPole-v1:{name}", {"stop.rollouts": 1, "eval.every": "off"})
-    assert {*section.LIVE, *schedules(section)} <= read
+    settings = {key: value for key, value in SMALL.items() if not key.startswith("algo.")}
+    settings |= {"stop.rollouts": 1, "eval.every": "off", "policy.hidden": [16]}
+    if "warmup" in section.model_fields:
+        settings["algo.warmup"] = 8  # learning begins in the first rollout
+    train("CartPole-v1", algo=name, overrides=settings, quiet=True)
+    assert {*section.LIVE, *section.schedules()} <= read
 
 
 def test_only_known_fields_are_called_live():

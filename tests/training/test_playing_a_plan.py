@@ -12,10 +12,10 @@ import pytest
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
 from gymnast.envs.inprocess import InProcess
-from gymnast.errors import ConfigError
+from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
 from gymnast.training.evaluate import Evaluator, Plan, every_start
-from tests.scripted import length_of, reward_of
+from tests.scripted import Flaky, length_of, reward_of
 
 
 def evaluator_of(env: str, overrides: dict[str, Any] | None = None) -> Evaluator:
@@ -162,3 +162,22 @@ def test_one_episode_is_a_score_without_a_claim():
     assert found.score()["low"] == -math.inf
     row = found.row()
     assert all(math.isfinite(value) for value in row.values())
+
+
+def test_an_episode_that_breaks_is_begun_again_with_its_seed():
+    """An environment that loses its connection now and then, whatever the episode."""
+    evaluator = evaluator_of("Flaky", {"eval.episodes": 20, "eval.n_envs": 3})
+    plain = evaluator_of("Script", {"eval.episodes": 20, "eval.n_envs": 3})
+    found, _ = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
+    expected, _ = plain.evaluate(policy_for(plain), 0, plain.plan("eval"))
+    assert Flaky.broken > 3
+    assert found.returns == expected.returns
+    assert found.lengths == expected.lengths
+
+
+def test_an_episode_that_always_breaks_is_an_error_that_names_it():
+    kwargs = {"how": "raises", "at": 2, "only": "all"}
+    evaluator = evaluator_of("Broken", {"env.kwargs": kwargs, "facts.deterministic": "yes"})
+    with pytest.raises(EnvError, match=r"step 2 .*ZeroDivisionError") as stopped:
+        evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
+    assert "in _shown" in stopped.value.traceback

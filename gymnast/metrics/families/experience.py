@@ -122,7 +122,7 @@ METRICS = (
         priority=7,
         exact=False,
         bounds=(0, INF),
-        healthy=(0, 0),
+        healthy=(0, 0.5),
         if_high="Episodes are being lost. `gymnast show` lists each fault; see log.txt for tracebacks.",
     ),
     Metric(

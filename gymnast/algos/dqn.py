@@ -1,0 +1,128 @@
+"""Deep Q-learning (Mnih et al. 2015), with double Q targets (arXiv:1509.06461).
+
+The actor's outputs are action values. What was collected goes into a replay memory of its own, and
+each update takes many gradient steps on random draws from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from gymnast.algos.descent import Descent
+from gymnast.config.sections.dqn import DQNConfig
+from gymnast.engine.torch.network import TorchNetwork
+from gymnast.errors import ConfigError
+from gymnast.policy.parameters import Parameters
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
+
+Array = np.ndarray
+
+
+class DQN:
+    def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
+        self.policy, self.descent = policy, Descent(policy, cfg)
+        self.replay = Replay(cfg.replay)
+        held = Parameters(policy.parameters.shapes)
+        self.target, self.target_network = held.flat, TorchNetwork(policy.network, held)
+        self.steps = 0
+
+    def update(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator
+    ) -> dict[str, float]:
+        """Remember a rollout, then learn from all that is remembered."""
+        if rollout.mask is not None:
+            raise ConfigError(
+                "dqn does not know action masks",
+                fix="set env.action_mask=off, or another algorithm",
+            )
+        self.policy.parameters.views["actor.epsilon"][:] = values.epsilon
+        self.replay.add(rollout)
+        report = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
+        if len(self.replay) < values.warmup:
+            return report
+        self.descent.begin(values)
+        for _ in range(values.gradient_steps):
+            if self.steps % values.target_every == 0:
+                self.target[:] = self.policy.parameters.flat
+            self.steps += 1
+            batch = self.replay.draw(values.batch_size, stream)
+            self.descent.step(*self.loss(batch, values), values)
+        return report | self.descent.report(values)
+
+    def loss(self, batch: dict[str, Array], values: Any) -> tuple[Tensor, dict[str, Tensor]]:
+        """Huber's error of the values of actions taken against one-step targets."""
+        seen, following = (
+            torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")
+        )
+        action = torch.from_numpy(batch["action"]).unsqueeze(-1)
+        q = self.descent.network(seen)[0].gather(-1, action).squeeze(-1)
+        with torch.no_grad():
+            given = self.target_network(following)[0]
+            chooser = self.descent.network(following)[0] if values.double else given
+            best = given.gather(-1, chooser.argmax(-1, keepdim=True)).squeeze(-1)
+            follows = values.gamma * ~torch.from_numpy(batch["terminated"])
+            target = torch.from_numpy(batch["reward"]) + follows * best
+        loss = functional.smooth_l1_loss(q, target)
+        return loss, {
+            "value/loss": loss,
+            "value/td_error": (q - target).abs().mean(),
+            "value/q": q.mean(),
+        }
+
+    def state(self) -> dict[str, Any]:
+        held = {"target": self.target.copy(), "gradient_steps": self.steps}
+        return {**self.descent.state(), **self.replay.state(), **held}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.descent.load(state)
+        self.replay.load(state)
+        self.target[:], self.steps = state["target"], state["gradient_steps"]
+
+
+class Replay:
+    """The last so many steps, in a ring."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.seen = size, 0
+        self.columns: dict[str, Array] = {}
+
+    def __len__(self) -> int:
+        return min(self.seen, self.size)
+
+    def add(self, rollout: Rollout) -> None:
+        keep = rollout.valid
+        given = {
+            "obs": rollout.obs[keep],
+            "next_obs": rollout.next_obs()[keep],
+            "action": rollout.action[keep],
+            "reward": rollout.reward[keep].astype(np.float32),
+            "terminated": rollout.terminated[keep],
+        }
+        places = (self.seen + np.arange(rollout.steps)) % self.size
+        for name, column in given.items():
+            if name not in self.columns:
+                self.columns[name] = np.zeros((self.size, *column.shape[1:]), column.dtype)
+            self.columns[name][places] = column
+        self.seen += rollout.steps
+
+    def draw(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
+        chosen = stream.integers(0, len(self), n)
+        return {name: column[chosen] for name, column in self.columns.items()}
+
+    def state(self) -> dict[str, Any]:
+        used = slice(0, len(self))
+        return {"seen": self.seen, **{f"replay.{n}": c[used] for n, c in self.columns.items()}}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.seen, self.columns = state["seen"], {}
+        for name, used in state.items():
+            if name.startswith("replay."):
+                column = np.zeros((self.size, *used.shape[1:]), used.dtype)
+                column[: len(used)] = used
+                self.columns[name.removeprefix("replay.")] = column

@@ -1,0 +1,113 @@
+"""Deep Q-learning: targets, replay, and that it needs nothing but its own two files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gymnast
+from gymnast.algos.dqn import Replay
+from gymnast.training.control import Control
+from tests.algos.practice import Practice
+from tests.small_runs import gone_back, resumed, same_run, trained
+
+QUICK = {
+    "env.n_envs": 4,
+    "algo.n_steps": 16,
+    "algo.warmup": 64,
+    "algo.replay": 512,
+    "algo.batch_size": 32,
+    "policy.hidden": [16],
+    "normalize.obs": "off",
+    "normalize.reward": "off",
+}
+
+
+@pytest.mark.parametrize("double", [True, False])
+def test_the_error_is_against_one_step_targets_of_the_held_network(double: bool):
+    settings = QUICK | {"algo.double": double, "algo.gamma": 0.9}
+    practice = Practice.on("Script", settings, algo="dqn")
+    algorithm, policy = practice.learner.algorithm, practice.learner.policy
+    practice.learn(practice.collect())
+    rng = np.random.default_rng(0)
+    algorithm.target[:] += rng.normal(0, 0.3, algorithm.target.shape).astype(np.float32)
+    batch = algorithm.replay.draw(32, rng)
+    loss, parts = algorithm.loss(batch, Control(practice.cfg.algo).values(practice.clock))
+
+    def q(weights: dict[str, np.ndarray], obs: np.ndarray) -> np.ndarray:
+        hidden = np.tanh(
+            obs.astype(np.float64) @ weights["actor.0.weight"] + weights["actor.0.bias"]
+        )
+        return hidden @ weights["actor.2.weight"] + weights["actor.2.bias"]
+
+    held = policy.parameters.views_of(algorithm.target)
+    errors = []
+    for i in range(32):
+        seen, following = batch["obs"][i], batch["next_obs"][i]
+        given = q(held, following)
+        best = int(np.argmax(q(policy.parameters.views, following) if double else given))
+        target = batch["reward"][i] + 0.9 * given[best] * (not batch["terminated"][i])
+        errors.append(q(policy.parameters.views, seen)[batch["action"][i]] - target)
+    error = np.abs(errors)
+    huber = np.where(error < 1, 0.5 * error**2, error - 0.5)
+    assert float(loss.detach()) == pytest.approx(huber.mean(), rel=1e-4)
+    assert float(parts["value/td_error"].detach()) == pytest.approx(error.mean(), rel=1e-4)
+
+
+def test_a_time_limit_is_not_an_end_so_the_endless_sum_is_found():
+    settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
+    practice = Practice.on("Forever", settings, algo="dqn")
+    practice.repeat(8)
+    assert practice.learner.policy.value(np.zeros(1, int)) == pytest.approx(5.0, abs=0.1)
+
+
+def test_the_discounted_reward_at_the_end_of_a_chain_is_found():
+    settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
+    practice = Practice.on("Chain", settings, algo="dqn")
+    practice.repeat(12)
+    found = practice.learner.policy.value(np.arange(5))
+    assert np.allclose(found, 0.8 ** np.arange(4, -1, -1), atol=0.05)
+
+
+def test_the_oldest_steps_are_forgotten_first():
+    practice = Practice.on("Script", QUICK, algo="dqn")
+    replay = Replay(100)
+    seen = []
+    for _ in range(3):
+        rollout = practice.collect()
+        practice.clock.rollouts += 1
+        replay.add(rollout)
+        seen += rollout.reward[rollout.valid].tolist()
+    assert len(replay) == 100
+    assert sorted(replay.columns["reward"].tolist()) == sorted(np.float32(seen[-100:]).tolist())
+    again = Replay(100)
+    again.load(replay.state())
+    one, two = (r.draw(40, np.random.default_rng(1)) for r in (replay, again))
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def test_a_resumed_run_remembers_all_and_ends_with_the_same_weights():
+    settings = {"env.n_envs": 4, "algo.n_steps": 16, "algo.warmup": 100, "stop.rollouts": 8}
+    settings |= {"algo.gradient_steps": 5, "algo.replay": 300, "checkpoint.every": "2 rollouts"}
+    settings |= {"algo.epsilon": "1 -> 0.1", "eval.every": "4 rollouts", "traces.train": "100%"}
+    settings["checkpoint.keep"] = 9
+    run = trained("CartPole-v1", settings, algo="dqn")
+    again = resumed(gone_back(run, 256))
+    same_run(run, again)
+
+
+def test_it_is_two_files_and_one_line():
+    """Nothing else in the package knows its name: loop, checkpoints, policies and commands serve it
+    as they serve any other."""
+    package = Path(gymnast.__file__).parent
+    knows = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"\bdqn\b", path.read_text(), re.IGNORECASE)
+    }
+    assert knows == {"algos/dqn.py", "config/sections/dqn.py", "config/sections/__init__.py"}
+    lines = (package / "config/sections/__init__.py").read_text().splitlines()
+    assert len([line for line in lines if "dqn" in line.lower()]) == 2  # its import and its entry
