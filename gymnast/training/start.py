@@ -190,7 +190,7 @@ def refuse_what_cannot_begin(
         if source is not None:
             parent, saved = source
             taken, _ = policy.load_compatible(of_role(role, saved.tensors(POLICY)))
-            if not any(name.endswith(".weight") for name in taken):
+            if not any(name.endswith(".weight") or name.startswith("module.") for name in taken):
                 raise CheckpointError(
                     f"{parent.id} has no weights that fit this policy",
                     at=str(saved.path),
