@@ -20,7 +20,8 @@ Array = np.ndarray
 def step_table(
     rollout: Rollout, head: AnyHead, facts: Facts, *, gamma: float, lam: float
 ) -> dict[str, Array]:
-    """Columns [N * T], copy by copy in order of time. Without facts, indices stand for names."""
+    """Columns with one entry per step that is learned from, copy by copy in order of time. Without
+    facts, indices stand for names."""
     n_steps, n = rollout.reward.shape
     advantage, target = rollout.advantages(gamma, lam)
     flat = {
@@ -40,7 +41,9 @@ def step_table(
     for name, column in numbers_in(rollout.obs).items():
         table |= _parts(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
-    return table | {name: by_copy(column) for name, column in flat.items()}
+    table |= {name: by_copy(column) for name, column in flat.items()}
+    keep = by_copy(rollout.valid)
+    return table if keep.all() else {name: column[keep] for name, column in table.items()}
 
 
 def to_csv(table: dict[str, Array], most: int) -> str:

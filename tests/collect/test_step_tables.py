@@ -78,3 +78,13 @@ def test_without_facts_numbers_stand_for_names():
     assert {"obs/0", "obs/1", "obs/2", "p/0", "p/1", "p/2"} <= table[0].keys()
     continuous, _, _ = lines(True, Facts())
     assert {"action/0", "action/1", "mean/0", "mean/1"} <= continuous[0].keys()
+
+
+def test_only_steps_that_are_learned_from_have_a_line():
+    practice = Practice.on("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
+    rollout, policy = practice.collect(), practice.learner.policy
+    assert not rollout.valid.all()
+    table = step_table(rollout, policy.head, FACTS, gamma=0.9, lam=0.8)
+    assert {len(column) for column in table.values()} == {rollout.steps}
+    places = list(zip(table["step"].tolist(), table["env"].tolist(), strict=True))
+    assert all(rollout.valid[t, n] for t, n in places)
