@@ -10,7 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
 
 ACTIONS = {
     "choice": lambda: Discrete(4, start=2),
@@ -122,3 +122,9 @@ class Identity(gym.Env[Any, Any]):
         picture = np.zeros((6, 8), np.uint8)
         picture[3 * b : 3 * b + 3, 4 * a : 4 * a + 4] = 255
         return picture
+
+
+class Storyteller(gym.Env[str, Any]):
+    """Shows words, which no policy here can read."""
+
+    observation_space, action_space = Text(9), Discrete(2)
