@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 
 from gymnast.algos.batch import Batch
 from gymnast.algos.critic import about_values, rescale_value, standardized
@@ -37,6 +36,8 @@ class Reinforce:
         report = about_values(rollout, advantage, target)
         if values.baseline == "learned":
             rescale_value(self.policy, target[rollout.valid])
+        else:  # nothing is asked of the critic, so nothing is said of it
+            report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         self.descent.begin(values)
         if values.advantage_norm == "rollout":
             advantage = standardized(advantage, rollout.valid)
@@ -46,15 +47,15 @@ class Reinforce:
         output, value = network(batch.features)
         dist = distribution(self.policy.head, output, network.tensors, batch.mask)
         policy_loss = -(dist.logprob(batch.action) * batch.advantage).mean()
-        loss, critic_loss = policy_loss, torch.zeros(())
+        loss, parts = policy_loss, {"policy/loss": policy_loss}
         if values.baseline == "learned":
-            critic_loss, _ = value_loss(
+            parts["value/loss"], _ = value_loss(
                 value, batch.target, batch.value, clip=None, huber=values.value_loss == "huber"
             )
-            loss = loss + values.value_coef * critic_loss
+            loss = loss + values.value_coef * parts["value/loss"]
         if values.entropy_coef:
             loss = loss - values.entropy_coef * dist.entropy().mean()
-        self.descent.step(loss, {"policy/loss": policy_loss, "value/loss": critic_loss}, values)
+        self.descent.step(loss, parts, values)
         return report | self.descent.report(values) | shift(self.policy, rollout)
 
     def state(self) -> dict[str, Any]:
