@@ -46,6 +46,8 @@ class Policy:
         )
         self.parameters = Parameters(weights.shapes_of(self.network))
         self.inference = inference_for(self.network, self.parameters)
+        named = [self.parameters.views[f"actor.{name}"] for name, *_ in self.head.free]
+        self._free = named[0] if named else None
         vector = vector_of(self.obs)
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
         self.features = Features(self.obs, self.normalizer)
@@ -59,7 +61,7 @@ class Policy:
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
         """Parameters of the action distribution, [B, k]."""
         output = self.inference.actor(self.features(obs))
-        return self.head.parameters(output, self._free(), mask)
+        return self.head.parameters(output, self._free, mask)
 
     def act(
         self, obs: Array, noise: Array | None, mask: Array | None = None
@@ -74,12 +76,8 @@ class Policy:
         features = self.features(obs)
         if isinstance(self.head, EpsilonGreedy):
             values = self.inference.actor(features)
-            return (np.exp(self.head.parameters(values, self._free(), None)) * values).sum(-1)
+            return (np.exp(self.head.parameters(values, self._free, None)) * values).sum(-1)
         return self.value_scale.real(self.inference.critic(features))
-
-    def _free(self) -> Array | None:
-        free = self.head.free
-        return self.parameters.views[f"actor.{free[0][0]}"] if free else None
 
     # ---- stored form -------------------------------------------------------------------------
 
