@@ -129,6 +129,7 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     """Of the algorithm's own loss on the whole batch, by parameter; None if it took no step on it.
     The learner is afterwards as it was before."""
     whole = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
+    whole |= {"warmup": 1, "gradient_steps": 1}
     known = {key: value for key, value in whole.items() if key in type(values).model_fields}
     before = learner.snapshot()
     metrics = learner.learn(rollout, values.model_copy(update=known), stream(0, "gradient"))
