@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import settings
 settings.register_profile("shared machine", deadline=None)  # a busy core is not a failure
 settings.load_profile("shared machine")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # or no child could be interrupted
 os.environ["GYMNAST_FILM"] = "off"  # what a test does not look at is not filmed
 
 
