@@ -38,7 +38,9 @@ def affordable(command: str) -> str:
         if "--detach" in command:  # the commands below it find it training
             total = "50M --set stop.solved=off"
         command += f" --quiet --env-steps {total}"
-        command += f" {SMALL} --set algo.batch_size=25%" if verb == "train" else ""
+        command += f" {SMALL}" if verb == "train" else ""
+        if verb == "train" and ":a2c" not in command:
+            command += " --set algo.batch_size=25%"
     return command
 
 
