@@ -11,7 +11,16 @@ from tests.e2e.commands import answer
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("preset", ["CartPole-v1:ppo", "Acrobot-v1:ppo"])
+@pytest.mark.parametrize(
+    "preset",
+    [
+        "CartPole-v1:ppo",
+        "CartPole-v1:a2c",
+        "CartPole-v1:reinforce",
+        "CartPole-v1:dqn",
+        "Acrobot-v1:ppo",
+    ],
+)
 def test_a_stored_result_can_be_reproduced(preset: str, tmp_path: Path):
     verdict = answer(tmp_path, "reproduce", preset, "--seeds", "2", "--jobs", "2")
     assert verdict["holds"], verdict
