@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.batch import Batch
-from gymnast.algos.critic import about_values, rescale_value, standardized
+from gymnast.algos.critic import about_values, rescale_value
 from gymnast.algos.descent import Descent
+from gymnast.algos.policy_gradient import follow
 from gymnast.algos.shift import shift
 from gymnast.config.sections.reinforce import ReinforceConfig
-from gymnast.engine.torch.distributions import distribution
-from gymnast.engine.torch.losses import value_loss
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import episode_return, reward_to_go
 from gymnast.rollout import Rollout
@@ -34,28 +32,13 @@ class Reinforce:
         target = credit(rollout.reward, rollout.done, gamma=values.gamma)
         advantage = target - self._baseline(rollout, target, values.baseline)
         report = about_values(rollout, advantage, target)
-        if values.baseline == "learned":
+        learned = values.baseline == "learned"
+        if learned:
             rescale_value(self.policy, target[rollout.valid])
         else:  # nothing is asked of the critic, so nothing is said of it
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         self.descent.begin(values)
-        if values.advantage_norm == "rollout":
-            advantage = standardized(advantage, rollout.valid)
-        batch = Batch.of(self.policy, rollout, advantage, target)
-
-        network = self.descent.network
-        output, value = network(batch.features)
-        dist = distribution(self.policy.head, output, network.tensors, batch.mask)
-        policy_loss = -(dist.logprob(batch.action) * batch.advantage).mean()
-        loss, parts = policy_loss, {"policy/loss": policy_loss}
-        if values.baseline == "learned":
-            parts["value/loss"], _ = value_loss(
-                value, batch.target, batch.value, clip=None, huber=values.value_loss == "huber"
-            )
-            loss = loss + values.value_coef * parts["value/loss"]
-        if values.entropy_coef:
-            loss = loss - values.entropy_coef * dist.entropy().mean()
-        self.descent.step(loss, parts, values)
+        follow(self.descent, rollout, advantage, target, values, critic=learned)
         return report | self.descent.report(values) | shift(self.policy, rollout)
 
     def state(self) -> dict[str, Any]:

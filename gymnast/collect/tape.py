@@ -9,6 +9,7 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Rollout
+from gymnast.runs.trace import Trace
 
 Array = np.ndarray
 Columns = dict[str, Array]
@@ -96,6 +97,24 @@ class WholeEpisode:
     end: End
     columns: Columns
     """[length, ...]"""
+
+    def trace(self, version: int, *, keep_obs: bool) -> Trace:
+        """To be stored; `version`: env steps its policy had learned from."""
+        end, columns = self.end, self.columns
+        seen = np.concatenate([columns["obs"], end.final_obs[None]]) if keep_obs else None
+        return Trace(
+            seed=end.episode.seed,
+            env=end.env,
+            action=columns["env_action"],
+            reward=columns["reward"],
+            value=columns["value"],
+            dist=columns["dist"],
+            obs=seen,
+            terminated=end.terminated,
+            truncated=end.episode.truncated,
+            raw_return=end.episode.raw_return,
+            version=version,
+        )
 
 
 def of_whole_episodes(episodes: Sequence[WholeEpisode], columns: Mapping[str, Array]) -> Rollout:

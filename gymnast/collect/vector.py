@@ -94,7 +94,7 @@ class VectorCollector:
             steps=tape.taken,
             vec_steps=tape.length,
             traces=[
-                self._trace(episode, clock.env_steps)
+                episode.trace(clock.env_steps, keep_obs=self.keep_obs)
                 for episode in whole
                 if self.traced(episode.end.episode.seed)
             ],
@@ -274,25 +274,6 @@ class VectorCollector:
             if tape.valid[first : tape.length, env].any():
                 self.running.go_on(env, {k: c[first:, env] for k, c in columns.items()})
         return whole
-
-    def _trace(self, whole: WholeEpisode, version: int) -> Trace:
-        end, columns = whole.end, whole.columns
-        seen = None
-        if self.keep_obs:
-            seen = np.concatenate([columns["obs"], end.final_obs[None]])
-        return Trace(
-            seed=end.episode.seed,
-            env=end.env,
-            action=columns["env_action"],
-            reward=columns["reward"],
-            value=columns["value"],
-            dist=columns["dist"],
-            obs=seen,
-            terminated=end.terminated,
-            truncated=end.episode.truncated,
-            raw_return=end.episode.raw_return,
-            version=version,
-        )
 
 
 _TRACED = ("env_action", "reward", "value", "dist")

@@ -10,17 +10,14 @@ in which it is written here. Whatever watches a run reads its rows.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from gymnast.clock import Clock
 from gymnast.collect.vector import Collected
-from gymnast.config.section import Span
 from gymnast.envs.backend import refuse
 from gymnast.errors import EnvError
 from gymnast.metrics.recorder import Recorder, Summary
@@ -42,6 +39,7 @@ from gymnast.training.stop import (
     after_evaluation,
     after_rollout,
     is_solved,
+    within_budget,
     worth_evaluating,
 )
 from gymnast.training.transaction import Incident
@@ -306,15 +304,3 @@ class Loop:
         counters = self.session.clock.counters()
         self.run.event(kind, counters, **detail)
         self.recorder.event({"kind": kind, **counters, **detail})
-
-
-def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
-    """The next rollout's length, shortened where the budget ends before."""
-    per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
-    left = [
-        math.ceil((total - clock.read(name)) / per_step[name])
-        for name, total in clock.limits.items()
-        if name in per_step
-    ]
-    steps = [*left] if span.steps is None else [span.steps, *left]
-    return replace(span, steps=max(1, min(steps)) if steps else None)

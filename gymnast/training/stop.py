@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.numbers import Share
+from gymnast.config.section import Span
 from gymnast.training.evaluate import Evaluation
 
 ENOUGH_EPISODES = 50
@@ -70,3 +72,15 @@ def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -
             return True
         start = threshold - (1 - start) * abs(threshold)  # works for negative thresholds too
     return row.get("episode/return", float("-inf")) >= start
+
+
+def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
+    """The next rollout's length, shortened where the budget ends before."""
+    per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
+    left = [
+        math.ceil((total - clock.read(name)) / per_step[name])
+        for name, total in clock.limits.items()
+        if name in per_step
+    ]
+    steps = [*left] if span.steps is None else [span.steps, *left]
+    return replace(span, steps=max(1, min(steps)) if steps else None)
