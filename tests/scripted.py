@@ -103,6 +103,8 @@ class Broken(Script):
             rewards: dict[str, Any] = {"nan reward": np.nan, "inf reward": np.inf}
             rewards["text reward"] = "a lot"
             reward = rewards.get(self.how, reward)
+            if self.how == "ends":
+                rest[0] = np.array([True, False])
         return self._shown(obs), reward, *rest
 
     def _shown(self, obs: np.ndarray) -> Any:
@@ -149,6 +151,7 @@ TROUBLES = (
         "list",
     ),
     *("text obs", "sys.exit", "os._exit", "killed", "segfault", "hangs", "slow", "prints"),
+    "ends",
 )
 
 

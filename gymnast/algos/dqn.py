@@ -117,12 +117,16 @@ class Replay:
 
     def state(self) -> dict[str, Any]:
         used = slice(0, len(self))
-        return {"seen": self.seen, **{f"replay.{n}": c[used] for n, c in self.columns.items()}}
+        columns = {f"replay.{n}": c[used] for n, c in self.columns.items()}
+        return {"seen": self.seen, "replay_size": self.size, **columns}
 
     def load(self, state: dict[str, Any]) -> None:
         self.seen, self.columns = state["seen"], {}
         for name, used in state.items():
             if name.startswith("replay."):
+                if state["replay_size"] != self.size:  # another size now: the newest, oldest first
+                    used = np.roll(used, -(state["seen"] % len(used)), 0)[-self.size :]
+                    self.seen = len(used)
                 column = np.zeros((self.size, *used.shape[1:]), used.dtype)
                 column[: len(used)] = used
                 self.columns[name.removeprefix("replay.")] = column

@@ -201,8 +201,9 @@ def train_group(
         raise UsageError("--seeds goes with neither --dry-run nor --name")
     if options["source"]:
         find(options["source"], runs_dir)
-    prepare(target, overrides(options), options["algo"]).collector.close()
-    first = options["seed"] or 0
+    prepared = prepare(target, overrides(options), options["algo"])
+    prepared.collector.close()
+    first = prepared.resolved.config.seed
     group = launch_group(
         target,
         seeds=range(first, first + options["seeds"]),

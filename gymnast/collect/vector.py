@@ -37,6 +37,8 @@ class Collected:
     steps: int
     """Steps the copies took, all together."""
     vec_steps: int
+    complete: bool = True
+    """Every copy has its share; false where whole episodes were cut off."""
     traces: list[Trace] = field(default_factory=list[Trace])
     faults: list[Fault] = field(default_factory=list[Fault])
     """What went wrong in single copies; their episodes were dropped."""
@@ -80,11 +82,18 @@ class VectorCollector:
         if self._failed is not None:
             refuse(self.envs.name, [self._failed])
 
-    def collect(self, lineup: Mapping[str, Policy], span: Span, clock: Clock) -> Collected:
-        """The clock's count of rollouts names the stream of action noise."""
+    def collect(
+        self,
+        lineup: Mapping[str, Policy],
+        span: Span,
+        clock: Clock,
+        give_up: Callable[[], bool] = lambda: False,
+    ) -> Collected:
+        """The clock's count of rollouts names the stream of action noise. Whole episodes, which may
+        take any time, are cut off as soon as `give_up()`."""
         policy, began = lineup[ROLE], time.perf_counter()
         self._faults = []
-        tape, env_seconds = self._play(policy, span, clock)
+        tape, env_seconds, complete = self._play(policy, span, clock, give_up)
         columns = tape.columns(policy)
         kept = _WHOLE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
         whole = self._cut({name: columns[name] for name in kept if name in columns}, tape)
@@ -93,6 +102,7 @@ class VectorCollector:
             {ROLE: rollout},
             steps=tape.taken,
             vec_steps=tape.length,
+            complete=complete,
             traces=[
                 episode.trace(clock.env_steps, keep_obs=self.keep_obs)
                 for episode in whole
@@ -128,8 +138,11 @@ class VectorCollector:
 
     # ---- playing -----------------------------------------------------------------------------
 
-    def _play(self, policy: Policy, span: Span, clock: Clock) -> tuple[Tape, float]:
-        """The vector steps of one rollout, and how long the environments took for them."""
+    def _play(
+        self, policy: Policy, span: Span, clock: Clock, give_up: Callable[[], bool]
+    ) -> tuple[Tape, float, bool]:
+        """The vector steps of one rollout, how long the environments took for them, and whether
+        every copy has its share."""
         envs, running, n = self.envs, self.running, self.envs.n_envs
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
         noise = None if span.episodes else policy.head.noise(draws, (span.steps or 1, n))
@@ -140,7 +153,7 @@ class VectorCollector:
             if span.episodes:
                 playing = left > 0
                 copies = np.flatnonzero(playing).tolist()
-                if not copies:
+                if not copies or (tape.length and give_up()):
                     break
             tape.make_room()
             t = tape.length
@@ -163,7 +176,7 @@ class VectorCollector:
             tape.dist.append(dist)
             tape.mask.append(mask)
         tape.obs[tape.length] = envs.obs
-        return tape, seconds
+        return tape, seconds, not span.episodes or not (left > 0).any()
 
     def _record(self, tape: Tape, step: Step, playing: Array) -> None:
         t = tape.length
@@ -180,7 +193,11 @@ class VectorCollector:
             tape.terminated[t, idle] = tape.done[t, idle] = False
             # a copy whose reset took a step opens its episode now; one that waits still does
             self.start = np.where(playing, tape.done[t] | idle, tape.start[t])
-            tape.first[playing & idle] = t + 1
+            only_reset = playing & idle
+            only_reset[[fault.copy for fault in step.faults]] = (
+                False  # dropped from where they began
+            )
+            tape.first[only_reset] = t + 1
 
     def _finish(self, tape: Tape, step: Step) -> list[int]:
         """Close the episodes that this step ended or broke, begin others; copies that ended one."""
@@ -220,7 +237,7 @@ class VectorCollector:
             if fault.copy not in again:
                 again[fault.copy] = True
                 self._faults.append(fault)
-                self._in_a_row[fault.copy] += 1
+                self._in_a_row[fault.copy] += not fault.bystander
                 if self._in_a_row[fault.copy] >= self.most_faults:
                     self._failed = self._failed or fault
                     again[fault.copy] = False

@@ -66,7 +66,14 @@ class Config(Section, Generic[Algo]):
             *((f"algo.{key}", text) for key, text in self.algo.conflicts(self.env.n_envs)),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *self._percentages_without_a_budget(),
+            *self._units_that_would_mix(),
         ]
+
+    def _units_that_would_mix(self) -> list[tuple[str, str]]:
+        if self.algo.acts == "sample" or self.normalize.reward == "off":
+            return []
+        problem = f"{self.algo.name} remembers rewards, whose scale would differ by when they came"
+        return [("normalize.reward", f"{problem} (expected off)")]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()

@@ -33,6 +33,8 @@ class Fault:
     what: str
     traceback: str = ""
     """Of the environment's own code, where it raised."""
+    bystander: bool = False
+    """It only happened to be beside the copy that broke."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,11 @@ class Backend(Protocol):
     def close(self) -> None: ...
 
 
-def refuse(name: str, faults: Sequence[Fault]) -> None:
+def refuse(name: str, faults: Sequence[Fault], fix: str = "mend the environment") -> None:
     """For callers that cannot go on without the copy: the first fault as an error."""
     if faults:
         fault = faults[0]
         what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.what}"
-        fix = "mend the environment; a run that was under way can be resumed"
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 
 

@@ -91,9 +91,13 @@ class InProcess:
                 self._reward[i] = reward
             except (TypeError, ValueError):
                 problem = f"the reward is {reward!r}, not a number"
-            if masked and not (terminated or truncated):
-                problem = problem or self._allow(i)
-            self._terminated[i], self._truncated[i] = terminated, truncated
+            try:
+                self._terminated[i], self._truncated[i] = terminated, truncated
+            except (TypeError, ValueError):
+                ends = f"terminated is {terminated!r} and truncated {truncated!r}"
+                problem = f"{ends}, not both True or False"
+            if problem is None and masked and not (self._terminated[i] or self._truncated[i]):
+                problem = self._allow(i)
             if problem is not None:
                 faults.append(self._fault(i, problem))
         now[0] = NOBODY

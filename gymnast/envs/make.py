@@ -58,6 +58,9 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
         raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from None
     except Exception as problem:
         raise _unmade(name, problem) from problem
+    for space in ("observation_space", "action_space"):
+        if not isinstance(getattr(env, space, None), gym.Space):
+            raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
     return env if limit is None else gym.wrappers.TimeLimit(env, limit)
 
 

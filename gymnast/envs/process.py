@@ -192,7 +192,8 @@ class Process:
             if culprit is None or copy == culprit:
                 faults.append(Fault(copy, step, what, text))
             else:
-                faults.append(Fault(copy, step, f"{what} while copy {culprit} was at work"))
+                beside = f"{what}; copy {culprit} was at work"
+                faults.append(Fault(copy, step, beside, bystander=True))
         return faults
 
     def _revive(self, workers: Sequence[Worker]) -> list[Fault]:

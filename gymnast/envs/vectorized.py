@@ -268,10 +268,16 @@ class Vectorized:
         if not alone:
             self._broken = True
             why = f"its vector is made anew because of copy {min(problems)}"
+            beside = set(range(self.n_envs)) - set(problems)
             problems = dict.fromkeys(range(self.n_envs), why) | problems
+        else:
+            beside = set[int]()
         self.obs[list(problems)] = spaces.blank(self.obs_space, 1)[0]
         ages = self._age.tolist()
-        return tuple(Fault(i, ages[i], what, text) for i, what in sorted(problems.items()))
+        return tuple(
+            Fault(i, ages[i], what, text, bystander=i in beside)
+            for i, what in sorted(problems.items())
+        )
 
     def _nothing(self, faults: tuple[Fault, ...]) -> Step:
         none, never = np.zeros(self.n_envs), np.zeros(self.n_envs, dtype=bool)

@@ -159,7 +159,7 @@ class Worker:
         else:
             what = f"was killed by {signal.Signals(-code).name}"
             if -code == signal.SIGKILL:
-                what += ", perhaps because memory ran out"
+                what += " (by someone, or by the kernel for want of memory)"
         return Lost(what, self._last_words())
 
     def _wait_up_to(self, seconds: float) -> None:

@@ -97,8 +97,11 @@ def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
     options = _options(space)
     if not options:
         return 'info["action_mask"] has no meaning for Box actions'
-    allowed = _as_row(space, given)
-    if allowed is None or allowed.shape != (sum(options),):
+    try:
+        allowed = _as_row(space, given)
+    except (TypeError, ValueError):  # parts of different shapes
+        allowed = None
+    if allowed is None or allowed.dtype.kind not in "biuf" or allowed.shape != (sum(options),):
         return f'info["action_mask"] is {given!r}, not {_EXPECTED[type(space)]}'
     rows[i] = allowed
     if isinstance(space, Choice):  # once per step, so the short way

@@ -52,6 +52,8 @@ class Evaluation:
     lengths: tuple[int, ...]
     seeds: tuple[int, ...]
     exact: bool
+    left_out: int = 0
+    """Episodes of the plan that the environment broke again and again."""
     seconds: float = 0.0
 
     def score(self) -> dict[str, Any]:
@@ -78,6 +80,7 @@ class Evaluation:
             "eval:episode/return_max": float(returns.max()),
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
+            "eval:rollout/faults": self.left_out,
         }
 
 
@@ -120,17 +123,21 @@ class Evaluator:
         beat: Callable[[], None] = lambda: None,
     ) -> tuple[Evaluation, list[Trace]]:
         """`beat` is called at every vector step."""
-        env = self.cfg.env
-        attempts = env.max_faults if env.on_fault == "restart" else 1
-        played = play(policy, self.envs, plan, version, attempts=attempts, beat=beat)
+        env, left_out = self.cfg.env, list[Fault]()
+        bears = env.on_fault == "restart"
+        more = {"attempts": env.max_faults if bears else 1, "beat": beat, "left_out": left_out}
+        played = play(policy, self.envs, plan, version, **more)
         traces = sorted(played, key=lambda found: found[0])
+        if len(left_out) > (len(plan.seeds) // 2 if bears else 0):
+            refuse(self.envs.name, left_out)
         episodes = [trace for _, trace in traces]
         evaluation = Evaluation(
             version=version,
             returns=tuple(t.raw_return for t in episodes),
             lengths=tuple(len(t.reward) for t in episodes),
             seeds=tuple(t.seed for t in episodes),
-            exact=plan.exact,
+            exact=plan.exact and not left_out,
+            left_out=len(left_out),
         )
         if not self.keep_obs:
             episodes = [replace(trace, obs=None) for trace in episodes]
@@ -148,28 +155,47 @@ def play(
     *,
     attempts: int = 1,
     beat: Callable[[], None] = lambda: None,
+    left_out: list[Fault] | None = None,
 ) -> Iterator[tuple[int, Trace]]:
-    """Play every episode of the plan to its end; (place in the plan, what happened). An episode that
-    a fault of the environment broke is begun again, with the same seed."""
+    """Play every episode of the plan to its end; (place in the plan, what happened). One that a fault
+    of the environment broke is begun again, with the same seed; after so many attempts it goes to
+    `left_out`."""
+    lost: list[Fault] = [] if left_out is None else left_out
     waiting = iter(enumerate(plan.seeds))
     playing: dict[int, _Playing] = {}
     past: list[tuple[Array, Array, Array, Array]] = []
     steps = 0
 
-    def begin(copy: int, broken: _Playing | None = None) -> None:
-        playing.pop(copy, None)
+    def next_one() -> tuple[int, int] | None:
         enough = plan.steps is not None and steps >= plan.steps
-        upcoming = broken.which if broken else None if enough else next(waiting, None)
-        if upcoming is not None:
+        return None if enough else next(waiting, None)
+
+    def begin(copy: int, upcoming: tuple[int, int] | None, left: int) -> None:
+        playing.pop(copy, None)
+        while upcoming is not None:
             place, seed = upcoming
-            left = broken.attempts if broken else attempts
-            while faults := envs.reset([copy], [seed]):
-                left = _one_less(left, envs, faults[0])
-            noise = None if plan.deterministic else stream(seed, "evaluation noise")
-            playing[copy] = _Playing(place, seed, len(past), noise, left)
+            faults = envs.reset([copy], [seed])
+            if not faults:
+                noise = None if plan.deterministic else stream(seed, "evaluation noise")
+                playing[copy] = _Playing(place, seed, len(past), noise, left)
+                return
+            upcoming, left = after(faults[0], upcoming, left)
+
+    def after(
+        fault: Fault, which: tuple[int, int], left: int
+    ) -> tuple[tuple[int, int] | None, int]:
+        """What a copy plays after a fault, and how many attempts it has: the same again, or another."""
+        warning = "%s, seed %d: %s\n%s"
+        logging.getLogger("gymnast").warning(
+            warning, envs.name, which[1], fault.what, fault.traceback
+        )
+        if left > 1:
+            return which, left - 1
+        lost.append(fault)
+        return next_one(), attempts
 
     for copy in range(envs.n_envs):
-        begin(copy)
+        begin(copy, next_one(), attempts)
     while playing:
         beat()
         shown = envs.obs.copy()
@@ -186,8 +212,7 @@ def play(
         steps += len(playing)
         for fault in {fault.copy: fault for fault in step.faults}.values():
             broken = playing[fault.copy]
-            left = _one_less(broken.attempts, envs, fault)
-            begin(fault.copy, replace(broken, attempts=left))
+            begin(fault.copy, *after(fault, (broken.place, broken.seed), broken.attempts))
         done = step.terminated | step.truncated
         if done.any():
             for copy in [c for c in playing if done[c] and playing[c].began < len(past)]:
@@ -198,7 +223,7 @@ def play(
                     episode.place,
                     _trace(policy, episode.seed, copy, columns, final, ended, version),
                 )
-                begin(copy)
+                begin(copy, next_one(), attempts)
 
 
 @dataclass(frozen=True)
@@ -211,22 +236,11 @@ class _Playing:
     """Vector steps played before it."""
     noise: np.random.Generator | None
     attempts: int
-    """How many more faults of the environment end it for good."""
-
-    @property
-    def which(self) -> tuple[int, int]:
-        return self.place, self.seed
+    """How many faults of the environment it may have before it is left out."""
 
     def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
         return policy.head.noise(self.noise, ())
-
-
-def _one_less(attempts: int, envs: Backend, fault: Fault) -> int:
-    if attempts <= 1:
-        refuse(envs.name, [fault])
-    logging.getLogger("gymnast").warning("%s: %s\n%s", envs.name, fault.what, fault.traceback)
-    return attempts - 1
 
 
 def _columns(past: list[tuple[Array, Array, Array, Array]], copy: int) -> list[Array]:

@@ -92,8 +92,10 @@ class Loop:
         s, clock = self.session, self.session.clock
         values: Any = s.control.values(clock)
         lineup = {role: learner.policy for role, learner in s.learners.items()}
-        span = within_budget(values.span(), s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
-        self.collected = collected = s.collector.collect(lineup, span, clock)
+        wanted = values.span()
+        span = within_budget(wanted, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        self.collected = collected = s.collector.collect(lineup, span, clock, self.no_time_left)
+        learns = collected.complete or (span == wanted and not self.no_time_left())
         self.watch.add("env", collected.env_seconds)
         self.watch.add("inference", collected.inference_seconds)
 
@@ -105,8 +107,8 @@ class Loop:
             order = partial(stream, s.cfg.seed, "batch", role, clock.rollouts)
             s.recent[role].extend(rollout.episodes)
             self.row |= scoped(role, episode_row(s.recent[role]))
-            if not rollout.valid.any():
-                continue  # every episode broke, or none is whole yet: nothing to learn from
+            if not learns or not rollout.valid.any():
+                continue  # the budget cut off the longer episodes; or all broke, or none is whole yet
             metrics, undone = s.transactions[role].learn(learner, rollout, values, order)
             for incident in undone:
                 self.undone(role, incident, rollout, values)
@@ -125,6 +127,12 @@ class Loop:
             self.event("fault", env=s.cfg.env.id, **asdict(fault))
         self.row["rollout/faults"] = len(collected.faults)
 
+    def no_time_left(self) -> bool:
+        """For what may take any time: are the budget's seconds over?"""
+        clock = self.session.clock
+        total = clock.limits.get("seconds")
+        return total is not None and clock.seconds + self.watch.elapsed >= total
+
     def undone(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
         """Keep what a person needs to find out why, and say so."""
         bundle = write_bundle(self.run, self.session, role, incident, rollout, values)
@@ -135,7 +143,8 @@ class Loop:
         begins with fresh copies."""
         if self.collected is not None and self.collected.failed is not None:
             self.save("fault")
-            refuse(self.session.cfg.env.id, [self.collected.failed])
+            fix = f"mend the environment, then: gymnast resume {self.run.id}"
+            refuse(self.session.cfg.env.id, [self.collected.failed], fix)
 
     def evaluate(self) -> tuple[Reason | None, bool]:
         """Where an evaluation point has come: is there a reason to stop, and was it one?"""

@@ -171,9 +171,11 @@ def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None
     info = run.info
     if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
         return
+    further = {"solved": "--set stop.solved=off", "plateau": "--set stop.plateau=off"}
+    how = further.get(info.get("reason_kind", ""), "--env-steps N")
     raise RunError(
         f"{run.id} is finished ({info['reason']})",
-        fix=f"gymnast resume {run.id} --env-steps N, or --set stop.solved=off, or --at CHECKPOINT",
+        fix=f"gymnast resume {run.id} {how}, or --at CHECKPOINT",
     )
 
 

@@ -99,6 +99,11 @@ class Stopwatch:
         """Leave out time in which nothing was to be done."""
         self._began += seconds
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds of this lap so far."""
+        return time.perf_counter() - self._began
+
     def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
         """Seconds since the last lap, and the row that divides them; starts the next lap."""
         now, cpu = time.perf_counter(), time.process_time()

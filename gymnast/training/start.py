@@ -15,7 +15,7 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.threads import fix_threads, refuse_missing_device
-from gymnast.errors import CheckpointError, GymnastError, RunError
+from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
@@ -182,6 +182,11 @@ def refuse_what_cannot_begin(
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
     load_algorithm(cfg.algo)  # the slow import
+    if cfg.algo.acts != "sample":
+        collector.envs.reset([0], [cfg.seed])
+        if collector.envs.mask is not None:
+            what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"
+            raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
     refuse_missing_device(cfg.device)
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)

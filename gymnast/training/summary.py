@@ -79,10 +79,9 @@ def end_line(summary: Summary) -> str:
         episodes = f" over {score['episodes']:,} episodes"
         parts = [f"{preset} scored {wording.score(score)}{episodes}".lstrip()]
         if threshold is not None:
-            margin = score["low"] - threshold
-            side = "below" if margin < 0 else "above"
-            far = wording.number(abs(margin))
-            parts.append(f"lower bound {far} {side} the threshold {wording.number(threshold)}")
+            side = "below" if score["low"] < threshold else "above"
+            low, goal = wording.number(score["low"]), wording.number(threshold)
+            parts.append(f"lower bound {low} {side} the threshold {goal}")
     if "env_steps" in summary:
         parts.append(f"{summary['env_steps']:,} env steps")
     if "seconds" in summary:

@@ -68,6 +68,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "algo.epsilon": 0.3,
         "algo.target_every": 3,
         "algo.double": True,
+        "normalize.reward": "off",
         "normalize.value": "off",
     },
     "reinforce": {

@@ -10,7 +10,9 @@ import pytest
 
 import gymnast
 from gymnast.algos.dqn import Replay
+from gymnast.errors import ConfigError
 from gymnast.training.control import Control
+from gymnast.training.prepare import prepare
 from tests.algos.practice import Practice
 from tests.small_runs import gone_back, resumed, same_run, trained
 
@@ -87,6 +89,34 @@ def test_the_oldest_steps_are_forgotten_first():
     again.load(replay.state())
     one, two = (r.draw(40, np.random.default_rng(1)) for r in (replay, again))
     assert all(np.array_equal(one[name], two[name]) for name in one)
+
+
+def test_a_memory_of_another_size_keeps_the_newest():
+    practice = Practice.on("Script", QUICK, algo="dqn")
+    replay, smaller = Replay(100), Replay(40)
+    for _ in range(3):
+        replay.add(practice.collect())
+        practice.clock.rollouts += 1
+    smaller.load(replay.state())
+    oldest = replay.seen % 100
+    in_order = np.roll(replay.columns["reward"], -oldest)
+    assert np.array_equal(smaller.columns["reward"], in_order[-40:])
+    assert len(smaller) == 40
+
+
+def test_rewards_of_different_scales_are_not_mixed():
+    with pytest.raises(ConfigError, match=r"normalize\.reward.*remembers rewards"):
+        Practice.on("Script", QUICK | {"normalize.reward": "running"}, algo="dqn")
+    plain = {k: v for k, v in QUICK.items() if not k.startswith("normalize")}
+    prepared = prepare("py:tests.scripted:Script:dqn", plain | {"stop.rollouts": 1})
+    assert prepared.resolved.config.normalize.reward == "off"
+
+
+def test_masks_are_refused_before_there_is_a_run(runs_dir):
+    masked = {"env.kwargs": {"masked": True}, "stop.rollouts": 1}
+    with pytest.raises(ConfigError, match="does not know action masks"):
+        gymnast.train("py:tests.identity:Identity", algo="dqn", overrides=masked, quiet=True)
+    assert not list(runs_dir.glob("*/run.json"))
 
 
 def test_a_resumed_run_remembers_all_and_ends_with_the_same_weights():

@@ -34,7 +34,10 @@ N = 3
 def collector_of(
     make: Callable[[], gym.Env] = Script, *, seed: int = 0, n_envs: int = N, **more: Any
 ) -> VectorCollector:
-    envs = InProcess(make, n_envs, "Scripted-v0")
+    return collector_on(InProcess(make, n_envs, "Scripted-v0"), seed=seed, **more)
+
+
+def collector_on(envs: InProcess, *, seed: int = 0, **more: Any) -> VectorCollector:
     given = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
     return VectorCollector(envs, seed=seed, **given)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from gymnast.clock import Clock
 from gymnast.collect.vector import Collected, VectorCollector
 from gymnast.config.section import Span
+from gymnast.envs.backend import Fault
+from gymnast.envs.inprocess import InProcess
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed
-from tests.collect.test_collecting import collector_of, policy_for
+from tests.collect.test_collecting import collector_of, collector_on, policy_for
 from tests.scripted import Broken, Script, seed_in
 
 BAD = episode_seed(0, "episode", "agent", 1, 2)
@@ -155,3 +158,39 @@ def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
     assert again.load(state) == []
     found = again.collect({"agent": policy}, Span(20), Clock(rollouts=2))
     assert np.array_equal(found.rollouts["agent"].obs, expected.rollouts["agent"].obs)
+
+
+class Rebuilt(InProcess):
+    """Begins episodes with a step of its own, like a vector, and at its sixth call all copies but the
+    first have faults, as bystanders."""
+
+    calls = 0
+
+    def step(self, action, copies=None):
+        self.calls += 1
+        step = super().step(action, copies)
+        if self.calls != 6:
+            return step
+        faults = tuple(Fault(i, 6, "made anew", bystander=True) for i in (1, 2))
+        return replace(step, stepped=np.zeros(self.n_envs, bool), faults=faults)
+
+
+def test_what_is_dropped_in_a_step_that_only_reset_is_dropped_from_where_it_began():
+    envs = Rebuilt(lambda: Script(length=50), 3, "Rebuilt")
+    collector = collector_on(envs, max_faults=1)
+    collector.begin()
+    found = collector.collect({"agent": policy_for(collector)}, Span(10), Clock())
+    valid = found.rollouts["agent"].valid
+    assert not valid[:6, 1:].any()
+    assert valid[6:, 1:].all()
+    assert found.failed is None  # bystanders are not counted
+
+
+@pytest.mark.parametrize("seconds_over", [True, False])
+def test_whole_episodes_are_cut_off_when_there_is_no_time_left(seconds_over: bool):
+    collector = collector_of(lambda: Script(length=30))
+    collector.begin()
+    policy = {"agent": policy_for(collector)}
+    found = collector.collect(policy, Span(None, 1), Clock(), lambda: seconds_over)
+    assert found.complete is not seconds_over
+    assert (found.vec_steps == 1) == seconds_over

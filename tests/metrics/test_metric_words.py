@@ -74,7 +74,13 @@ ENDED = {
 
 def test_the_ending_says_solved_by_how_much_where_and_what_next():
     text = end_text(ENDED)  # type: ignore[arg-type]
-    for words in ("solved: ", "498.2", "[495.1, 500.0]", "20.1 above the threshold 475", "61,440"):
+    for words in (
+        "solved: ",
+        "498.2",
+        "[495.1, 500.0]",
+        "lower bound 495.1 above the threshold 475",
+        "61,440",
+    ):
         assert words in text.splitlines()[0]
     for words in ("runs/k3f9a2bc", "gymnast show k3f9a2bc", "gymnast eval k3f9a2bc:best"):
         assert words in text
@@ -90,7 +96,7 @@ def test_a_score_of_zero_is_a_score():
     line = end_line(zero)  # type: ignore[arg-type]
     assert line.startswith("not solved: ")
     assert "0.00 [0.00, 0.00]" in line
-    assert "475.0 below the threshold" in line
+    assert "lower bound 0.00 below the threshold" in line
 
 
 def test_best_at_step_zero_is_a_checkpoint():

@@ -10,7 +10,7 @@ import torch
 
 from gymnast.engine.torch.distributions import distribution
 from gymnast.policy.actions import Bernoulli, MultiCategorical, head_for
-from gymnast.policy.spaces import Choices, Switches, n_options, put_mask
+from gymnast.policy.spaces import Choice, Choices, Switches, n_options, put_mask
 from gymnast.seeds import stream
 
 RNG = np.random.default_rng(8)
@@ -152,3 +152,20 @@ def test_masks_are_read_as_gymnasium_writes_them():
 def agree(ours: np.ndarray, twin: torch.Tensor, expected: np.ndarray) -> None:
     assert np.allclose(ours, expected, rtol=1e-4, atol=1e-5)
     assert np.allclose(twin.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("space", "given"),
+    [
+        (Choice(3, 0), ["a", "b", "c"]),
+        (Choice(3, 0), ()),
+        (Choice(3, 0), [[1], [1, 0]]),
+        (Choices((2,), (3, 2), (0, 0)), ()),
+        (Choices((2,), (3, 2), (0, 0)), ([1, 0], ["x"])),
+    ],
+)
+def test_a_mask_that_makes_no_sense_is_said_to_be_wrong(space, given):
+    rows = np.ones((1, n_options(space)), dtype=bool)
+    problem = put_mask(space, rows, 0, given)
+    assert problem is not None
+    assert 'info["action_mask"] is' in problem

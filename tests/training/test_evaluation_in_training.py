@@ -187,6 +187,7 @@ def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, 
     third = episode_seed(1000, "eval", 2)
     settings = {"env.kwargs": {"how": "raises", "only": third}, "env.n_envs": 2, "algo.n_steps": 8}
     settings |= {"eval.every": "1 rollouts", "stop.rollouts": 5, "eval.mode": mode}
+    settings["env.on_fault"] = "stop"
     with pytest.raises(EnvError, match=r"Broken, copy 2, step 3 .*the physics went wrong"):
         trained("Broken", settings)
     (run,) = (Run(path) for path in runs_dir.iterdir() if (path / "run.json").exists())

@@ -181,3 +181,17 @@ def test_an_episode_that_always_breaks_is_an_error_that_names_it():
     with pytest.raises(EnvError, match=r"step 2 .*ZeroDivisionError") as stopped:
         evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
     assert "in _shown" in stopped.value.traceback
+
+
+def test_an_episode_whose_seed_breaks_it_every_time_is_left_out_and_counted():
+    plan = Plan(tuple(range(1, 9)))
+    kwargs = {"how": "raises", "at": 2, "only": 3}
+    evaluator = evaluator_of("Broken", {"env.kwargs": kwargs, "facts.deterministic": "yes"})
+    found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)
+    assert found.seeds == (1, 2, 4, 5, 6, 7, 8)
+    assert len(traces) == 7
+    assert found.row()["eval:rollout/faults"] == 1
+    strict = evaluator_of("Broken", {"env.kwargs": kwargs, "env.on_fault": "stop"})
+    policy = policy_for(strict)
+    with pytest.raises(EnvError, match="ZeroDivisionError"):
+        strict.evaluate(policy, 0, plan)

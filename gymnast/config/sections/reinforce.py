@@ -25,7 +25,8 @@ class ReinforceConfig(GradientSection):
     episodes: Count = 1
     """Whole episodes each environment copy contributes to an update; then it waits for the others."""
     n_steps: Maybe[Count] = OFF
-    """Vector steps after which an update comes anyway; unfinished episodes go on into the next."""
+    """Vector steps after which an update comes anyway; unfinished episodes go on into the next. The
+    fewer, the more updates see short episodes only."""
     returns: Literal["to_go", "episode"] = "to_go"
     """What an action is credited with: the rewards that follow it, or all of its episode's."""
     baseline: Literal["none", "batch", "learned"] = "learned"
