@@ -24,6 +24,7 @@ from gymnast.envs.rows import NOBODY, Rows
 from gymnast.envs.worker import Lost, Worker
 from gymnast.errors import EnvError
 from gymnast.policy import spaces
+from gymnast.runs.machine import usable_cores
 
 Array = np.ndarray
 CLOSING = 0.15
@@ -45,7 +46,7 @@ class Process:
         an episode's last info; `tell` gets whatever the environments print."""
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
-        parts = min(cfg.workers or _cores(), n)
+        parts = min(cfg.workers or usable_cores(), n)
         edges = [n * part // parts for part in range(parts + 1)]
         order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
         order["parts"] = parts
@@ -222,12 +223,6 @@ class Process:
     def _tell_type_of_actions(self, worker: Worker) -> None:
         kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
         worker.inform(messages.ACTIONS, kind)
-
-
-def _cores() -> int:
-    """Those we may use, where the system says."""
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def _unnamed(size: int) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -14,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-from gymnast.envs import messages
+from gymnast.envs import child, messages
 from gymnast.errors import EnvError
 
 STARTING = 120.0
@@ -51,14 +49,7 @@ class Worker:
         self._link, theirs = socket.socketpair()
         with theirs:
             try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "gymnast.envs.process_worker", str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                )
+                self._process = child.start("gymnast.envs.process_worker", theirs)
             except OSError as problem:
                 self._link.close()
                 self._absent = f"cannot be started: {problem}"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gymnast.errors import UsageError
 from gymnast.runs import lock
+from gymnast.runs.machine import usable_cores
 
 QUEUED, RUNNING = "queued", "running"
 VARIABLE = "GYMNAST_JOBS"
@@ -104,8 +105,7 @@ def limit(option: int | None) -> int:
         if not given.isdigit() or int(given) < 1:
             raise UsageError(f"{VARIABLE} is {given!r} (expected a number of jobs, 1 or more)")
         return int(given)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return option or cores or 1
+    return option or usable_cores()
 
 
 @contextmanager

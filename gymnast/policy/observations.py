@@ -31,10 +31,8 @@ class Vector:
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
         """Write what an environment gave into row i; or say what is wrong with it."""
-        if not isinstance(obs, np.ndarray):
-            return f"the observation is a {type(obs).__name__}, not an array"
-        if obs.shape != self.shape:
-            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        if problem := _misshapen(obs, self.shape):
+            return problem
         try:
             rows[i] = obs
         except (TypeError, ValueError):
@@ -86,10 +84,8 @@ class Categories:
     dtype = np.dtype(np.int64)
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
-        if not isinstance(obs, np.ndarray):
-            return f"the observation is a {type(obs).__name__}, not an array"
-        if obs.shape != self.shape:
-            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        if problem := _misshapen(obs, self.shape):
+            return problem
         if not np.issubdtype(obs.dtype, np.integer):
             return f"the observation is of {obs.dtype}, not whole numbers"
         index = obs.ravel() - np.array(self.first)
@@ -130,10 +126,8 @@ class Image:
         return (a, b, c) if self.channels == "first" else (c, a, b)
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
-        if not isinstance(obs, np.ndarray):
-            return f"the observation is a {type(obs).__name__}, not an array"
-        if obs.shape != self.shape:
-            return f"the observation has shape {obs.shape}, its space says {self.shape}"
+        if problem := _misshapen(obs, self.shape):
+            return problem
         if obs.dtype != np.uint8:
             return f"the observation is of {obs.dtype}, its space says uint8"
         rows[i] = obs
@@ -248,6 +242,15 @@ def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:
 
 def _subject(prefix: str) -> str:
     return f"entry {prefix[:-1]}" if prefix else "the observation"
+
+
+def _misshapen(obs: Any, shape: tuple[int, ...]) -> str | None:
+    """What is wrong with something that should be an array of this shape."""
+    if not isinstance(obs, np.ndarray):
+        return f"the observation is a {type(obs).__name__}, not an array"
+    if obs.shape != shape:
+        return f"the observation has shape {obs.shape}, its space says {shape}"
+    return None
 
 
 def _is_index(obs: Any) -> bool:

@@ -54,6 +54,12 @@ def cpu() -> dict[str, Any]:
     }
 
 
+def usable_cores() -> int:
+    """Those this process may run on, where the system says."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
 def _version(package: str) -> str:
     from importlib.metadata import PackageNotFoundError, version
 

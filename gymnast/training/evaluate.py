@@ -199,9 +199,8 @@ def play(
     while playing:
         beat()
         shown = envs.obs.copy()
-        dist = policy.dist(
-            shown, envs.mask
-        )  # always of all copies: row sums must not depend on who plays
+        # always of all copies: row sums must not depend on who plays
+        dist = policy.dist(shown, envs.mask)
         action = policy.head.mode(dist)
         if not plan.deterministic:
             for copy, episode in playing.items():

@@ -5,10 +5,8 @@ A job carries an immutable snapshot of the policy and its version; the answer na
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from gymnast.config.config import Config
+from gymnast.envs import child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.policy.policy import Policy
 from gymnast.runs.trace import write_traces
@@ -147,14 +146,7 @@ class Process:
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "gymnast.training.evaluation_worker", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
+        self._child = child.start("gymnast.training.evaluation_worker", theirs)
         threading.Thread(target=self._listen, args=[self._child.stdout], daemon=True).start()
         theirs.close()
         return Connection(ours.detach())
