@@ -16,6 +16,14 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class ActionKind:
+    """What one action is as a policy keeps it."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
 class Choice:
     """A Discrete action: one of n."""
 

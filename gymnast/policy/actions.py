@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.policy.action_spaces import Action, Amounts, Choice, Choices, Switches
+from gymnast.policy.action_spaces import Action, ActionKind, Amounts, Choice, Choices, Switches
 from gymnast.policy.continuous import Gaussian, SquashedGaussian
 from gymnast.policy.discrete import (
     FORBIDDEN,
@@ -46,6 +46,9 @@ Acts = Literal["sample", "epsilon_greedy"]
 class Head(Protocol):
     n_outputs: int
     """Width of the actor's last layer."""
+    n_parameters: int
+    """Numbers that describe one distribution."""
+    kind: ActionKind
     free: tuple[tuple[str, int, float], ...]
     """Parameters beside the network's output, at most one: name, size, initial value."""
 

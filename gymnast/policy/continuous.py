@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gymnast.policy.action_spaces import Amounts
+from gymnast.policy.action_spaces import ActionKind, Amounts
 
 Array = np.ndarray
 
@@ -27,6 +27,8 @@ class Gaussian:
 
     def __init__(self, space: Amounts, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
+        self.n_parameters = 2 * space.size
+        self.kind = ActionKind((space.size,), np.dtype(np.float32))
         self.free = (("log_std", space.size, log_std),)
         low, high = np.array(space.low), np.array(space.high)
         self.bounded = np.isfinite(low) & np.isfinite(high)
@@ -80,6 +82,7 @@ class SquashedGaussian:
     def __init__(self, space: Amounts, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.normal = Gaussian(space, log_std)
+        self.n_parameters, self.kind = self.normal.n_parameters, self.normal.kind
         self.free = self.normal.free
         self.parameters, self.noise = self.normal.parameters, self.normal.noise
         self.sample, self.kl = self.normal.sample, self.normal.kl

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.policy.action_spaces import Choice, Choices, Switches
+from gymnast.policy.action_spaces import ActionKind, Choice, Choices, Switches
 
 Array = np.ndarray
 Free = tuple[tuple[str, int, float], ...]
@@ -23,6 +23,7 @@ class Categorical:
 
     def __init__(self, space: Choice) -> None:
         self.space, self.n_outputs = space, space.n
+        self.n_parameters, self.kind = space.n, ActionKind((), np.dtype(np.int64))
         self.free: Free = ()
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
@@ -62,6 +63,8 @@ class MultiCategorical:
 
     def __init__(self, space: Choices) -> None:
         self.space, self.n_outputs = space, sum(space.n)
+        self.n_parameters = self.n_outputs
+        self.kind = ActionKind((len(space.n),), np.dtype(np.int64))
         self.free: Free = ()
         self.elements = [Categorical(Choice(n, 0)) for n in space.n]
         self.ends = np.cumsum(space.n)[:-1]
@@ -104,6 +107,8 @@ class Bernoulli:
 
     def __init__(self, space: Switches) -> None:
         self.space, self.n_outputs = space, space.size
+        self.n_parameters = space.size
+        self.kind = ActionKind((space.size,), np.dtype(np.int64))
         self.free: Free = ()
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
@@ -150,6 +155,7 @@ class EpsilonGreedy:
         self.space, self.n_outputs = space, space.n
         self.free: Free = (("epsilon", 1, 1.0),)
         choice = Categorical(space)
+        self.n_parameters, self.kind = choice.n_parameters, choice.kind
         self.noise, self.sample, self.mode = choice.noise, choice.sample, choice.mode
         self.for_env, self.logprob = choice.for_env, choice.logprob
         self.entropy, self.kl = choice.entropy, choice.kl

@@ -70,6 +70,17 @@ class Policy:
         dist = self.dist(obs, mask)
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist
 
+    def act_into(
+        self,
+        obs: Array,
+        noise: Array,
+        mask: Array | None,
+        action: Array,
+        dist: Array,
+    ) -> None:
+        """As `act`, written into rows of a tape: actions [B, ...] and distributions [B, k]."""
+        action[:], dist[:] = self.act(obs, noise, mask)
+
     def value(self, obs: Array) -> Array:
         """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action
         values, their mean under what acts."""
