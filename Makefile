@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint format fast slow docs kill100 bench clean
+.PHONY: demo test check lint format fast slow docs wheel kill100 bench clean
 
 demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@$(BIN)/gymnast train CartPole-v1
@@ -40,6 +40,9 @@ docs: $(READY) ## regenerate the pages that are made from data
 	$(BIN)/python -m gymnast.metrics.docs
 	$(BIN)/python -m gymnast.insight.results > docs/results.md
 
+wheel: $(READY) ## dist/*.whl for this machine, native engine included
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+
 kill100: $(READY) ## kill -9 a training and its saves a hundred times, resume, compare
 	$(BIN)/python -m tests.e2e.kills --kills 100
 
@@ -51,7 +54,7 @@ bench: $(READY) ## measure ourselves beside Stable-Baselines3
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text]"

@@ -1,10 +1,8 @@
-"""What a policy saw and did, and how it is cut into batches for learning."""
+"""What a policy saw and did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -74,22 +72,3 @@ class Rollout:
         """Advantages and value targets, [T, N]."""
         ends = self.terminated, self.done
         return gae(self.reward, self.value, self.next_value, *ends, gamma=gamma, lam=lam)
-
-
-class Steps(Protocol):
-    """Any number of steps that can be reordered and cut: an array, or a batch of them."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: Any, /) -> Any: ...
-
-
-S = TypeVar("S", bound=Steps)
-
-
-def minibatches(steps: S, size: int, stream: np.random.Generator) -> Iterator[S]:
-    """All steps, freshly shuffled, in the fewest near-equal parts of at most `size`."""
-    n = len(steps)
-    shuffled = steps[stream.permutation(n)]
-    ends = np.cumsum([len(part) for part in np.array_split(np.arange(n), -(-n // size))])
-    for first, end in zip([0, *ends[:-1]], ends, strict=True):
-        yield shuffled[first:end]

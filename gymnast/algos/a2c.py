@@ -9,8 +9,9 @@ import numpy as np
 from gymnast.algos.critic import about_values, rescale_value
 from gymnast.algos.descent import Descent
 from gymnast.algos.policy_gradient import follow
-from gymnast.algos.shift import shift
 from gymnast.config.sections.a2c import A2CConfig
+from gymnast.engine.batch import Passes
+from gymnast.engine.objective import Objective
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 
@@ -26,12 +27,21 @@ class A2C:
         advantage, target = rollout.advantages(values.gamma, values.gae_lambda)
         report = about_values(rollout, advantage, target)
         rescale_value(self.policy, target[rollout.valid])
-        self.descent.begin(values)
-        follow(self.descent, rollout, advantage, target, values)
-        return report | self.descent.report(values) | shift(self.policy, rollout)
+        learned = advantage, target, objective(values), Passes.once(rollout.steps), values
+        return report | follow(self.descent, rollout, *learned)
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()
 
     def load(self, state: dict[str, Any]) -> None:
         self.descent.load(state)
+
+
+def objective(values: Any) -> Objective:
+    """What the one step minimises."""
+    return Objective(
+        clip=None,
+        value_coef=values.value_coef,
+        entropy_coef=values.entropy_coef,
+        huber=values.value_loss == "huber",
+    )

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from gymnast.algos.descent import Descent
 from gymnast.config.sections.dqn import DQNConfig
+from gymnast.engine.torch.engine import TorchEngine
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
 from gymnast.policy.parameters import Parameters
@@ -27,6 +28,7 @@ Array = np.ndarray
 class DQN:
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
         self.policy, self.descent = policy, Descent(policy, cfg)
+        self.engine: TorchEngine = self.descent.engine
         self.replay = Replay(cfg.replay)
         held = Parameters(policy.parameters.shapes)
         self.target, self.target_network = held.flat, TorchNetwork(policy.network, held)
@@ -47,12 +49,19 @@ class DQN:
         if len(self.replay) < values.warmup:
             return report
         self.descent.begin(values)
+        adam, limit = self.descent.adam, values.max_grad_norm
+        lines: list[Tensor] = []
+        names: tuple[str, ...] = ()
         for _ in range(values.gradient_steps):
             if self.steps % values.target_every == 0:
                 self.target[:] = self.policy.parameters.flat
             self.steps += 1
             batch = self.replay.draw(values.batch_size, stream)
-            self.descent.step(*self.loss(batch, values), values)
+            loss, parts = self.loss(batch, values)
+            norm = self.engine.step(loss, adam, lr=values.lr, max_norm=limit)
+            names = ("loss/total", *parts, "optim/grad_norm")
+            lines.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
+        self.descent.note(names, torch.stack(lines).double().numpy())
         return report | self.descent.report(values)
 
     def loss(self, batch: dict[str, Array], values: Any) -> tuple[Tensor, dict[str, Tensor]]:
@@ -61,10 +70,10 @@ class DQN:
             torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")
         )
         action = torch.from_numpy(batch["action"]).unsqueeze(-1)
-        q = self.descent.network(seen)[0].gather(-1, action).squeeze(-1)
+        q = self.engine.network(seen)[0].gather(-1, action).squeeze(-1)
         with torch.no_grad():
             given = self.target_network(following)[0]
-            chooser = self.descent.network(following)[0] if values.double else given
+            chooser = self.engine.network(following)[0] if values.double else given
             best = given.gather(-1, chooser.argmax(-1, keepdim=True)).squeeze(-1)
             follows = values.gamma * ~torch.from_numpy(batch["terminated"])
             target = torch.from_numpy(batch["reward"]) + follows * best

@@ -1,4 +1,4 @@
-"""The plain policy gradient: one step on a whole rollout. What A2C and REINFORCE share."""
+"""What all policy gradients share: from advantages to a better policy, and what is told of it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.batch import Batch
 from gymnast.algos.critic import standardized
 from gymnast.algos.descent import Descent
-from gymnast.engine.torch.distributions import distribution
-from gymnast.engine.torch.losses import value_loss
+from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.objective import LOSSES, Objective
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -21,25 +20,20 @@ def follow(
     rollout: Rollout,
     advantage: Array,
     target: Array,
+    objective: Objective,
+    passes: Passes,
     values: Any,
-    *,
-    critic: bool = True,
-) -> None:
+) -> dict[str, float]:
     """Make actions likelier by their advantage [T, N]; the critic, if it takes part, learns the
-    targets."""
-    policy, network = descent.policy, descent.network
+    targets. The report of one update."""
+    descent.begin(values)
     if values.advantage_norm == "rollout":
         advantage = standardized(advantage, rollout.valid)
-    batch = Batch.of(policy, rollout, advantage, target)
-    output, value = network(batch.features)
-    dist = distribution(policy.head, output, network.tensors, batch.mask)
-    loss = -(dist.logprob(batch.action) * batch.advantage).mean()
-    parts = {"policy/loss": loss}
-    if critic:
-        parts["value/loss"], _ = value_loss(
-            value, batch.target, batch.value, clip=None, huber=values.value_loss == "huber"
-        )
-        loss = loss + values.value_coef * parts["value/loss"]
-    if values.entropy_coef:
-        loss = loss - values.entropy_coef * dist.entropy().mean()
-    descent.step(loss, parts, values)
+    batch = Batch.of(descent.policy, rollout, advantage, target)
+    limit, engine = values.max_grad_norm, descent.engine
+    done = engine.improve(batch, objective, passes, descent.adam, lr=values.lr, max_norm=limit)
+    descent.note(objective.parts, done.losses[:, [LOSSES.index(n) for n in objective.parts]])
+    report = descent.report(values) | engine.shift(batch, objective.clip)
+    if objective.clip is not None:
+        report |= {"optim/epochs": done.passes, "optim/kl_stop": float(done.stopped)}
+    return report

@@ -6,15 +6,17 @@ they should; steps of unfinished ones are not in it. An episode that was cut sho
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gymnast.algos.a2c import objective
 from gymnast.algos.critic import about_values, rescale_value
 from gymnast.algos.descent import Descent
 from gymnast.algos.policy_gradient import follow
-from gymnast.algos.shift import shift
 from gymnast.config.sections.reinforce import ReinforceConfig
+from gymnast.engine.batch import Passes
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import episode_return, reward_to_go
 from gymnast.rollout import Rollout
@@ -37,9 +39,9 @@ class Reinforce:
             rescale_value(self.policy, target[rollout.valid])
         else:  # nothing is asked of the critic, so nothing is said of it
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
-        self.descent.begin(values)
-        follow(self.descent, rollout, advantage, target, values, critic=learned)
-        return report | self.descent.report(values) | shift(self.policy, rollout)
+        loss = replace(objective(values), critic=learned)
+        passes = Passes.once(rollout.steps)
+        return report | follow(self.descent, rollout, advantage, target, loss, passes, values)
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()

@@ -29,6 +29,9 @@ class Config(Section, Generic[Algo]):
     """Root of every random stream of the run."""
     threads: Count = 1
     """Threads the engine may use; part of what makes a run repeatable."""
+    engine: Literal["auto", "native", "torch"] = "auto"
+    """What computes: native (compiled, for standard networks on the CPU), torch, or native where it
+    can (auto)."""
     device: Literal["cpu", "cuda", "mps"] = "cpu"
     """Where updates compute; acting stays on the CPU. cuda and mps are untested."""
     env: EnvConfig

@@ -39,6 +39,8 @@ class AlgoSection(Section):
     """Which algorithm these settings belong to."""
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
+    native: ClassVar[bool] = True
+    """Whether the native engine knows its loss."""
 
     @classmethod
     def schedules(cls) -> list[str]:

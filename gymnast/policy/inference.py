@@ -4,11 +4,13 @@ images and a user's own module."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
 
+from gymnast.compiled import kernels
+from gymnast.policy.actions import AnyHead
 from gymnast.policy.layers import (
     Activation,
     Embedding,
@@ -22,9 +24,16 @@ from gymnast.policy.layers import (
 from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
+ActInto = Callable[[Array, Array, Array | None, Array, Array, Array], None]
+"""Features, noise, mask -> action, dist, logprob, written in place."""
 
 
 class Inference(Protocol):
+    @property
+    def act_into(self) -> ActInto | None:
+        """All of acting in one call, where there is one."""
+        ...
+
     def actor(self, features: Array) -> Array:
         """What the last actor layer says, [B, k]."""
         ...
@@ -39,6 +48,8 @@ class Inference(Protocol):
 
 
 class NumpyInference:
+    act_into = None
+
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights
 
@@ -57,12 +68,18 @@ class NumpyInference:
         return _run(part, upto, self.weights, features)
 
 
-def inference_for(network: Network, parameters: Parameters) -> Inference:
-    """On the memory of these parameters, as they are whenever it is asked."""
+def inference_for(
+    network: Network, parameters: Parameters, head: AnyHead, engine: str
+) -> Inference:
+    """On the memory of these parameters, as they are whenever it is asked. A policy of the native
+    engine acts without it where it is not built."""
+    if engine == "native" and kernels() is not None:
+        native = importlib.import_module("gymnast.engine.native.inference")
+        return native.NativeInference(network, parameters, head)
     if not network.needs_torch:
         return NumpyInference(network, parameters.views)
-    engine = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
-    return engine.TorchInference(network, parameters)
+    torch = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
+    return torch.TorchInference(network, parameters)
 
 
 def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Array:

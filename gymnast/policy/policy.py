@@ -45,7 +45,6 @@ class Policy:
             self.obs, self.head.n_outputs, cfg, free=self.head.free, critic=has_critic
         )
         self.parameters = Parameters(weights.shapes_of(self.network))
-        self.inference = inference_for(self.network, self.parameters)
         named = [self.parameters.views[f"actor.{name}"] for name, *_ in self.head.free]
         self._free = named[0] if named else None
         vector = vector_of(self.obs)
@@ -53,6 +52,12 @@ class Policy:
         self.features = Features(self.obs, self.normalizer)
         """What the network reads, from observations [B, ...]."""
         self.value_scale = ValueScale(normalize.value)
+        self.run_on("torch")
+
+    def run_on(self, engine: str) -> None:
+        """Which engine computes with this policy, from now on; all share its parameters."""
+        self.engine = engine
+        self.inference = inference_for(self.network, self.parameters, self.head, engine)
 
     def initialize(self, seed: int, role: str) -> None:
         """Draw initial weights."""
@@ -60,7 +65,10 @@ class Policy:
 
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
         """Parameters of the action distribution, [B, k]."""
-        output = self.inference.actor(self.features(obs))
+        return self.dist_of(self.features(obs), mask)
+
+    def dist_of(self, features: Array, mask: Array | None = None) -> Array:
+        output = self.inference.actor(features)
         return self.head.parameters(output, self._free, mask)
 
     def act(
@@ -77,9 +85,17 @@ class Policy:
         mask: Array | None,
         action: Array,
         dist: Array,
+        logprob: Array,
     ) -> None:
-        """As `act`, written into rows of a tape: actions [B, ...] and distributions [B, k]."""
-        action[:], dist[:] = self.act(obs, noise, mask)
+        """As `act`, written into rows of a tape: actions [B, ...], the distributions [B, k] they come
+        from, and their log-probabilities [B]."""
+        features = self.features(obs)
+        if self.inference.act_into is not None:
+            self.inference.act_into(features, noise, mask, action, dist, logprob)
+            return
+        dist[:] = self.dist_of(features, mask)
+        action[:] = self.head.sample(dist, noise)
+        logprob[:] = self.head.logprob(dist, action)
 
     def value(self, obs: Array) -> Array:
         """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action
@@ -131,17 +147,20 @@ class Policy:
             "policy": self.cfg.model_dump(mode="json"),
             "normalize": self.normalize.model_dump(mode="json"),
             "acts": self.acts,
+            "engine": self.engine,
         }
 
     @classmethod
     def from_spec(cls, spec: dict[str, Any]) -> Policy:
-        return cls(
+        policy = cls(
             spaces.from_json(spec["obs"]),
             spaces.from_json(spec["action"]),
             PolicyConfig.model_validate(spec["policy"]),
             NormalizeConfig.model_validate(spec["normalize"]),
             spec.get("acts", "sample"),
         )
+        policy.run_on(spec.get("engine", "torch"))
+        return policy
 
     def _moments(self) -> dict[str, Moments]:
         moments = {"normalize.value": self.value_scale.moments}

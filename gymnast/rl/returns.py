@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gymnast.compiled import kernels
+
 Array = np.ndarray
 
 
@@ -23,6 +25,26 @@ def gae(
     lam: float,
 ) -> tuple[Array, Array]:
     """Generalised advantage estimation (arXiv:1506.02438): advantages and value targets."""
+    native = kernels()
+    if native is not None and value.dtype == next_value.dtype == np.float32:
+        advantage, target = np.empty(reward.shape), np.empty(reward.shape)
+        ends = terminated, done
+        native.gae(reward, value, next_value, *ends, gamma, lam, advantage, target)
+        return advantage, target
+    return slow_gae(reward, value, next_value, terminated, done, gamma=gamma, lam=lam)
+
+
+def slow_gae(
+    reward: Array,
+    value: Array,
+    next_value: Array,
+    terminated: Array,
+    done: Array,
+    *,
+    gamma: float,
+    lam: float,
+) -> tuple[Array, Array]:
+    """The same bits without compiled code."""
     delta = reward + gamma * np.where(terminated, 0.0, next_value) - value
     keep = gamma * lam * ~done
     advantage = np.empty_like(delta)

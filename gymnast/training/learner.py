@@ -12,6 +12,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
+from gymnast.engine.choice import choose
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Action, Observation, with_declared_ranges
@@ -102,7 +103,9 @@ class Learner:
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """A policy for these spaces, limited where the environment's facts say more than they do."""
     obs = with_declared_ranges(obs, cfg.facts.observations)
-    return Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
+    policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
+    policy.run_on(choose(cfg, policy.network).name)
+    return policy
 
 
 def load_algorithm(cfg: AlgoSection) -> Callable[[Policy, Any], Algorithm]:

@@ -84,7 +84,7 @@ def test_reinforce_follows_the_gradient_of_its_loss(box: bool, settings: dict[st
     assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
     if target is None:  # a critic that is no baseline is left alone
         spans = practice.learner.policy.parameters.part("critic.")
-        assert not practice.learner.algorithm.descent.network.gradient[spans].any()
+        assert not practice.learner.algorithm.descent.engine.gradient[spans].any()
 
 
 def test_a_learned_baseline_cannot_stand_for_the_return_of_a_whole_episode():

@@ -10,7 +10,7 @@ import torch
 from torch.distributions import kl_divergence
 
 from gymnast.config.resolve import resolve
-from gymnast.rollout import minibatches
+from gymnast.engine.batch import Passes
 from gymnast.seeds import stream
 from gymnast.training.control import Control
 from tests.algos.reference import (
@@ -69,7 +69,7 @@ def test_gradients_are_limited_only_where_a_limit_is_set():
         practice, rollout = practised(False, STILL | {"algo.max_grad_norm": limit})
         metrics = updated(practice, rollout, Recorded())
         assert metrics["optim/clipped_share"] == share
-        applied = np.linalg.norm(practice.learner.algorithm.descent.network.gradient)
+        applied = np.linalg.norm(practice.learner.algorithm.descent.engine.gradient)
         if limit == 1e-3:
             assert applied == pytest.approx(1e-3, rel=1e-2)
             assert metrics["optim/grad_norm"] > 0.1
@@ -88,7 +88,8 @@ def test_minibatches_are_shuffled_anew_in_every_epoch():
 
 @pytest.mark.parametrize(("n", "size"), [(96, 24), (96, 96), (97, 24), (5, 1), (7, 100), (10, 4)])
 def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: int, size: int):
-    batches = list(minibatches(np.arange(n), size, stream(0, "order")))
+    passes = Passes.shuffled(1, n, size, stream(0, "order"), None)
+    batches = list(passes.portions(passes.orders[0]))
     assert sorted(np.concatenate(batches)) == list(range(n))
     sizes = {len(batch) for batch in batches}
     assert max(sizes) <= size
@@ -116,7 +117,7 @@ def test_the_optimiser_forgets_only_where_the_learning_rate_jumps_that_far():
     def steps_after(lr: float, factor: float | None) -> int:
         values = base.model_copy(update={"lr": lr, "reset_optimizer_on_lr_jump": factor})
         algorithm.update(rollout, values, Recorded())
-        return algorithm.descent.optimizer.steps
+        return algorithm.descent.adam.steps
 
     assert [steps_after(1e-3, 3.0), steps_after(5e-4, 3.0), steps_after(1e-3, 3.0)] == [1, 2, 3]
     assert steps_after(1e-4, 3.0) == 1  # down by ten

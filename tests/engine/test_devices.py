@@ -12,7 +12,13 @@ from gymnast.errors import ConfigError
 from tests.algos.practice import IDENTITY, Practice
 from tests.small_runs import trained
 
-SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.batch_size": "50%", "policy.hidden": [8]}
+SETTINGS = {
+    "engine": "torch",
+    "env.n_envs": 4,
+    "algo.n_steps": 16,
+    "algo.batch_size": "50%",
+    "policy.hidden": [8],
+}
 
 
 def test_a_copied_network_gives_the_outputs_and_gradients_of_the_shared_one():
@@ -35,7 +41,7 @@ def test_training_through_copies_learns_the_very_same_weights(action: str):
     learned = []
     for device in ("cpu", "cpu:0"):
         practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
-        practice.learner.algorithm.descent.network.device = device
+        practice.learner.algorithm.descent.engine.network.device = device
         practice.repeat(3)
         learned.append(practice.learner.policy.parameters.flat)
     assert np.array_equal(*learned)

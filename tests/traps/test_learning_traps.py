@@ -13,6 +13,7 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
+from gymnast.engine.batch import Passes
 from gymnast.envs.inprocess import InProcess
 from gymnast.policy.actions import Categorical, Gaussian, SquashedGaussian
 from gymnast.policy.layers import Embedding
@@ -20,7 +21,6 @@ from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts, Choice
 from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
-from gymnast.rollout import minibatches
 from gymnast.seeds import stream
 from gymnast.training.control import Control
 from tests.algos.practice import Practice
@@ -124,7 +124,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
-    gradient = practice.learner.algorithm.descent.network.gradient
+    gradient = practice.learner.algorithm.descent.engine.gradient
     assert np.linalg.norm(gradient) > 0.5
 
 
@@ -227,9 +227,7 @@ def test_13_squashed_amounts_have_one_density_for_log_probability_and_entropy(me
 
 
 def test_17_minibatches_are_another_partition_in_every_epoch():
-    order = stream(0, "batch", "agent", 0)
-    epochs = [
-        [frozenset(b.tolist()) for b in minibatches(np.arange(64), 16, order)] for _ in range(4)
-    ]
+    passes = Passes.shuffled(4, 64, 16, stream(0, "batch", "agent", 0), None)
+    epochs = [[frozenset(b.tolist()) for b in passes.portions(order)] for order in passes.orders]
     assert len({frozenset(batches) for batches in epochs}) == 4
     assert all(frozenset.union(*batches) == frozenset(range(64)) for batches in epochs)

@@ -20,6 +20,7 @@ class DQNConfig(GradientSection):
         "double",
     )
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "epsilon_greedy"
+    native = False
     METRICS: ClassVar[dict[str, dict[str, object]]] = {
         "value/td_error": {
             "description": "Mean distance of an action's value from its one-step target.",

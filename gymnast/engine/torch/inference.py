@@ -14,6 +14,8 @@ Array = np.ndarray
 
 
 class TorchInference:
+    act_into = None
+
     def __init__(self, network: Network, parameters: Parameters) -> None:
         self.forward = Forward(network)
         self.tensors = {n: torch.from_numpy(view) for n, view in parameters.views.items()}

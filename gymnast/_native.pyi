@@ -1,0 +1,105 @@
+"""The compiled module, made from native/; see docs/native-engine.md."""
+
+from numpy import ndarray
+
+def instruction_sets() -> list[str]: ...
+def instruction_set() -> str: ...
+def use(instruction_set: str) -> None: ...
+def set_threads(count: int) -> None: ...
+def gae(
+    reward: ndarray,
+    value: ndarray,
+    next_value: ndarray,
+    terminated: ndarray,
+    done: ndarray,
+    gamma: float,
+    lam: float,
+    advantage: ndarray,
+    target: ndarray,
+) -> None: ...
+
+class Network:
+    def __init__(self, size: int) -> None: ...
+    def piece(self, part: str, at: int, width: int, table: int) -> None: ...
+    def dense(
+        self,
+        part: str,
+        n_in: int,
+        n_out: int,
+        weight: int,
+        bias: int,
+        norm_scale: int,
+        norm_bias: int,
+        activation: str,
+    ) -> None: ...
+    def head(
+        self,
+        kind: str,
+        n_outputs: int,
+        groups: list[int],
+        log_std: int,
+        nodes: list[float],
+        node_weights: list[float],
+    ) -> None: ...
+    def forward(
+        self, parameters: ndarray, features: ndarray, critic: bool, out: ndarray
+    ) -> None: ...
+    def act(
+        self,
+        parameters: ndarray,
+        features: ndarray,
+        noise: ndarray,
+        mask: ndarray | None,
+        chosen: ndarray | None,
+        amounts: ndarray | None,
+        dist: ndarray,
+        logprob: ndarray,
+    ) -> None: ...
+
+class Batch:
+    def __init__(
+        self,
+        features: ndarray,
+        chosen: ndarray | None,
+        amounts: ndarray | None,
+        logprob: ndarray,
+        dist: ndarray,
+        advantage: ndarray,
+        value: ndarray,
+        target: ndarray,
+        mask: ndarray | None,
+    ) -> None: ...
+
+class Objective: ...
+
+def objective(
+    clip: float | None,
+    critic: bool,
+    huber: bool,
+    value_clip: float | None,
+    value_coef: float,
+    entropy_coef: float,
+    kl_coef: float,
+    standardize: bool,
+) -> Objective: ...
+def improve(
+    network: Network,
+    parameters: ndarray,
+    gradient: ndarray,
+    first: ndarray,
+    second: ndarray,
+    steps: int,
+    batch: Batch,
+    orders: ndarray,
+    size: int,
+    objective: Objective,
+    lr: float,
+    eps: float,
+    weight_decay: float,
+    max_norm: float,
+    most_kl: float | None,
+    table: ndarray,
+) -> tuple[int, int, bool]: ...
+def shift(
+    network: Network, parameters: ndarray, batch: Batch, clip: float
+) -> tuple[float, float, float, float, float]: ...

@@ -1,0 +1,19 @@
+"""The compiled kernels, where they were built: installing without a C++ compiler leaves them out."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+HIDDEN = "GYMNAST_NATIVE"
+"""Environment variable: `off` pretends that they were not built."""
+
+
+def kernels() -> ModuleType | None:
+    if os.environ.get(HIDDEN) == "off":
+        return None
+    try:
+        from gymnast import _native
+    except ImportError:
+        return None
+    return _native

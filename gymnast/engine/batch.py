@@ -1,0 +1,87 @@
+"""The steps of a rollout with what is to be learned from each, and the orders to go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Valid steps only, [B, ...]."""
+
+    features: Array
+    action: Array
+    logprob: Array
+    dist: Array
+    advantage: Array
+    value: Array
+    target: Array
+    mask: Array | None
+
+    @classmethod
+    def of(cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array) -> Batch:
+        """Advantages and targets [T, N] become float32 here and not before."""
+        keep = rollout.valid.ravel()
+        everything = bool(keep.all())
+        scale = policy.value_scale.normalized
+
+        def flat(x: Array) -> Array:
+            x = x.reshape(-1, *x.shape[2:])
+            return x if everything else x[keep]
+
+        def floats(x: Array) -> Array:
+            return np.ascontiguousarray(flat(x), dtype=np.float32)
+
+        return cls(
+            features=policy.features(flat(rollout.obs)),
+            action=np.ascontiguousarray(flat(rollout.action)),
+            logprob=floats(rollout.logprob),
+            dist=floats(rollout.dist),
+            advantage=floats(advantage),
+            value=floats(scale(rollout.value)),
+            target=floats(scale(target)),
+            mask=None if rollout.mask is None else np.ascontiguousarray(flat(rollout.mask)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How often, in which order and in what portions a batch is gone through."""
+
+    orders: Array
+    """Steps of each pass, [passes, B]."""
+    size: int
+    """Steps per gradient step, at most."""
+    most_kl: float | None = None
+    """After a pass that moved the policy further than this there is no other."""
+
+    @classmethod
+    def once(cls, n: int) -> Passes:
+        """All at once, in one gradient step."""
+        return cls(np.arange(n)[None], n)
+
+    @classmethod
+    def shuffled(
+        cls, passes: int, n: int, size: int, stream: np.random.Generator, most_kl: float | None
+    ) -> Passes:
+        return cls(np.stack([stream.permutation(n) for _ in range(passes)]), size, most_kl)
+
+    @property
+    def steps_each(self) -> int:
+        """Gradient steps of one pass."""
+        return -(-self.orders.shape[1] // self.size)
+
+    def portions(self, order: Array) -> Iterator[Array]:
+        """The fewest near-equal parts of at most `size`."""
+        yield from np.array_split(order, self.steps_each)

@@ -1,0 +1,45 @@
+"""Which engine a run uses, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gymnast.compiled import kernels
+from gymnast.config.config import Config
+from gymnast.engine.native.plan import unable
+from gymnast.errors import ConfigError
+from gymnast.policy.layers import Network
+
+
+@dataclass(frozen=True)
+class Chosen:
+    name: Literal["native", "torch"]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.why}"
+
+
+def choose(cfg: Config[Any], network: Network) -> Chosen:
+    """The native engine where it can, unless the config says otherwise."""
+    if cfg.engine == "torch":
+        return Chosen("torch", "engine=torch")
+    obstacle = _obstacle(cfg, network)
+    if obstacle is None:
+        return Chosen("native", f"compiled kernels, {kernels().instruction_set()}")  # type: ignore[union-attr]
+    if cfg.engine == "native":
+        raise ConfigError(f"engine: native cannot run this: {obstacle}", fix="set engine=auto")
+    return Chosen("torch", obstacle)
+
+
+def _obstacle(cfg: Config[Any], network: Network) -> str | None:
+    if not cfg.algo.native:
+        return f"{cfg.algo.name} is computed by torch"
+    if cfg.device != "cpu":
+        return f"device={cfg.device}"
+    if problem := unable(network):
+        return problem
+    if kernels() is None:
+        return "the native engine was not built (install with a C++ compiler to have it)"
+    return None

@@ -1,0 +1,55 @@
+"""What computes updates. Every engine works on the same memory: the flat parameter vector of the
+policy, and a gradient and Adam's moments laid out like it."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.objective import Objective
+from gymnast.policy.policy import Policy
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Improved:
+    """What all passes of an update came to."""
+
+    losses: Array
+    """A line per gradient step, columns LOSSES."""
+    passes: int
+    stopped: bool
+    """Before the last pass, since the policy had moved far enough."""
+
+
+class Engine(Protocol):
+    gradient: Array
+    """Of the last step, after clipping; laid out like the parameters."""
+
+    def improve(
+        self,
+        batch: Batch,
+        objective: Objective,
+        passes: Passes,
+        adam: Adam,
+        *,
+        lr: float,
+        max_norm: float | None,
+    ) -> Improved: ...
+
+    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        """How far the policy is from the one that acted, over the whole batch. KL is exact,
+        KL(old || new), from the stored parameters."""
+        ...
+
+
+def engine_for(policy: Policy) -> Any:
+    """The one this policy runs on. torch is imported only if it is that."""
+    module = importlib.import_module(f"gymnast.engine.{policy.engine}.engine")
+    return module.engine(policy)

@@ -1,0 +1,90 @@
+"""Updates in compiled code: all passes in one call, standard networks, no torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gymnast.compiled import kernels
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.engine import Improved
+from gymnast.engine.native.plan import planned
+from gymnast.engine.objective import LOSSES, Objective
+from gymnast.policy.parameters import aligned_zeros
+from gymnast.policy.policy import Policy
+
+
+class NativeEngine:
+    def __init__(self, policy: Policy) -> None:
+        self.native: Any = kernels()
+        self.plan = planned(policy.network, policy.parameters, policy.head)
+        self.parameters = policy.parameters.flat
+        self.gradient = aligned_zeros(self.parameters.size)
+
+    def improve(
+        self,
+        batch: Batch,
+        objective: Objective,
+        passes: Passes,
+        adam: Adam,
+        *,
+        lr: float,
+        max_norm: float | None,
+    ) -> Improved:
+        table = np.zeros((len(passes.orders) * passes.steps_each, len(LOSSES)))
+        done, steps, stopped = self.native.improve(
+            self.plan,
+            self.parameters,
+            self.gradient,
+            adam.first,
+            adam.second,
+            adam.steps,
+            self._rows(batch),
+            passes.orders,
+            passes.size,
+            self.native.objective(
+                clip=objective.clip,
+                critic=objective.critic,
+                huber=objective.huber,
+                value_clip=objective.value_clip,
+                value_coef=objective.value_coef,
+                entropy_coef=objective.entropy_coef,
+                kl_coef=objective.kl_coef,
+                standardize=objective.standardize,
+            ),
+            lr=lr,
+            eps=adam.eps,
+            weight_decay=adam.weight_decay,
+            max_norm=max_norm or 0.0,
+            most_kl=passes.most_kl,
+            table=table,
+        )
+        adam.steps = steps
+        return Improved(table[: done * passes.steps_each], done, stopped)
+
+    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        found = self.native.shift(self.plan, self.parameters, self._rows(batch), clip or 0.0)
+        names = ("kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
+        report = {f"policy/{name}": x for name, x in zip(names, found, strict=True)}
+        if clip is None:
+            del report["policy/clip_fraction"]
+        return report
+
+    def _rows(self, batch: Batch) -> Any:
+        amounts = batch.action.dtype == np.float32
+        return self.native.Batch(
+            batch.features,
+            None if amounts else batch.action,
+            batch.action if amounts else None,
+            batch.logprob,
+            batch.dist,
+            batch.advantage,
+            batch.value,
+            batch.target,
+            batch.mask,
+        )
+
+
+engine = NativeEngine

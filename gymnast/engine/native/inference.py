@@ -1,0 +1,43 @@
+"""Acting with the compiled kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gymnast.engine.native.plan import planned
+from gymnast.policy.actions import AnyHead
+from gymnast.policy.inference import NumpyInference
+from gymnast.policy.layers import Network
+from gymnast.policy.parameters import Parameters
+
+Array = np.ndarray
+
+
+class NativeInference:
+    def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
+        self.plan = planned(network, parameters, head)
+        self.parameters, self.n_outputs = parameters.flat, head.n_outputs
+        self.layer = NumpyInference(network, parameters.views).layer
+        self._amounts = head.kind.dtype == np.float32
+
+    def actor(self, features: Array) -> Array:
+        out = np.empty((len(features), self.n_outputs), np.float32)
+        self.plan.forward(self.parameters, features, False, out)
+        return out
+
+    def critic(self, features: Array) -> Array:
+        out = np.empty(len(features), np.float32)
+        self.plan.forward(self.parameters, features, True, out)
+        return out
+
+    def act_into(
+        self,
+        features: Array,
+        noise: Array,
+        mask: Array | None,
+        action: Array,
+        dist: Array,
+        logprob: Array,
+    ) -> None:
+        which = (None, action) if self._amounts else (action, None)
+        self.plan.act(self.parameters, features, noise, mask, *which, dist, logprob)

@@ -1,0 +1,107 @@
+"""Updates by autograd: any network, any device. The reference for the other engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.engine import Improved
+from gymnast.engine.objective import LOSSES, Objective
+from gymnast.engine.torch.adam import descend
+from gymnast.engine.torch.distributions import distribution
+from gymnast.engine.torch.losses import clipped_surrogate, value_loss
+from gymnast.engine.torch.network import TorchNetwork
+from gymnast.policy.policy import Policy
+from gymnast.rl.statistics import standardize
+
+
+class TorchEngine:
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.network = TorchNetwork(policy.network, policy.parameters)
+        self.gradient = self.network.gradient
+
+    def improve(
+        self,
+        batch: Batch,
+        objective: Objective,
+        passes: Passes,
+        adam: Adam,
+        *,
+        lr: float,
+        max_norm: float | None,
+    ) -> Improved:
+        lines: list[Tensor] = []
+        done, stopped = 0, False
+        while done < len(passes.orders) and not stopped:
+            for portion in passes.portions(passes.orders[done]):
+                parts = self.losses(batch, portion, objective)
+                norm = self.step(parts[0], adam, lr=lr, max_norm=max_norm)
+                lines.append(torch.stack([*(part.detach() for part in parts), norm]))
+            done += 1
+            if passes.most_kl is not None:
+                stopped = self.shift(batch, None)["policy/kl"] > passes.most_kl
+        return Improved(torch.stack(lines).double().numpy(), done, stopped)
+
+    def step(self, loss: Tensor, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
+        """One step down any loss of this network; the gradient's norm before clipping."""
+        self.gradient[:] = 0.0
+        loss.backward()
+        return descend(self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm)
+
+    def losses(self, batch: Batch, chosen: np.ndarray, objective: Objective) -> list[Tensor]:
+        """LOSSES of a minibatch but for the last."""
+        index = torch.from_numpy(chosen)
+
+        def of(column: np.ndarray) -> Tensor:
+            return torch.from_numpy(column)[index]
+
+        output, value = self.network(of(batch.features))
+        mask = None if batch.mask is None else of(batch.mask)
+        dist = distribution(self.policy.head, output, self.network.tensors, mask)
+        advantage = of(batch.advantage)
+        if objective.standardize:
+            advantage = torch.from_numpy(standardize(advantage.numpy()))
+        logprob = dist.logprob(of(batch.action))
+        if objective.clip is None:
+            policy = -(logprob * advantage).mean()
+        else:
+            ratio = torch.exp(logprob - of(batch.logprob))
+            policy = clipped_surrogate(ratio, advantage, objective.clip)
+        loss, critic, clipped, penalty = policy, *torch.zeros(3)
+        if objective.critic:
+            critic, clipped = value_loss(
+                value,
+                of(batch.target),
+                of(batch.value),
+                clip=objective.value_clip,
+                huber=objective.huber,
+            )
+            loss = loss + objective.value_coef * critic
+        if objective.entropy_coef:
+            loss = loss - objective.entropy_coef * dist.entropy().mean()
+        if objective.kl_coef:
+            penalty = dist.kl_from(of(batch.dist)).mean()
+            loss = loss + objective.kl_coef * penalty
+        return [loss, policy, critic, penalty, clipped]
+
+    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        head = self.policy.head
+        new = self.policy.dist_of(batch.features, batch.mask)
+        ratio = np.exp(head.logprob(new, batch.action) - batch.logprob)
+        report = {
+            "policy/kl": float(head.kl(batch.dist, new).mean()),
+            "policy/entropy": float(head.entropy(new).mean()),
+            "policy/ratio_mean": float(ratio.mean()),
+            "policy/ratio_max": float(ratio.max()),
+        }
+        if clip is not None:
+            report["policy/clip_fraction"] = float((np.abs(ratio - 1) > clip).mean())
+        return report
+
+
+assert len(LOSSES) == 6  # what `losses` and the norm make
+engine = TorchEngine

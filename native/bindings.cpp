@@ -1,0 +1,289 @@
+// The module gymnast._native: a network described from Python, and what can be computed with it.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <nanobind/stl/optional.h>
+
+#include "network.hpp"
+#include "returns.hpp"
+#include "threads.hpp"
+
+namespace nb = nanobind;
+using namespace gymnast;
+
+namespace gymnast {
+extern const Kernels kernels_portable;
+#if defined(GYMNAST_X86)
+extern const Kernels kernels_avx2, kernels_avx512;
+#endif
+}  // namespace gymnast
+
+namespace {
+
+template <class T> using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Floats = Array<float>;
+using Flags = Array<bool>;
+using Features = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;  // of any type, row by row
+template <class T> using Maybe = std::optional<Array<T>>;
+
+const std::uint8_t* bytes(const Flags& flags) {
+  return reinterpret_cast<const std::uint8_t*>(flags.data());
+}
+const std::uint8_t* bytes(const Maybe<bool>& flags) { return flags ? bytes(*flags) : nullptr; }
+const std::uint8_t* bytes(const Features& rows) {
+  return static_cast<const std::uint8_t*>(rows.data());
+}
+std::int64_t row_bytes(const Features& rows) {
+  return rows.shape(0) ? std::int64_t(rows.nbytes() / rows.shape(0)) : 0;
+}
+
+// ---- which kernels ---------------------------------------------------------------------------
+
+std::vector<const Kernels*> usable() {
+  std::vector<const Kernels*> found{&kernels_portable};
+#if defined(GYMNAST_X86)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    found.push_back(&kernels_avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    found.push_back(&kernels_avx512);
+#endif
+  return found;
+}
+
+const Kernels* kernels = usable().back();
+
+// Never destroyed: threads of a module must not be joined while the interpreter goes down.
+Threads& threads() {
+  static Threads* all = new Threads;
+  return *all;
+}
+
+void parallel(Task task, void* context, int n) { threads().run(task, context, n); }
+
+void use(const std::string& name) {
+  for (const Kernels* one : usable())
+    if (name == one->name) {
+      kernels = one;
+      return;
+    }
+  throw std::invalid_argument("this processor has no " + name);
+}
+
+// ---- a network -------------------------------------------------------------------------------
+
+class Native {
+ public:
+  explicit Native(std::int64_t size) { net_.size = size; }
+  Native(const Native&) = delete;
+
+  void piece(const std::string& part, std::int64_t at, int width, std::int64_t table) {
+    Stack& stack = stack_of(part);
+    if (stack.n_pieces == MOST_PIECES) throw std::length_error("too many entries");
+    stack.pieces[stack.n_pieces++] = {at, width, stack.encoded, table};
+    stack.encoded += width;
+  }
+
+  void dense(const std::string& part, int n_in, int n_out, std::int64_t weight, std::int64_t bias,
+             std::int64_t norm_scale, std::int64_t norm_bias, const std::string& activation) {
+    Stack& stack = stack_of(part);
+    if (stack.n_dense == MOST_LAYERS) throw std::length_error("too many layers");
+    const Activation kind = activation == "tanh"   ? Activation::tanh
+                            : activation == "relu" ? Activation::relu
+                                                   : Activation::none;
+    stack.dense[stack.n_dense++] = {n_in, n_out, weight, bias, norm_scale, norm_bias, kind};
+  }
+
+  void head(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
+            std::vector<float> nodes, std::vector<float> node_weights) {
+    groups_ = std::move(groups), nodes_ = std::move(nodes), weights_ = std::move(node_weights);
+    Head& h = net_.head;
+    h.kind = kind == "bernoulli"  ? HeadKind::bernoulli
+             : kind == "gaussian" ? HeadKind::gaussian
+             : kind == "squashed" ? HeadKind::squashed
+                                  : HeadKind::categorical;
+    h.n_outputs = n_outputs, h.log_std = log_std;
+    h.n_groups = int(groups_.size()), h.group = groups_.data();
+    h.n_nodes = int(nodes_.size()), h.node = nodes_.data(), h.node_weight = weights_.data();
+  }
+
+  void forward(Floats parameters, Features features, bool critic, Floats out) const {
+    const float* p = parameters.data();
+    const std::uint8_t* x = bytes(features);
+    const std::int64_t rows = std::int64_t(features.shape(0)), size = row_bytes(features);
+    float* y = out.data();
+    nb::gil_scoped_release release;
+    kernels->forward(net_, p, x, size, rows, critic, y, parallel);
+  }
+
+  void act(Floats parameters, Features features, Floats noise, Maybe<bool> mask,
+           Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats dist, Floats logprob) const {
+    kernels->act(net_, parameters.data(), bytes(features), row_bytes(features),
+                 std::int64_t(features.shape(0)), noise.data(), bytes(mask), pointer(chosen),
+                 pointer(amounts), dist.data(), logprob.data());
+  }
+
+  Network net_;
+
+ private:
+  template <class T> static T* pointer(const Maybe<T>& array) {
+    return array ? array->data() : nullptr;
+  }
+
+  Stack& stack_of(const std::string& part) {
+    return part == "shared" ? net_.shared : part == "actor" ? net_.actor : net_.critic;
+  }
+
+  std::vector<int> groups_;
+  std::vector<float> nodes_, weights_;
+};
+
+// Rows to learn from; keeps the arrays alive.
+struct NativeBatch {
+  NativeBatch(Features features, Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats logprob,
+              Floats dist, Floats advantage, Floats value, Floats target, Maybe<bool> mask)
+      : features_(features), chosen_(chosen), amounts_(amounts), logprob_(logprob), dist_(dist),
+        advantage_(advantage), value_(value), target_(target), mask_(mask) {
+    batch.rows = std::int64_t(features.shape(0));
+    batch.features = bytes(features);
+    batch.feature_bytes = row_bytes(features);
+    batch.chosen = chosen ? chosen->data() : nullptr;
+    batch.amounts = amounts ? amounts->data() : nullptr;
+    batch.logprob = logprob.data(), batch.dist = dist.data();
+    batch.advantage = advantage.data(), batch.value = value.data(), batch.target = target.data();
+    batch.mask = bytes(mask);
+  }
+
+  Batch batch;
+
+ private:
+  Features features_;
+  Maybe<std::int64_t> chosen_;
+  Maybe<float> amounts_;
+  Floats logprob_, dist_, advantage_, value_, target_;
+  Maybe<bool> mask_;
+};
+
+Objective objective_of(std::optional<float> clip, bool critic, bool huber,
+                       std::optional<float> value_clip, float value_coef, float entropy_coef,
+                       float kl_coef, bool standardize) {
+  Objective o;
+  o.clipped = clip.has_value(), o.clip = clip.value_or(0);
+  o.critic = critic, o.huber = huber;
+  o.value_clipped = value_clip.has_value(), o.value_clip = value_clip.value_or(0);
+  o.value_coef = value_coef, o.entropy_coef = entropy_coef, o.kl_coef = kl_coef;
+  o.standardize = standardize;
+  return o;
+}
+
+// All passes of an update: each row of `orders` [passes, rows] is cut into the fewest near-equal
+// parts of at most `size`. After a pass that moved the policy beyond `most_kl`, it stops. Fills a
+// line of `table` per step; returns the number of passes, of steps, and whether it stopped.
+std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats parameters, Floats gradient,
+                                            Floats first, Floats second, std::int64_t steps,
+                                            const NativeBatch& rows, Array<std::int64_t> orders,
+                                            std::int64_t size, const Objective& objective, float lr,
+                                            float eps, float weight_decay, float max_norm,
+                                            std::optional<double> most_kl, Array<double> table) {
+  Adam adam{first.data(), second.data(), steps, lr, eps, weight_decay, max_norm};
+  const auto passes = std::int64_t(orders.shape(0)), n = std::int64_t(orders.shape(1));
+  const std::int64_t parts = (n + size - 1) / size;
+  const std::int64_t* order = orders.data();
+  float *p = parameters.data(), *g = gradient.data();
+  auto* line = reinterpret_cast<StepReport*>(table.data());
+  nb::gil_scoped_release release;
+  std::int64_t pass = 0;
+  bool stopped = false;
+  while (pass < passes && !stopped) {
+    for (std::int64_t part = 0, at = 0; part < parts; ++part) {
+      const std::int64_t count = n / parts + (part < n % parts);
+      kernels->step(native.net_, p, g, rows.batch, order + at, count, objective, adam, *line++,
+                    parallel);
+      at += count;
+    }
+    order += n, ++pass;
+    if (most_kl) {
+      Shift moved;
+      kernels->shift(native.net_, p, rows.batch, 0, moved, parallel);
+      stopped = moved.kl > *most_kl;
+    }
+  }
+  return {int(pass), adam.steps, stopped};
+}
+
+std::tuple<double, double, double, double, double> shift(const Native& native, Floats parameters,
+                                                         const NativeBatch& rows, float clip) {
+  Shift found;
+  const float* p = parameters.data();
+  {
+    nb::gil_scoped_release release;
+    kernels->shift(native.net_, p, rows.batch, clip, found, parallel);
+  }
+  return {found.kl, found.entropy, found.ratio_mean, found.ratio_max, found.clip_fraction};
+}
+
+void advantages(Array<double> reward, Floats value, Floats next_value, Flags terminated, Flags done,
+                double gamma, double lambda, Array<double> advantage, Array<double> target) {
+  gae(reward.data(), value.data(), next_value.data(), bytes(terminated), bytes(done),
+      std::int64_t(reward.shape(0)), std::int64_t(reward.shape(1)), gamma, lambda, advantage.data(),
+      target.data());
+}
+
+}  // namespace
+
+#include <nanobind/stl/tuple.h>
+
+NB_MODULE(_native, m) {
+  m.doc() = "Compiled kernels of gymnast's native engine; see docs/native-engine.md.";
+  m.def("instruction_sets", [] {
+    std::vector<std::string> names;
+    for (const Kernels* one : usable()) names.push_back(one->name);
+    return names;
+  }, "Those this processor has, the one that is used by itself last.");
+  m.def("instruction_set", [] { return std::string(kernels->name); }, "The one in use.");
+  m.def("use", use, nb::arg("instruction_set"));
+  m.def("set_threads", [](int n) { threads().resize(n); }, nb::arg("count"));
+  m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
+        nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
+        nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
+
+  nb::class_<Native>(m, "Network")
+      .def(nb::init<std::int64_t>(), nb::arg("size"))
+      .def("piece", &Native::piece, nb::arg("part"), nb::arg("at"), nb::arg("width"), nb::arg("table"))
+      .def("dense", &Native::dense, nb::arg("part"), nb::arg("n_in"), nb::arg("n_out"),
+           nb::arg("weight"), nb::arg("bias"), nb::arg("norm_scale"), nb::arg("norm_bias"),
+           nb::arg("activation"))
+      .def("head", &Native::head, nb::arg("kind"), nb::arg("n_outputs"), nb::arg("groups"),
+           nb::arg("log_std"), nb::arg("nodes"), nb::arg("node_weights"))
+      .def("forward", &Native::forward, nb::arg("parameters"), nb::arg("features"),
+           nb::arg("critic"), nb::arg("out").noconvert())
+      .def("act", &Native::act, nb::arg("parameters"), nb::arg("features"), nb::arg("noise"),
+           nb::arg("mask").none(), nb::arg("chosen").none().noconvert(),
+           nb::arg("amounts").none().noconvert(), nb::arg("dist").noconvert(),
+           nb::arg("logprob").noconvert());
+
+  nb::class_<NativeBatch>(m, "Batch")
+      .def(nb::init<Features, Maybe<std::int64_t>, Maybe<float>, Floats, Floats, Floats, Floats, Floats,
+                    Maybe<bool>>(),
+           nb::arg("features"), nb::arg("chosen").none(), nb::arg("amounts").none(),
+           nb::arg("logprob"), nb::arg("dist"), nb::arg("advantage"), nb::arg("value"),
+           nb::arg("target"), nb::arg("mask").none());
+
+  nb::class_<Objective>(m, "Objective");
+  m.def("objective", objective_of, nb::arg("clip").none(), nb::arg("critic"), nb::arg("huber"),
+        nb::arg("value_clip").none(), nb::arg("value_coef"), nb::arg("entropy_coef"),
+        nb::arg("kl_coef"), nb::arg("standardize"));
+  m.def("improve", improve, nb::arg("network"), nb::arg("parameters").noconvert(),
+        nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
+        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("orders"),
+        nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
+        nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(), nb::arg("table").noconvert());
+  m.def("shift", shift, nb::arg("network"), nb::arg("parameters"), nb::arg("batch"), nb::arg("clip"));
+}

@@ -1,0 +1,274 @@
+// Forward and backward through the stacks of a network, for a block of rows at a time.
+//
+// Rows of every work array are padded to whole LINEs; the padding of activations and of their
+// gradients is zero.
+#pragma once
+
+#include "arena.hpp"
+#include "gemm.hpp"
+#include "network.hpp"
+
+namespace {
+
+using namespace gymnast;
+
+constexpr int BLOCK = 64;  // rows whose activations stay in the nearest caches
+
+// ---- weights, laid out for the products ----------------------------------------------------------
+
+struct PackedDense {
+  const float* weight;      // [n_in, ld]
+  const float* transposed;  // [n_out, padded(n_in)], for the way back
+  const float* bias;        // [ld]
+  const float* norm_scale;  // [ld], or null
+  const float* norm_bias;
+  int ld;
+};
+
+struct PackedStack {
+  PackedDense dense[MOST_LAYERS];
+};
+
+inline const float* padded_rows(Arena& arena, const float* from, int rows, int columns) {
+  const int ld = padded(columns);
+  if (ld == columns) return from;
+  float* to = arena.zeros(std::int64_t(rows) * ld);
+  for (int i = 0; i < rows; ++i) std::memcpy(to + i * ld, from + i * columns, columns * 4);
+  return to;
+}
+
+inline const float* transposed(Arena& arena, const float* from, int rows, int columns) {
+  const int ld = padded(rows);
+  float* to = arena.floats(std::int64_t(columns) * ld);
+  constexpr int SIDE = 8;
+  for (int j0 = 0; j0 < columns; j0 += SIDE)
+    for (int i0 = 0; i0 < rows; i0 += SIDE)
+      for (int j = j0; j < smaller(j0 + SIDE, columns); ++j)
+        for (int i = i0; i < smaller(i0 + SIDE, rows); ++i) to[j * ld + i] = from[i * columns + j];
+  if (ld > rows)
+    for (int j = 0; j < columns; ++j) std::memset(to + j * ld + rows, 0, (ld - rows) * 4);
+  return to;
+}
+
+// `back`: also what the backward pass needs. Inputs of a stack that reads features get a gradient
+// only if it embeds them.
+inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, bool back) {
+  PackedStack packed;
+  for (int l = 0; l < stack.n_dense; ++l) {
+    const Dense& d = stack.dense[l];
+    PackedDense& p = packed.dense[l];
+    p.ld = padded(d.n_out);
+    p.weight = padded_rows(arena, parameters + d.weight, d.n_in, d.n_out);
+    p.bias = padded_rows(arena, parameters + d.bias, 1, d.n_out);
+    const bool normed = d.norm_scale != NONE;
+    p.norm_scale = normed ? padded_rows(arena, parameters + d.norm_scale, 1, d.n_out) : nullptr;
+    p.norm_bias = normed ? padded_rows(arena, parameters + d.norm_bias, 1, d.n_out) : nullptr;
+    p.transposed = back ? transposed(arena, parameters + d.weight, d.n_in, d.n_out) : nullptr;
+  }
+  return packed;
+}
+
+// ---- what a forward pass leaves behind -----------------------------------------------------------
+
+struct Trail {
+  float* encoded = nullptr;       // [BLOCK, padded(encoded)]
+  float* output[MOST_LAYERS];     // of each dense layer, [BLOCK, ld]
+  float* normed[MOST_LAYERS];     // before scale and bias of the norm
+  float* inverse_std[MOST_LAYERS];
+};
+
+inline Trail room_for(Arena& arena, const Stack& stack) {
+  Trail trail;
+  if (stack.encoded) trail.encoded = arena.zeros(std::int64_t(BLOCK) * padded(stack.encoded));
+  for (int l = 0; l < stack.n_dense; ++l) {
+    const std::int64_t size = std::int64_t(BLOCK) * padded(stack.dense[l].n_out);
+    trail.output[l] = arena.floats(size);
+    const bool normed = stack.dense[l].norm_scale != NONE;
+    trail.normed[l] = normed ? arena.floats(size) : nullptr;
+    trail.inverse_std[l] = normed ? arena.floats(BLOCK) : nullptr;
+  }
+  return trail;
+}
+
+// Rows of features, picked by `order` where there is one.
+struct Rows {
+  const std::uint8_t* features;
+  std::int64_t bytes;
+  const std::int64_t* order;
+  std::int64_t first;
+  int count;
+
+  std::int64_t row(int i) const { return order ? order[first + i] : first + i; }
+  const std::uint8_t* at(int i) const { return features + row(i) * bytes; }
+};
+
+inline std::int64_t index_at(const std::uint8_t* from) {
+  std::int64_t index;
+  std::memcpy(&index, from, sizeof index);
+  return index;
+}
+
+inline void encode(const Stack& stack, const float* parameters, const Rows& rows, float* encoded) {
+  const int ld = padded(stack.encoded);
+  for (int i = 0; i < rows.count; ++i) {
+    const std::uint8_t* from = rows.at(i);
+    for (int p = 0; p < stack.n_pieces; ++p) {
+      const Piece& piece = stack.pieces[p];
+      const void* source = from + piece.at;
+      if (piece.table != NONE)
+        source = parameters + piece.table + index_at(from + piece.at) * piece.width;
+      std::memcpy(encoded + i * ld + piece.column, source, piece.width * 4);
+    }
+  }
+}
+
+inline void activate(float* y, std::int64_t n, Activation kind) {
+  if (kind == Activation::tanh)
+    for (std::int64_t i = 0; i < n; i += LANES) store(y + i, tanh_of(load(y + i)));
+  else if (kind == Activation::relu)
+    for (std::int64_t i = 0; i < n; i += LANES) {
+      const vec x = load(y + i);
+      store(y + i, select(x < vec{}, vec{}, x));  // NaN stays NaN
+    }
+}
+
+inline void normalize(const Dense& d, const PackedDense& p, float* y, float* normed, float* inverse,
+                      int rows) {
+  for (int i = 0; i < rows; ++i) {
+    float *row = y + i * p.ld, *kept = normed + i * p.ld;
+    float mean = 0, variance = 0;
+    for (int j = 0; j < d.n_out; ++j) mean += row[j];
+    mean /= d.n_out;
+    for (int j = 0; j < d.n_out; ++j) variance += (row[j] - mean) * (row[j] - mean);
+    inverse[i] = 1.0f / std::sqrt(variance / d.n_out + 1e-5f);
+    for (int j = 0; j < p.ld; ++j) {
+      kept[j] = j < d.n_out ? (row[j] - mean) * inverse[i] : 0.0f;
+      row[j] = kept[j] * p.norm_scale[j] + p.norm_bias[j];
+    }
+  }
+}
+
+// Returns what comes out, [rows, padded(width)]. `input` is given where the stack reads no features.
+inline const float* forward(const Stack& stack, const PackedStack& packed, const float* parameters,
+                            const Rows& rows, const float* input, Trail& trail) {
+  const float* x = input;
+  if (stack.encoded) {
+    encode(stack, parameters, rows, trail.encoded);
+    x = trail.encoded;
+  }
+  for (int l = 0; l < stack.n_dense; ++l) {
+    const Dense& d = stack.dense[l];
+    const PackedDense& p = packed.dense[l];
+    float* y = trail.output[l];
+    multiply({x, padded(d.n_in), 1}, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias,
+             p.bias);
+    if (p.norm_scale) normalize(d, p, y, trail.normed[l], trail.inverse_std[l], rows.count);
+    activate(y, std::int64_t(rows.count) * p.ld, d.activation);
+    x = y;
+  }
+  return x;
+}
+
+// ---- the way back --------------------------------------------------------------------------------
+
+// dy *= f'(x), told from y = f(x): 1 - y^2 for tanh, 1 or 0 for relu.
+inline void through_activation(float* dy, const float* y, std::int64_t n, Activation kind) {
+  if (kind == Activation::tanh)
+    for (std::int64_t i = 0; i < n; i += LANES) {
+      const vec out = load(y + i);
+      store(dy + i, load(dy + i) * (all(1.0f) - out * out));
+    }
+  else if (kind == Activation::relu)
+    for (std::int64_t i = 0; i < n; i += LANES)
+      store(dy + i, select(load(y + i) > vec{}, load(dy + i), vec{}));
+}
+
+// With h = (x - mean) / std: dx = (dh - mean(dh) - h mean(dh h)) / std.
+inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const float* normed,
+                         const float* inverse, int rows, float* gradient) {
+  float *scale = gradient + d.norm_scale, *bias = gradient + d.norm_bias;
+  for (int i = 0; i < rows; ++i) {
+    float* row = dy + i * p.ld;
+    const float* h = normed + i * p.ld;
+    float mean = 0, along = 0;
+    for (int j = 0; j < d.n_out; ++j) {
+      scale[j] += row[j] * h[j];
+      bias[j] += row[j];
+      row[j] *= p.norm_scale[j];
+      mean += row[j];
+      along += row[j] * h[j];
+    }
+    mean /= d.n_out, along /= d.n_out;
+    for (int j = 0; j < d.n_out; ++j) row[j] = (row[j] - mean - h[j] * along) * inverse[i];
+  }
+}
+
+inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows, int n_out) {
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < n_out; ++j) gradient[j] += dy[i * ld + j];
+}
+
+// dW += X^T dY. A narrow dY is taken as the rows instead, so that no lanes are idle.
+inline void add_weight_gradient(Arena& arena, float* gradient, const float* x, const float* dy,
+                                const Dense& d, int rows) {
+  const int ld_x = padded(d.n_in), ld_y = padded(d.n_out);
+  if (ld_y == d.n_out) {
+    multiply({x, 1, ld_x}, dy, ld_y, gradient, d.n_out, d.n_in, d.n_out, rows, Start::add);
+  } else if (d.n_out < d.n_in) {
+    float* turned = arena.floats(std::int64_t(d.n_out) * ld_x);
+    multiply({dy, 1, ld_y}, x, ld_x, turned, ld_x, d.n_out, ld_x, rows, Start::bias);
+    for (int i = 0; i < d.n_in; ++i)
+      for (int j = 0; j < d.n_out; ++j) gradient[i * d.n_out + j] += turned[j * ld_x + i];
+  } else {
+    float* wide = arena.floats(std::int64_t(d.n_in) * ld_y);
+    multiply({x, 1, ld_x}, dy, ld_y, wide, ld_y, d.n_in, ld_y, rows, Start::bias);
+    for (int i = 0; i < d.n_in; ++i)
+      for (int j = 0; j < d.n_out; ++j) gradient[i * d.n_out + j] += wide[i * ld_y + j];
+  }
+}
+
+inline void add_embedding_gradients(const Stack& stack, const Rows& rows, const float* d_encoded,
+                                    float* gradient) {
+  const int ld = padded(stack.encoded);
+  for (int i = 0; i < rows.count; ++i)
+    for (int p = 0; p < stack.n_pieces; ++p) {
+      const Piece& piece = stack.pieces[p];
+      if (piece.table == NONE) continue;
+      float* to = gradient + piece.table + index_at(rows.at(i) + piece.at) * piece.width;
+      const float* from = d_encoded + i * ld + piece.column;
+      for (int j = 0; j < piece.width; ++j) to[j] += from[j];
+    }
+}
+
+inline bool embeds(const Stack& stack) {
+  for (int p = 0; p < stack.n_pieces; ++p)
+    if (stack.pieces[p].table != NONE) return true;
+  return false;
+}
+
+// Adds the gradients of a stack's parameters, given those of its output in `dy` (which is used up).
+// Returns the gradient of `input`, or null where the stack reads features.
+inline float* backward(Arena& arena, const Stack& stack, const PackedStack& packed, const Rows& rows,
+                       const float* input, const Trail& trail, float* dy, float* gradient) {
+  const bool inputs_matter = !stack.encoded || embeds(stack);
+  for (int l = stack.n_dense - 1; l >= 0; --l) {
+    const Dense& d = stack.dense[l];
+    const PackedDense& p = packed.dense[l];
+    const float* x = l > 0 ? trail.output[l - 1] : stack.encoded ? trail.encoded : input;
+    through_activation(dy, trail.output[l], std::int64_t(rows.count) * p.ld, d.activation);
+    if (p.norm_scale)
+      through_norm(d, p, dy, trail.normed[l], trail.inverse_std[l], rows.count, gradient);
+    add_bias_gradient(gradient + d.bias, dy, p.ld, rows.count, d.n_out);
+    add_weight_gradient(arena, gradient + d.weight, x, dy, d, rows.count);
+    if (l == 0 && !inputs_matter) return nullptr;
+    const int ld_x = padded(d.n_in);
+    float* dx = arena.floats(std::int64_t(rows.count) * ld_x);
+    multiply({dy, p.ld, 1}, p.transposed, ld_x, dx, ld_x, rows.count, ld_x, d.n_out, Start::bias);
+    dy = dx;
+  }
+  if (!stack.encoded) return dy;
+  add_embedding_gradients(stack, rows, dy, gradient);
+  return nullptr;
+}
+
+}  // namespace

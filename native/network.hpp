@@ -1,0 +1,129 @@
+// What the kernels are told about a network: plain data, filled in by the bindings.
+//
+//   features --pieces--> encoded --dense layers--> hidden --> actor  --> head
+//                                                       \--> critic --> value
+//
+// Every parameter lies in one flat float32 vector; a layer knows the offsets of its own. Weights are
+// [n_in, n_out], row by row. Gradient and moments have the same layout.
+#pragma once
+
+#include <cstdint>
+
+namespace gymnast {
+
+using Offset = std::int64_t;
+constexpr Offset NONE = -1;
+constexpr int MOST_LAYERS = 32;
+constexpr int MOST_PIECES = 256;
+
+// What a stack reads of one row of features: floats as they are, or an index that is embedded.
+struct Piece {
+  Offset at;       // bytes from the start of the row
+  int width;       // columns of the encoded vector
+  int column;      // the first of them
+  Offset table;    // of an embedding [n, width]; NONE: floats
+};
+
+enum class Activation { none, tanh, relu };
+
+// y = activation(norm(x W + b)); the norm, a layer norm, is there if it has a scale.
+struct Dense {
+  int n_in, n_out;
+  Offset weight, bias;
+  Offset norm_scale = NONE, norm_bias = NONE;
+  Activation activation = Activation::none;
+};
+
+struct Stack {
+  int n_pieces = 0, n_dense = 0;
+  int encoded = 0;  // width of what the pieces make; 0: the stack reads another stack's output
+  Piece pieces[MOST_PIECES];
+  Dense dense[MOST_LAYERS];
+};
+
+enum class HeadKind { categorical, bernoulli, gaussian, squashed };
+
+// How the actor's outputs become a distribution. A categorical head has one group per element.
+struct Head {
+  HeadKind kind = HeadKind::categorical;
+  int n_outputs = 0;
+  int n_groups = 0;
+  const int* group = nullptr;      // options of each
+  Offset log_std = NONE;           // of a gaussian
+  int n_nodes = 0;                 // of the squashed entropy's quadrature
+  const float* node = nullptr;
+  const float* node_weight = nullptr;
+};
+
+struct Network {
+  Stack shared, actor, critic;
+  Head head;
+  Offset size = 0;  // of the flat vector
+};
+
+// Rows to learn from. `order` picks and arranges them.
+struct Batch {
+  std::int64_t rows = 0;
+  const std::uint8_t* features = nullptr;
+  std::int64_t feature_bytes = 0;
+  const std::int64_t* chosen = nullptr;  // discrete actions, or
+  const float* amounts = nullptr;        // continuous ones
+  const float* logprob = nullptr;
+  const float* dist = nullptr;           // [rows, parameters of the head]
+  const float* advantage = nullptr;
+  const float* value = nullptr;
+  const float* target = nullptr;
+  const std::uint8_t* mask = nullptr;
+};
+
+struct Objective {
+  bool clipped = false;        // PPO's surrogate; else the plain policy gradient
+  float clip = 0;
+  bool critic = true;
+  bool huber = false;
+  bool value_clipped = false;
+  float value_clip = 0;
+  float value_coef = 0, entropy_coef = 0, kl_coef = 0;
+  bool standardize = false;    // advantages, minibatch by minibatch
+};
+
+struct Adam {
+  float* first;
+  float* second;
+  std::int64_t steps;
+  float lr, eps, weight_decay;
+  float max_norm;  // 0: no limit
+};
+
+// One line of the report per step.
+struct StepReport {
+  double total, policy, value, kl, value_clipped, norm;
+};
+
+// How far the policy has moved from the one that acted.
+struct Shift {
+  double kl, entropy, ratio_mean, ratio_max, clip_fraction;
+};
+
+// Runs task(context, i) for i in 0..n-1 on the engine's threads, and returns when all are done.
+using Task = void (*)(void* context, int i);
+using Parallel = void (*)(Task task, void* context, int n);
+
+// The entry points, compiled once per instruction set.
+struct Kernels {
+  const char* name;
+  void (*forward)(const Network&, const float* parameters, const std::uint8_t* features,
+                  std::int64_t feature_bytes, std::int64_t rows, bool critic, float* out,
+                  Parallel);
+  void (*act)(const Network&, const float* parameters, const std::uint8_t* features,
+              std::int64_t feature_bytes, std::int64_t rows, const float* noise,
+              const std::uint8_t* mask, std::int64_t* chosen, float* amounts, float* dist,
+              float* logprob);
+  void (*step)(const Network&, float* parameters, float* gradient, const Batch&,
+               const std::int64_t* order, std::int64_t rows, const Objective&, Adam&, StepReport&,
+               Parallel);
+  void (*shift)(const Network&, const float* parameters, const Batch&, float clip, Shift&,
+                Parallel);
+};
+
+}  // namespace gymnast

@@ -1,0 +1,25 @@
+// Generalised advantage estimation, the same operations in the same order as rl/returns.py, so that
+// both give the same bits (this file is compiled without fused multiply-add).
+#pragma once
+
+#include <cstdint>
+
+namespace gymnast {
+
+// Arrays are [steps, copies]. `value` and `next_value` are float32 as the critic gave them.
+inline void gae(const double* reward, const float* value, const float* next_value,
+                const std::uint8_t* terminated, const std::uint8_t* done, std::int64_t steps,
+                std::int64_t copies, double gamma, double lambda, double* advantage,
+                double* target) {
+  for (std::int64_t t = steps - 1; t >= 0; --t)
+    for (std::int64_t n = 0; n < copies; ++n) {
+      const std::int64_t i = t * copies + n;
+      const float after = terminated[i] ? 0.0f : float(gamma) * next_value[i];  // as NumPy does
+      const double delta = reward[i] + double(after) - double(value[i]);
+      const double carry = t + 1 < steps && !done[i] ? advantage[i + copies] : 0.0;
+      advantage[i] = delta + gamma * lambda * carry;
+      target[i] = advantage[i] + double(value[i]);
+    }
+}
+
+}  // namespace gymnast
