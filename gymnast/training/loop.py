@@ -149,6 +149,8 @@ class Loop:
     def evaluate(self) -> tuple[Reason | None, bool]:
         """Where an evaluation point has come: is there a reason to stop, and was it one?"""
         s = self.session
+        if s.evaluates.cadence is not None:  # the last version, at least, will be scored
+            s.scores.evaluating.get_ready()
         if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, self.row):
             return None, False
         return self.at_point(), True
