@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.errors import EnvError
 from gymnast.imported import imported
 from gymnast.text.closest import closest
@@ -27,7 +29,11 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return gym.make(cfg.id, disable_env_checker=True, **limit, **dict[str, Any](cfg.kwargs))
+            kwargs = limit | cfg.kwargs
+            if exists_as_vector_only(cfg.id):
+                make = partial(gym.make_vec, cfg.id, vectorization_mode="vector_entry_point")
+                return Single(partial(make, **kwargs))
+            return gym.make(cfg.id, disable_env_checker=True, **kwargs)
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
