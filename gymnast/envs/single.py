@@ -7,12 +7,10 @@ raw ones. Evaluation and play must see what training saw.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 
 _PACKAGES = {"ALE": "ale_py"}
 """Namespace of environments of this kind -> the package that registers them."""
@@ -29,10 +27,9 @@ def exists_as_vector_only(env_id: str) -> bool:
 
 
 class Single(gym.Env[Any, Any]):
-    def __init__(self, make: Callable[..., VectorEnv[Any, Any, Any]]) -> None:
-        """`make` takes the number of copies. When they would reset by themselves is of no weight:
-        this one is reset as soon as its episode is over."""
-        self._vector = make(num_envs=1)
+    def __init__(self, env_id: str, kwargs: dict[str, Any]) -> None:
+        # when it would reset by itself is of no weight: it is reset as soon as its episode is over
+        self._vector = gym.make_vec(env_id, 1, "vector_entry_point", **kwargs)
         self.observation_space = self._vector.single_observation_space
         self.action_space = self._vector.single_action_space
         self.spec = self._vector.spec

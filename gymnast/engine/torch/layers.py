@@ -82,7 +82,9 @@ def channels_last(layer: Pixels, x: Tensor) -> Tensor:
     if len(layer.shape) == 2:
         x = x.unsqueeze(-1)
     elif layer.channels == "first":
-        x = torch.stack(x.unbind(1), -1)  # plane by plane: three times as fast as a transposing copy
+        x = torch.stack(
+            x.unbind(1), -1
+        )  # plane by plane: three times as fast as a transposing copy
     return x.permute(0, 3, 1, 2)
 
 
