@@ -78,14 +78,15 @@ def pixels(layer: Pixels, x: Tensor) -> Tensor:
 
 def channels_last(layer: Pixels, x: Tensor) -> Tensor:
     """[B, *shape] bytes -> [B, channels, height, width], each pixel's channels side by side in
-    memory."""
+    memory; what lies like that already is not copied."""
     if len(layer.shape) == 2:
-        x = x.unsqueeze(-1)
-    elif layer.channels == "first":
-        x = torch.stack(
-            x.unbind(1), -1
-        )  # plane by plane: three times as fast as a transposing copy
-    return x.permute(0, 3, 1, 2)
+        return x.unsqueeze(1)
+    if layer.channels == "last":
+        return x.permute(0, 3, 1, 2)
+    if x.is_contiguous(memory_format=torch.channels_last):
+        return x
+    # plane by plane: three times as fast as a transposing copy
+    return torch.stack(x.unbind(1), -1).permute(0, 3, 1, 2)
 
 
 def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
