@@ -37,7 +37,7 @@ class Fault:
     """It only happened to be beside the copy that broke."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Step:
     """One step of every copy, [N, ...]. The arrays are the backend's own: copy what you keep."""
 
