@@ -58,7 +58,7 @@ class InProcess:
         """Write into these rows from now on."""
         self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
         self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
-        self._rewards = memoryview(rows.reward)
+        self._rewards: Any = rows.reward.data
         """The same memory: single numbers are written faster that way."""
         self._numbers = rows.obs.reshape(-1) if isinstance(self.obs_space, Vector) else None
         self._finite = np.ones(rows.obs.size, dtype=bool)
