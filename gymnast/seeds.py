@@ -24,13 +24,13 @@ def episode_seed(root: int, *path: Name) -> int:
     return int.from_bytes(_digest(root, path, 4)) >> 1
 
 
-def episode_seeds(root: int, *path: Name) -> Callable[..., int]:
-    """`episode_seed` of that path with more names behind it, for many episodes."""
+def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
+    """`episode_seed` of that path and two more numbers, for many of these."""
     beginning = blake2b(repr((root, *path))[:-1].encode(), digest_size=4)
 
-    def seed_of(*rest: int) -> int:
+    def seed_of(env: int, number: int) -> int:
         hashed = beginning.copy()
-        hashed.update("".join([f", {name}" for name in rest]).encode() + b")")
+        hashed.update(b", %d, %d)" % (env, number))
         return int.from_bytes(hashed.digest()) >> 1
 
     return seed_of
