@@ -30,6 +30,7 @@ class Tape:
         self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
         self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
         self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
+        self.logprob = np.empty((capacity, n), np.float32)
         self.reward = np.empty((capacity, n))
         self.valid = np.ones((capacity, n), dtype=bool)
         self.terminated, self.done = (np.zeros((capacity, n), dtype=bool) for _ in range(2))
@@ -81,9 +82,7 @@ class Tape:
         value, next_value = _values(policy, self.obs[: steps + 1], ends)
         own = {name: getattr(self, name)[:steps] for name in _OWN}
         given = own["action"] if self._given is None else self._given[:steps]
-        logprob = policy.head.logprob(own["dist"], own["action"])
-        columns = own | {"env_action": given, "logprob": logprob}
-        columns |= {"value": value, "next_value": next_value}
+        columns = own | {"env_action": given, "value": value, "next_value": next_value}
         return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
 
     def as_rollout(self, columns: Mapping[str, Array], ends: Ends) -> Rollout:
@@ -104,7 +103,7 @@ def rollout_of(columns: Mapping[str, Array], last_obs: Array, ends: Ends) -> Rol
     )
 
 
-_OWN = ("obs", "action", "dist", "reward", "terminated", "done", "start", "valid")
+_OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
 _GROWING = (*_OWN, "mask", "_given")
 
 

@@ -15,7 +15,7 @@ from gymnast.envs.backend import Fault, Step
 from gymnast.envs.bare import bare
 from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
-from gymnast.policy.spaces import Choice, Vector
+from gymnast.policy.spaces import Vector
 
 Array = np.ndarray
 
@@ -93,7 +93,7 @@ class InProcess:
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         chosen = self._every if copies is None else copies
         self._grow_older(copies)
-        actions = action.tolist() if isinstance(self.action_space, Choice) else list(action)
+        actions = list(action)  # NumPy scalars, as spaces sample them: they check Python's slower
         shown, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
         simple = np.ndarray if self._numbers is not None else None
         steps, infos, rewards, now = self._steps, self._infos, self._rewards, self._now
