@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
+from gymnast.collect import running as module
 from gymnast.collect.running import RunningEpisodes
 from tests.collect.test_collecting import begun, collect, collector_of
 from tests.scripted import Script, obs_of
@@ -58,19 +60,38 @@ def test_what_cannot_be_replayed_is_not_stored():
     collector, policy = begun(Script)
     collect(collector, policy, [4])
     collector.envs.restore = "none"
-    assert not [name for name in collector.state() if name.startswith("past.")]
+    state = collector.state()
+    assert not [name for name in state if name.startswith("past.")]
+    restarted = collector_of(Script).load(state)  # which could have replayed it
+    assert restarted == np.flatnonzero(collector.running.length).tolist()
 
 
-def test_one_endless_episode_does_not_keep_what_the_others_did():
-    running = RunningEpisodes(1000)
-    for _ in range(50):
-        running.length[:] = 0  # all others ended in this rollout
-        running.length[7] = 10_000
-        running.go_on({"reward": np.zeros((64, 1000))}, 64)
-    kept = sum(piece.columns["reward"].size for piece in running._past[:-1])
-    assert kept == 49 * 64
-    assert len(running.so_far(7)["reward"]) == 50 * 64
-    assert running.so_far(8) == {}
+def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "ROOM", 2**20)
+    running, told = RunningEpisodes(100), np.zeros(100, dtype=np.int64)
+    for k in range(60):
+        running.length += 64
+        running.length[np.arange(100) != 7] = k % 64  # the others ended in this rollout
+        running.go_on({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
+        assert running.so_far(7)["reward"].tolist() == list(range(64 * (k + 1)))
+        other = running.so_far(8).get("reward", np.zeros(0))
+        assert other.tolist() == list(range(64 * (k + 1) - k % 64, 64 * (k + 1)))
+    assert running._bytes < 2**21
+    running.length[7] = 0
+    running.go_on({"reward": np.zeros((64, 100))}, 64)
+    assert len(running._past) == 1
+    assert not running._before
+
+
+def test_long_episodes_over_short_rollouts_are_let_go_when_they_end():
+    running = RunningEpisodes(2)
+    for _ in range(500):
+        running.length += 1
+        running.go_on({"reward": np.zeros((1, 2))}, 1)
+    assert len(running._past) == 500
+    running.length[:] = (0, 3)
+    running.go_on({"reward": np.zeros((1, 2))}, 1)
+    assert len(running._past) == 3
 
 
 def test_a_trace_does_not_hold_on_to_its_rollout():
