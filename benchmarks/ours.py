@@ -1,6 +1,6 @@
 """One sample of gymnast, through its public call; metrics, log, traces and checkpoints are on.
 
-python -m benchmarks.ours TASK ENV_STEPS THREADS RUNS_DIR
+python -m benchmarks.ours TASK ENV_STEPS THREADS RUNS_DIR [KEY=VALUE...]
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ def train(task: Task, settings: dict[str, Any], runs_dir: str) -> Path:
 
 
 def main() -> None:
-    task, env_steps, threads, runs_dir = (
-        TASKS[sys.argv[1]],
-        int(sys.argv[2]),
-        int(sys.argv[3]),
-        sys.argv[4],
-    )
-    train(task, overrides(task.warm_up, task.warm_up.env_steps, threads), runs_dir)
+    letter, env_steps, threads, runs_dir, *more = sys.argv[1:]
+    task, extra = TASKS[letter], dict(word.split("=") for word in more)
+
+    def settings(of: Task, steps: int) -> dict[str, Any]:
+        return overrides(of, steps, int(threads)) | extra
+
+    train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
     with measured() as spent:
-        path = train(task, overrides(task, env_steps, threads), runs_dir)
+        path = train(task, settings(task, int(env_steps)), runs_dir)
     source = str(Path(gymnast.__file__).parent)
-    tell("gymnast", env_steps, spent, run=str(path), source=source)
+    tell("gymnast", int(env_steps), spent, run=str(path), source=source)
 
 
 if __name__ == "__main__":
