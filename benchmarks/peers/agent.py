@@ -31,9 +31,7 @@ def environments(task: Task) -> Any:
         continuous = isinstance(env.action_space, gym.spaces.Box)
         return gym.wrappers.ClipAction(env) if continuous else env
 
-    return gym.vector.SyncVectorEnv(
-        [make] * task.n_envs, autoreset_mode=AutoresetMode.SAME_STEP
-    )
+    return gym.vector.SyncVectorEnv([make] * task.n_envs, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
 def finished(info: dict[str, Any]) -> list[float]:
@@ -57,8 +55,9 @@ class Agent(nn.Module):
         self.pixels = task.pixels
         if task.pixels:
             self.shared, width = _nature_cnn(), 512
-            self.actor, self.critic = layer(nn.Linear(width, n_out), 0.01), layer(
-                nn.Linear(width, 1), 1.0
+            self.actor, self.critic = (
+                layer(nn.Linear(width, n_out), 0.01),
+                layer(nn.Linear(width, 1), 1.0),
             )
         else:
             n_in = int(np.prod(envs.single_observation_space.shape))

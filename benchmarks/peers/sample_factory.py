@@ -38,7 +38,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _make(name: str, cfg: Any, env_config: Any, render_mode: str | None = None) -> Any:
+def _make(name: str, *_: Any, render_mode: str | None = None) -> Any:
     return gymnasium.make(name, render_mode=render_mode, disable_env_checker=True)
 
 
