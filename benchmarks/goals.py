@@ -60,7 +60,8 @@ def _beside(tasks: Found, letter: str, peer: str, label: str, least: float) -> I
     samples: Samples = tasks[letter]["samples"] if letter in tasks else {}
     if peer in samples:
         ratio = median(ratios(samples, peer))
-        yield Goal(letter, f"{least:g} times {label}", f"{ratio:.2f} times", ratio >= least)
+        wanted = f"{least:g} times {label}" if least > 1 else f"ahead of {label}"
+        yield Goal(letter, wanted, f"{ratio:.2f} times", ratio >= least)
 
 
 def _of_alone(samples: Samples, letter: str, least: float) -> Goal:

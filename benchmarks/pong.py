@@ -34,4 +34,4 @@ class One(gym.Env[np.ndarray, int]):
         return obs[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), {}
 
 
-gym.register(ID, entry_point=One, vector_entry_point=many)
+gym.register(ID, entry_point="benchmarks.pong:One", vector_entry_point=many)

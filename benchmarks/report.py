@@ -100,17 +100,20 @@ all are timed for about as long.
 Timed is learning: the making of environments, networks and optimiser, collection and updates. What
 is done once (imports, the first update, compilation) happens before; nobody evaluates. For gymnast
 it is the whole of `gymnast.train(...)`, with metrics, alerts, traces, log, console and checkpoints on;
-peers are silent and save nothing, except PufferLib, whose dashboard is part of its trainer. Return:
-of the last 100 training episodes; not of equal numbers of env steps, so it only shows that they learn.
+peers are silent and save nothing, except PufferLib and Sample Factory, which report and save as they
+ship. Return: of the last 100 training episodes; after different numbers of env steps, so it only shows
+that they learn.
 
 - SB3: `DummyVecEnv` without the render mode that it would set; Pong by `make_atari_env` and
   `VecFrameStack`.
 - CleanRL-style and LeanRL-style: scripts of ours (`benchmarks/peers/cleanrl.py`, `leanrl.py`) in the
   manner of these, eager and compiled by torch; `SyncVectorEnv`, Pong by ALE's own vector.
-- SBX: SB3's PPO in JAX. Its decaying clip range is what it makes of it.
+- SBX: SB3's PPO in JAX, on the same environments.
 - PufferLib: f on its own CartPole in C, which ends episodes after 200 steps; a and b on Gymnasium's. It
-  draws minibatches by priority.
-- Sample Factory: in one process, synchronous.
+  draws minibatches by priority and clips the value loss; in a its learning rate falls as a cosine and
+  its clip range stays.
+- Sample Factory: in one process, synchronous. It clips the value loss; in a its learning rate and clip
+  range stay.
 - gymnast: copies in this process; in d ALE's own vector, in f CartPole's own vector in NumPy.
 - The environment alone: random actions, without any library; bare copies one after the other, or the
   environment's own vector in d and f.

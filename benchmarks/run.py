@@ -77,7 +77,7 @@ def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> N
         for who in TWO_CORES:
             if who == "ours":
                 one = sample.ours(letter, task.scaled(scale * task.ours), threads)
-            elif who in options.peers and who not in entry["absent"]:
+            elif who in entry["samples"]:
                 one = sample.peer(who, letter, env_steps, threads)
             else:
                 continue
@@ -116,7 +116,7 @@ def _options() -> argparse.Namespace:
     def words(text: str) -> list[str]:
         return [word for word in text.split(",") if word]
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tasks", default=list(TASKS), type=words, help="letters, by commas")
     parser.add_argument("--peers", default=list(PEERS), type=words, help=", ".join(PEERS))
     parser.add_argument("--repetitions", default=3, type=int)

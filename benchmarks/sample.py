@@ -24,6 +24,8 @@ from benchmarks.timed import ROOT
 from gymnast.metrics.store import MetricStore
 
 OURS = sys.executable
+TOO_LONG = 1200
+"""Seconds for any one sample."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CACHE = tempfile.TemporaryDirectory(prefix="gymnast-benchmarks-")
 """What peers compile: once per run of the benchmarks, since compiling is not timed."""
@@ -94,7 +96,11 @@ def whole(command: Sequence[str], threads: int = 1) -> Done:
     with tempfile.TemporaryDirectory() as place:
         surroundings = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
         surroundings |= {"PYTHONPATH": str(ROOT), "GYMNAST_RUNS": f"{place}/runs"}
-        done = subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True)
+        about: Any = {"cwd": place, "env": surroundings, "capture_output": True, "text": True}
+        try:
+            done = subprocess.run(command, timeout=TOO_LONG, **about)
+        except subprocess.TimeoutExpired:
+            raise Failed(shlex.join(command), f"no end after {TOO_LONG} s") from None
     if done.returncode:
         raise Failed(f"{shlex.join(command)} failed", done.stderr[-3000:])
     return Done(done.stdout, _children() - cpu, time.perf_counter() - began)

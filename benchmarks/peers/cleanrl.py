@@ -77,7 +77,7 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
                 loss = torch.max(
                     -advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)
                 ).mean()
-                loss = loss + 0.5 * 0.5 * ((value - targets[batch]) ** 2).mean()
+                loss = loss + 0.5 * ((value - targets[batch]) ** 2).mean()
                 loss = loss - task.entropy_coef * entropy.mean()
                 optimizer.zero_grad()
                 loss.backward()

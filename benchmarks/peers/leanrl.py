@@ -111,7 +111,7 @@ class Lean:
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         bounded = torch.minimum(torch.maximum(ratio, 1 - clip), 1 + clip)
         policy = torch.max(-advantage * ratio, -advantage * bounded).mean()
-        worth = 0.5 * ((value - target) ** 2).mean()
+        worth = ((value - target) ** 2).mean()
         return policy + 0.5 * worth - self.task.entropy_coef * entropy.mean()
 
     def _descend(self) -> None:

@@ -1,6 +1,7 @@
 """PufferLib's trainer; task f on its own CartPole in C, the others on Gymnasium's through its emulation.
 
-Its dashboard, checkpoints and sampling by priority are as it ships them; Adam, as everyone else.
+Its dashboard, checkpoints, sampling by priority and clipped value loss (which it halves itself) are
+as it ships them; Adam, as everyone else.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def settings(task: Task, env_steps: int) -> dict[str, Any]:
         "optimizer": "adam", "anneal_lr": task.decays, "precision": "float32",
         "total_timesteps": env_steps, "learning_rate": task.lr, "gamma": task.gamma,
         "gae_lambda": task.gae_lambda, "update_epochs": task.epochs, "clip_coef": task.clip,
-        "vf_coef": 0.5, "vf_clip_coef": 0.2, "max_grad_norm": 0.5, "ent_coef": task.entropy_coef,
+        "vf_coef": 1.0, "vf_clip_coef": 0.2, "max_grad_norm": 0.5, "ent_coef": task.entropy_coef,
         "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_eps": 1e-5, "data_dir": "experiments",
         "checkpoint_interval": 200, "batch_size": task.rollout, "minibatch_size": task.batch_size,
         "max_minibatch_size": task.batch_size, "bptt_horizon": task.n_steps, "compile": False,
