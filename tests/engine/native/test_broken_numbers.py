@@ -135,3 +135,11 @@ def test_the_norm_of_huge_gradients_does_not_overflow():
     gradient, told = huge.improve(PLAIN, lr=0.0, max_norm=0.5)
     assert np.isfinite(told.losses).all()
     assert np.linalg.norm(gradient.astype(np.float64)) == pytest.approx(0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(("obs", "other"), [("vector", np.float64), ("category", np.int32)])
+def test_numbers_of_another_type_are_refused_instead_of_misread(obs: str, other: type):
+    problem = Problem.of(obs, rows=4)
+    problem.policy.run_on("native")
+    with pytest.raises(ValueError, match=r"bytes a row, the network reads"):
+        problem.policy.inference.actor(problem.batch.features.astype(other))
