@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,36 @@ class Episode:
     truncated: bool
     numbers: dict[str, float]
     """The preset's own metrics, read from the last `info`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Episodes:
+    """Finished episodes, in the order in which they ended; arrays are [K]."""
+
+    raw_return: Array
+    length: Array
+    env: Array
+    seed: Array
+    truncated: Array
+    numbers: tuple[dict[str, float], ...] = ()
+    """Of each; empty where the preset has no metrics of its own."""
+
+    def __len__(self) -> int:
+        return len(self.seed)
+
+    def __iter__(self) -> Iterator[Episode]:
+        return iter(self.last(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Episodes) and list(self) == list(other)
+
+    def last(self, count: int) -> list[Episode]:
+        """The newest of them one by one."""
+        first = max(len(self) - count, 0)
+        columns = (self.raw_return, self.length, self.env, self.seed, self.truncated)
+        newest = [column[first:].tolist() for column in columns]
+        numbers = self.numbers[first:] or [{}] * (len(self) - first)
+        return list(map(Episode, *newest, numbers))
 
 
 @dataclass(frozen=True)
@@ -55,7 +86,7 @@ class Rollout:
     """Allowed actions, where the environment says."""
     memory: Array | None
     """Recurrent state before the first step, [N, ...]."""
-    episodes: tuple[Episode, ...]
+    episodes: Episodes
 
     @property
     def steps(self) -> int:

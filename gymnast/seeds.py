@@ -6,6 +6,7 @@ no generator state to save: whoever knows the counters draws the same numbers ag
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 
 import numpy as np
@@ -21,6 +22,18 @@ def stream(root: int, *path: Name) -> np.random.Generator:
 def episode_seed(root: int, *path: Name) -> int:
     """The seed of one episode, valid for `env.reset(seed=...)`: 0 <= seed < 2**31."""
     return int.from_bytes(_digest(root, path, 4)) >> 1
+
+
+def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
+    """`episode_seed` of that path and two more numbers, for many of these."""
+    beginning = blake2b(repr((root, *path))[:-1].encode(), digest_size=4)
+
+    def seed_of(env: int, number: int) -> int:
+        hashed = beginning.copy()
+        hashed.update(b", %d, %d)" % (env, number))
+        return int.from_bytes(hashed.digest()) >> 1
+
+    return seed_of
 
 
 def _digest(root: int, path: tuple[Name, ...], size: int) -> bytes:

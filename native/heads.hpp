@@ -1,12 +1,12 @@
 // From the actor's outputs to distributions, and back: one struct per kind of head.
 //
-// Each has the same five functions. For one row, `dist` being its parameters:
+// Each has the same functions. For one row, `dist` being its parameters [n_parameters]:
 //   parameters   from outputs (and mask): what policy/actions.py calls `parameters`
 //   sample       an action from noise
-//   logprob      of an action
-//   entropy, kl  of the distribution; from an older one
-//   slope        adds the derivatives of logprob, entropy and kl, each times its weight, to those
-//                of the outputs
+//   prepare      what the rest needs more than once goes to `ready` [n_parameters + n_outputs]
+//   logprob      of the action taken
+//   entropy, kl  of the distribution; from the older one that acted
+//   slope        the derivative by the outputs: of logprob, entropy and kl, each times its weight
 // The formulas and their derivation: docs/native-engine.md.
 #pragma once
 
@@ -66,52 +66,54 @@ struct Categorical {
     }
   }
 
-  static float logprob(const Head& h, const float* dist, const Row& row) {
+  // Log-probabilities, then probabilities.
+  static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
+    for (int g = 0, first = 0; g < h.n_groups; first += h.group[g++])
+      normalize(dist + first, h.group[g], ready + first, ready + h.n_outputs + first);
+  }
+
+  static float logprob(const Head& h, const float*, const float* ready, const Row& row) {
     float sum = 0;
-    for (int g = 0; g < h.n_groups; dist += h.group[g++])
-      sum += dist[row.chosen[g]] - log_total(dist, h.group[g]);
+    for (int g = 0, first = 0; g < h.n_groups; first += h.group[g++])
+      sum += ready[first + row.chosen[g]];
     return sum;
   }
 
-  static float entropy(const Head& h, const float* dist, const Row&) {
-    float sum = 0;
-    for (int g = 0; g < h.n_groups; dist += h.group[g++]) sum += of_group(dist, h.group[g]);
-    return sum;
+  static float entropy(const Head& h, const float*, const float* ready, const Row&) {
+    return of_options(ready, ready + h.n_outputs, h.n_outputs);
   }
 
-  static float kl(const Head& h, const float* dist, const Row& row) {
-    const float* old = row.old;
+  static float kl(const Head& h, const float*, const float* ready, const Row& row) {
     float sum = 0;
-    for (int g = 0; g < h.n_groups; dist += h.group[g], old += h.group[g], ++g) {
-      const int n = h.group[g];
-      const float now = log_total(dist, n), before = log_total(old, n);
-      for (int j = 0; j < n; ++j) {
-        const float was = old[j] - before;
-        sum += std::exp(was) * (was - (dist[j] - now));
+    for (int g = 0, first = 0; g < h.n_groups; first += h.group[g++]) {
+      const float before = log_total(row.old + first, h.group[g]);
+      for (int j = first; j < first + h.group[g]; ++j) {
+        const float was = row.old[j] - before;
+        sum += std::exp(was) * (was - ready[j]);
       }
     }
     return sum;
   }
 
-  static void slope(const Head& h, const float* dist, const Row& row, Weights w, float* out,
-                    float*) {
-    const float* old = row.old;
-    const std::uint8_t* mask = row.mask;
-    for (int g = 0; g < h.n_groups; ++g) {
+  static void slope(const Head& h, const float*, const float* ready, const Row& row, Weights w,
+                    float* out, float*) {
+    const float* p = ready + h.n_outputs;
+    for (int g = 0, first = 0; g < h.n_groups; first += h.group[g++]) {
       const int n = h.group[g];
-      const float total = log_total(dist, n);
-      const float spread = w.entropy != 0 ? of_group(dist, n) : 0;
-      const float before = w.kl != 0 ? log_total(old, n) : 0;
-      for (int j = 0; j < n; ++j) {
-        const float logp = dist[j] - total, p = std::exp(logp);
-        float d = w.logprob * ((row.chosen[g] == j ? 1.0f : 0.0f) - p);
-        if (w.entropy != 0) d -= w.entropy * p * (logp + spread);
-        if (w.kl != 0) d += w.kl * (p - std::exp(old[j] - before));
-        out[j] = mask && !mask[j] ? 0 : d;
+      for (int j = first; j < first + n; ++j) out[j] = -w.logprob * p[j];
+      out[first + row.chosen[g]] += w.logprob;
+      if (w.entropy != 0) {
+        const float spread = of_options(ready + first, p + first, n);
+        for (int j = first; j < first + n; ++j) out[j] -= w.entropy * p[j] * (ready[j] + spread);
       }
-      dist += n, out += n;
-      old = old ? old + n : nullptr, mask = mask ? mask + n : nullptr;
+      if (w.kl != 0) {
+        const float before = log_total(row.old + first, n);
+        for (int j = first; j < first + n; ++j)
+          out[j] += w.kl * (p[j] - std::exp(row.old[j] - before));
+      }
     }
+    if (row.mask)
+      for (int j = 0; j < h.n_outputs; ++j) out[j] = row.mask[j] ? out[j] : 0;
   }
 
  private:
@@ -120,16 +122,22 @@ struct Categorical {
     for (int j = 1; j < n; ++j) top = x[j] > top || x[j] != x[j] ? x[j] : top;
     return top;
   }
+  static void normalize(const float* x, int n, float* logp, float* p) {
+    const float top = highest(x, n);
+    float total = 0;
+    for (int j = 0; j < n; ++j) total += p[j] = std::exp(x[j] - top);
+    const float log_total = top + std::log(total), share = 1 / total;
+    for (int j = 0; j < n; ++j) logp[j] = x[j] - log_total, p[j] *= share;
+  }
   static float log_total(const float* x, int n) {
     const float top = highest(x, n);
     float total = 0;
     for (int j = 0; j < n; ++j) total += std::exp(x[j] - top);
     return top + std::log(total);
   }
-  static float of_group(const float* x, int n) {
-    const float total = log_total(x, n);
+  static float of_options(const float* logp, const float* p, int n) {
     float sum = 0;
-    for (int j = 0; j < n; ++j) sum -= std::exp(x[j] - total) * (x[j] - total);
+    for (int j = 0; j < n; ++j) sum -= p[j] * logp[j];
     return sum;
   }
 };
@@ -151,20 +159,27 @@ struct Bernoulli {
     for (int j = 0; j < h.n_outputs; ++j) chosen[j] = noise[j] < sigmoid(dist[j]);
   }
 
-  static float logprob(const Head& h, const float* dist, const Row& row) {
+  // Probabilities of on, and of off.
+  static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
+    for (int j = 0; j < h.n_outputs; ++j)
+      ready[j] = sigmoid(dist[j]), ready[h.n_outputs + j] = sigmoid(-dist[j]);
+  }
+
+  static float logprob(const Head& h, const float* dist, const float*, const Row& row) {
     float sum = 0;
     for (int j = 0; j < h.n_outputs; ++j) sum -= softplus(row.chosen[j] == 1 ? -dist[j] : dist[j]);
     return sum;
   }
 
-  static float entropy(const Head& h, const float* dist, const Row&) {
+  static float entropy(const Head& h, const float* dist, const float* ready, const Row&) {
+    const float *on = ready, *off = ready + h.n_outputs;
     float sum = 0;
     for (int j = 0; j < h.n_outputs; ++j)
-      sum += sigmoid(dist[j]) * softplus(-dist[j]) + sigmoid(-dist[j]) * softplus(dist[j]);
+      sum += on[j] * softplus(-dist[j]) + off[j] * softplus(dist[j]);
     return sum;
   }
 
-  static float kl(const Head& h, const float* dist, const Row& row) {
+  static float kl(const Head& h, const float* dist, const float*, const Row& row) {
     float sum = 0;
     for (int j = 0; j < h.n_outputs; ++j) {
       const float z = dist[j], was = row.old[j];
@@ -174,10 +189,10 @@ struct Bernoulli {
     return sum;
   }
 
-  static void slope(const Head& h, const float* dist, const Row& row, Weights w, float* out,
-                    float*) {
+  static void slope(const Head& h, const float* dist, const float* ready, const Row& row, Weights w,
+                    float* out, float*) {
     for (int j = 0; j < h.n_outputs; ++j) {
-      const float z = dist[j], on = sigmoid(z), off = sigmoid(-z);
+      const float z = dist[j], on = ready[j], off = ready[h.n_outputs + j];
       float d = w.logprob * (row.chosen[j] == 1 ? off : -on);
       if (w.entropy != 0) d -= w.entropy * z * on * off;
       if (w.kl != 0) d += w.kl * (on - sigmoid(row.old[j]));
@@ -201,38 +216,42 @@ struct Gaussian {
       amounts[j] = dist[j] + std::exp(dist[h.n_outputs + j]) * noise[j];
   }
 
-  static float logprob(const Head& h, const float* dist, const Row& row) {
+  // 1 / standard deviation.
+  static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
+    for (int j = 0; j < h.n_outputs; ++j) ready[j] = std::exp(-dist[h.n_outputs + j]);
+  }
+
+  static float logprob(const Head& h, const float* dist, const float* ready, const Row& row) {
     float sum = 0;
     for (int j = 0; j < h.n_outputs; ++j) {
-      const float log_std = dist[h.n_outputs + j];
-      const float z = (row.amounts[j] - dist[j]) * std::exp(-log_std);
-      sum += -0.5f * z * z - log_std - HALF_LOG_2PI;
+      const float z = (row.amounts[j] - dist[j]) * ready[j];
+      sum += -0.5f * z * z - dist[h.n_outputs + j] - HALF_LOG_2PI;
     }
     return sum;
   }
 
-  static float entropy(const Head& h, const float* dist, const Row&) {
+  static float entropy(const Head& h, const float* dist, const float*, const Row&) {
     float sum = 0;
     for (int j = 0; j < h.n_outputs; ++j) sum += dist[h.n_outputs + j] + 0.5f + HALF_LOG_2PI;
     return sum;
   }
 
-  static float kl(const Head& h, const float* dist, const Row& row) {
+  static float kl(const Head& h, const float* dist, const float* ready, const Row& row) {
     const int n = h.n_outputs;
     float sum = 0;
     for (int j = 0; j < n; ++j) {
       const float log_std = dist[n + j], was = row.old[n + j];
-      const float shift = (row.old[j] - dist[j]) * std::exp(-log_std);
+      const float shift = (row.old[j] - dist[j]) * ready[j];
       sum += log_std - was + 0.5f * (std::exp(2 * (was - log_std)) + shift * shift - 1);
     }
     return sum;
   }
 
-  static void slope(const Head& h, const float* dist, const Row& row, Weights w, float* out,
-                    float* d_log_std) {
+  static void slope(const Head& h, const float* dist, const float* ready, const Row& row, Weights w,
+                    float* out, float* d_log_std) {
     const int n = h.n_outputs;
     for (int j = 0; j < n; ++j) {
-      const float log_std = dist[n + j], inverse = std::exp(-log_std);
+      const float log_std = dist[n + j], inverse = ready[j];
       const float z = (row.amounts[j] - dist[j]) * inverse;
       float d = w.logprob * z * inverse, d_log = w.logprob * (z * z - 1) + w.entropy;
       if (w.kl != 0) {
@@ -248,24 +267,24 @@ struct Gaussian {
 
 // Normals squashed by tanh; actions are kept as they were before it.
 struct Squashed : Gaussian {
-  static float logprob(const Head& h, const float* dist, const Row& row) {
-    float sum = Gaussian::logprob(h, dist, row);
+  static float logprob(const Head& h, const float* dist, const float* ready, const Row& row) {
+    float sum = Gaussian::logprob(h, dist, ready, row);
     for (int j = 0; j < h.n_outputs; ++j) sum -= log_slope(row.amounts[j]);
     return sum;
   }
 
   // The normals' own, plus the mean of ln(1 - tanh^2) under them, by quadrature.
-  static float entropy(const Head& h, const float* dist, const Row& row) {
-    float sum = Gaussian::entropy(h, dist, row);
+  static float entropy(const Head& h, const float* dist, const float* ready, const Row& row) {
+    float sum = Gaussian::entropy(h, dist, ready, row);
     for (int j = 0; j < h.n_outputs; ++j)
       for (int q = 0; q < h.n_nodes; ++q)
         sum += h.node_weight[q] * log_slope(dist[j] + std::exp(dist[h.n_outputs + j]) * h.node[q]);
     return sum;
   }
 
-  static void slope(const Head& h, const float* dist, const Row& row, Weights w, float* out,
-                    float* d_log_std) {
-    Gaussian::slope(h, dist, row, w, out, d_log_std);
+  static void slope(const Head& h, const float* dist, const float* ready, const Row& row, Weights w,
+                    float* out, float* d_log_std) {
+    Gaussian::slope(h, dist, ready, row, w, out, d_log_std);
     if (w.entropy == 0) return;
     for (int j = 0; j < h.n_outputs; ++j) {
       const float std = std::exp(dist[h.n_outputs + j]);

@@ -116,6 +116,7 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
   with_head(head.kind, [&](auto kind) {
     using H = decltype(kind);
     const int n = H::n_parameters(head);
+    float* ready = arena.floats(3 * head.n_outputs);
     for (std::int64_t at = 0; at < count; at += BLOCK) {
       const Rows rows{features, bytes, nullptr, at, int(smaller(count - at, std::int64_t(BLOCK)))};
       const float* hidden = run_shared(net, packed, parameters, rows, trails);
@@ -129,7 +130,8 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
         H::parameters(head, y + i * ld, row, d);
         H::sample(head, d, noise + r * n_chosen, const_cast<std::int64_t*>(row.chosen),
                   const_cast<float*>(row.amounts));
-        logprob[r] = H::logprob(head, d, row);
+        H::prepare(head, d, row, ready);
+        logprob[r] = H::logprob(head, d, ready, row);
       }
     }
   });
@@ -167,7 +169,7 @@ inline Row row_of(const Batch& b, const Head& h, const float* parameters, int n_
 // The policy's part of the loss over a block, and its derivative by the outputs.
 template <class H>
 inline void policy_loss(const StepTask& task, const Rows& rows, const float* out, int ld,
-                        float* d_out, float* d_log_std, float* dist, Sums& sums) {
+                        float* d_out, float* d_log_std, float* dist, float* ready, Sums& sums) {
   const Objective& o = *task.objective;
   const Batch& b = *task.batch;
   const Head& head = task.net->head;
@@ -176,7 +178,8 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
     const std::int64_t r = rows.row(i);
     const Row row = row_of(b, head, task.parameters, H::n_parameters(head), r);
     H::parameters(head, out + i * ld, row, dist);
-    const float logprob = H::logprob(head, dist, row);
+    H::prepare(head, dist, row, ready);
+    const float logprob = H::logprob(head, dist, ready, row);
     const float advantage = (b.advantage[r] - task.shift) * task.scale;
     Weights w{-share * advantage, -share * o.entropy_coef, share * o.kl_coef};
     if (o.clipped) {
@@ -188,9 +191,9 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
     } else {
       sums.policy -= logprob * advantage;
     }
-    if (o.entropy_coef != 0) sums.entropy += H::entropy(head, dist, row);
-    if (o.kl_coef != 0) sums.kl += H::kl(head, dist, row);
-    H::slope(head, dist, row, w, d_out + i * ld, d_log_std);
+    if (o.entropy_coef != 0) sums.entropy += H::entropy(head, dist, ready, row);
+    if (o.kl_coef != 0) sums.kl += H::kl(head, dist, ready, row);
+    H::slope(head, dist, ready, row, w, d_out + i * ld, d_log_std);
   }
 }
 
@@ -240,6 +243,7 @@ void step_shard(void* context, int s) {
   Trails trails = room_for(arena, net);
   const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
   float* dist = arena.floats(2 * net.head.n_outputs);
+  float* ready = arena.floats(3 * net.head.n_outputs);
   float* gradient = task.gradient + std::int64_t(s) * net.size;
   std::memset(gradient, 0, net.size * 4);
   float* d_log_std = net.head.log_std == NONE ? nullptr : gradient + net.head.log_std;
@@ -256,7 +260,7 @@ void step_shard(void* context, int s) {
     const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
     float* d_out = arena.zeros(std::int64_t(rows.count) * ld_actor);
     with_head(net.head.kind, [&](auto kind) {
-      policy_loss<decltype(kind)>(task, rows, out, ld_actor, d_out, d_log_std, dist, sums);
+      policy_loss<decltype(kind)>(task, rows, out, ld_actor, d_out, d_log_std, dist, ready, sums);
     });
     float* d_hidden = backward(arena, net.actor, task.packed->actor, rows, hidden, trails.actor,
                                d_out, gradient);
@@ -385,6 +389,7 @@ void shift_shard(void* context, int s) {
   const Arena::Mark mark = arena.mark();
   Trails trails = room_for(arena, net);
   float* dist = arena.floats(2 * net.head.n_outputs);
+  float* ready = arena.floats(3 * net.head.n_outputs);
   Shift sum{0, 0, 0, -HUGE_VAL, 0};
   const std::int64_t end = smaller(b.rows, std::int64_t(s + 1) * SHARD);
   const int ld = width_of(net.actor);
@@ -397,9 +402,10 @@ void shift_shard(void* context, int s) {
       for (int i = 0; i < rows.count; ++i) {
         const Row row = row_of(b, net.head, task.parameters, H::n_parameters(net.head), at + i);
         H::parameters(net.head, y + i * ld, row, dist);
-        const double ratio = std::exp(H::logprob(net.head, dist, row) - b.logprob[at + i]);
-        sum.kl += H::kl(net.head, dist, row);
-        sum.entropy += H::entropy(net.head, dist, row);
+        H::prepare(net.head, dist, row, ready);
+        const double ratio = std::exp(H::logprob(net.head, dist, ready, row) - b.logprob[at + i]);
+        sum.kl += H::kl(net.head, dist, ready, row);
+        sum.entropy += H::entropy(net.head, dist, ready, row);
         sum.ratio_mean += ratio;
         if (!(ratio <= sum.ratio_max)) sum.ratio_max = ratio;
         sum.clip_fraction += std::fabs(ratio - 1) > task.clip;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 
 import click
@@ -97,6 +98,8 @@ def cli() -> None:
 
 
 def main() -> None:
+    # threads of NumPy's that nobody asked for: each costs time at the start; `threads:` adds them
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = cli.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

@@ -86,12 +86,15 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 
         return be_job(target, options, runs_dir)
 
+    if options["detach"] or options["seeds"] is not None:
+        from gymnast.cli import launching
+
+        if options["detach"]:
+            return launching.detach(target, options, runs_dir, as_json=as_json)
+        return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
+
     from gymnast.cli import training
 
-    if options["detach"]:
-        return training.detach(target, options, runs_dir, as_json=as_json)
-    if options["seeds"] is not None:
-        return training.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
     show = "nothing" if as_json else "ending" if quiet else "everything"
     result = training.train_as_asked(target, options, runs_dir, show=show)
     if as_json:

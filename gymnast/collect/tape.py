@@ -2,180 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
+from gymnast.collect.ends import Ends, EndsNoted
+from gymnast.collect.running import Columns, RunningEpisodes
+from gymnast.policy.actions import AnyHead
 from gymnast.policy.policy import Policy
-from gymnast.rollout import Episode, Rollout
-from gymnast.runs.trace import Trace
+from gymnast.policy.spaces import Choice
+from gymnast.rollout import Rollout
 
 Array = np.ndarray
-Columns = dict[str, Array]
-
-
-@dataclass(frozen=True)
-class End:
-    """An episode that ended on the tape, at step t of a copy."""
-
-    begins: int
-    """Its first step here; 0 also for one that came from an earlier tape."""
-    t: int
-    env: int
-    final_obs: Array
-    terminated: bool
-    episode: Episode
 
 
 class Tape:
-    def __init__(self, obs: Array, capacity: int) -> None:
-        """`obs`: what all copies show now, [N, ...]. The tape grows beyond its capacity if it must."""
-        n = len(obs)
+    def __init__(
+        self, obs: Array, head: AnyHead, capacity: int, start: Array, running: RunningEpisodes
+    ) -> None:
+        """`obs`: what all copies show now, [N, ...]; `start`: whether that opens an episode. The
+        tape grows beyond its capacity if it must."""
+        self.head, n = head, len(obs)
         self.length = 0
         self.taken = 0
         """Steps of single copies so far, learned from or not."""
-        self.first = np.zeros(n, dtype=np.int64)
-        """Where on the tape each copy's running episode begins."""
-        self.ends: list[End] = []
+        self.ends = EndsNoted(obs, running)
         self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
-        self.reward = np.zeros((capacity, n))
-        self.terminated, self.done, self.start, self.valid = (
-            np.zeros((capacity, n), dtype=bool) for _ in range(4)
-        )
-        self.action: list[Array] = []
-        self.env_action: list[Array] = []
-        self.dist: list[Array] = []
-        self.mask: list[Array | None] = []
+        self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
+        self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
+        self.logprob = np.empty((capacity, n), np.float32)
+        self.reward = np.empty((capacity, n))
+        self.valid = np.ones((capacity, n), dtype=bool)
+        self.terminated, self.done = (np.zeros((capacity, n), dtype=bool) for _ in range(2))
+        self.start = np.zeros((capacity + 1, n), dtype=bool)
+        self.start[0] = start
+        self.mask: Array | None = None
+        """Once an environment has said what it allows."""
+        self._given: Array | None = None
+        self._given_as_chosen = isinstance(head.space, Choice) and head.space.first == 0
 
     def make_room(self) -> None:
         if self.length == len(self.reward):
-            for name in ("obs", "reward", "terminated", "done", "start", "valid"):
+            for name in _GROWING:
                 column = getattr(self, name)
-                setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
+                if column is not None:
+                    more = np.full_like(column, name in ("valid", "mask"))
+                    setattr(self, name, np.concatenate([column, more]))
 
-    def drop(self, env: int) -> None:
-        """The step being played broke this copy: its episode, as far as it is here, never was."""
+    def allow(self, allowed: Array | None) -> Array | None:
+        """Note which actions the copies allow in this step; the row that says so."""
+        if allowed is None:
+            return None
+        if self.mask is None:
+            self.mask = np.ones((len(self.reward), *allowed.shape), dtype=bool)
+        self.mask[self.length] = allowed
+        return self.mask[self.length]
+
+    def for_env(self, action: Array) -> Array:
+        """This step's actions as the environments take them."""
+        if self._given_as_chosen:
+            return action
+        given = self.head.for_env(action)
+        if self._given is None:
+            self._given = np.empty((len(self.reward), *given.shape), given.dtype)
+        self._given[self.length] = given
+        return given
+
+    def drop(self, env: int, episode_steps: int) -> None:
+        """The step being played broke this copy: its episode, of so many steps before, never was."""
         t = self.length
-        self.valid[self.first[env] : t + 1, env] = False
+        self.valid[max(t - episode_steps, 0) : t + 1, env] = False
         self.reward[t, env] = 0.0
-        self.terminated[t, env] = self.done[t, env] = True
+        self.terminated[t, env] = self.done[t, env] = self.start[t + 1, env] = True
 
-    def columns(self, policy: Policy) -> Columns:
+    def columns(self, policy: Policy, ends: Ends) -> Columns:
         """Everything but the observation that comes after the last step, with what the critic says
         of each state and of each true successor."""
         steps = self.length
-        action, dist = np.stack(self.action), np.stack(self.dist)
-        value, next_value = _values(policy, self.obs[: steps + 1], self.ends)
-        flags = {name: getattr(self, name)[:steps] for name in _FLAGS}
-        columns = {
-            "obs": self.obs[:steps],
-            "action": action,
-            "env_action": np.stack(self.env_action),
-            "dist": dist,
-            "logprob": policy.head.logprob(dist, action),
-            "value": value,
-            "next_value": next_value,
-            "reward": self.reward[:steps],
-            **flags,
-        }
-        given = next((mask for mask in self.mask if mask is not None), None)
-        if given is not None:
-            every = np.ones_like(given)
-            columns["mask"] = np.stack([every if m is None else m for m in self.mask])
-        return columns
+        value, next_value = _values(policy, self.obs[: steps + 1], ends)
+        own = {name: getattr(self, name)[:steps] for name in _OWN}
+        given = own["action"] if self._given is None else self._given[:steps]
+        columns = own | {"env_action": given, "value": value, "next_value": next_value}
+        return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
 
-    def as_rollout(self, columns: Mapping[str, Array]) -> Rollout:
+    def as_rollout(self, columns: Mapping[str, Array], ends: Ends) -> Rollout:
         """All of the tape."""
-        cut = [(end.t, end.env, end.final_obs) for end in self.ends if not end.terminated]
-        episodes = tuple(end.episode for end in self.ends)
-        return _rollout(columns, self.obs[self.length], cut, episodes)
+        return rollout_of(columns, self.obs[self.length], ends)
 
 
-@dataclass(frozen=True)
-class WholeEpisode:
-    end: End
-    columns: Columns
-    """[length, ...]"""
-
-    def trace(self, version: int, *, keep_obs: bool) -> Trace:
-        """To be stored; `version`: env steps its policy had learned from."""
-        end, columns = self.end, self.columns
-        seen = np.concatenate([columns["obs"], end.final_obs[None]]) if keep_obs else None
-        return Trace(
-            seed=end.episode.seed,
-            env=end.env,
-            action=columns["env_action"],
-            reward=columns["reward"],
-            value=columns["value"],
-            dist=columns["dist"],
-            obs=seen,
-            terminated=end.terminated,
-            truncated=end.episode.truncated,
-            raw_return=end.episode.raw_return,
-            version=version,
-        )
-
-
-def of_whole_episodes(episodes: Sequence[WholeEpisode], columns: Mapping[str, Array]) -> Rollout:
-    """A rollout of finished episodes only: those of a copy follow each other in its column, and what
-    the shorter columns lack is not valid. `columns` tells kinds and shapes."""
-    n = columns["reward"].shape[1]
-    used = [0] * n
-    places = []
-    for whole in episodes:
-        env = whole.end.env
-        places.append(slice(used[env], used[env] + len(whole.columns["reward"])))
-        used[env] = places[-1].stop
-    padded = {
-        name: np.zeros((max([*used, 1]), n, *column.shape[2:]), column.dtype)
-        for name, column in columns.items()
-    }
-    cut = []
-    for whole, place in zip(episodes, places, strict=True):
-        env = whole.end.env
-        for name, column in whole.columns.items():
-            padded[name][place, env] = column
-        if not whole.end.terminated:
-            cut.append((place.stop - 1, env, whole.end.final_obs))
-    if "mask" in padded:
-        padded["mask"][~padded["valid"]] = True
-    finished = tuple(whole.end.episode for whole in episodes)
-    return _rollout(padded, padded["obs"][-1], cut, finished)
-
-
-_FLAGS = ("terminated", "done", "start", "valid")
-
-
-def _rollout(
-    columns: Mapping[str, Array],
-    last_obs: Array,
-    cut: Sequence[tuple[int, int, Array]],
-    episodes: tuple[Episode, ...],
-) -> Rollout:
+def rollout_of(columns: Mapping[str, Array], last_obs: Array, ends: Ends) -> Rollout:
     given = {name: column for name, column in columns.items() if name != "env_action"}
+    cut_at, cut_obs = ends.cut()
     return Rollout(
         **{"mask": None, **given},  # type: ignore[arg-type]
         last_obs=last_obs,
-        cut_obs=np.array([obs for _, _, obs in cut], last_obs.dtype).reshape(
-            -1, *last_obs.shape[1:]
-        ),
-        cut_at=(
-            np.array([t for t, _, _ in cut], dtype=np.int64),
-            np.array([env for _, env, _ in cut], dtype=np.int64),
-        ),
+        cut_obs=cut_obs,
+        cut_at=cut_at,
         memory=None,
-        episodes=episodes,
+        episodes=ends.episodes,
     )
 
 
-def _values(policy: Policy, obs: Array, ends: Sequence[End]) -> tuple[Array, Array]:
+_OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
+_GROWING = (*_OWN, "mask", "_given")
+
+
+def _values(policy: Policy, obs: Array, ends: Ends) -> tuple[Array, Array]:
     """V of every observation [T, N], and of every true successor, in two calls of the critic."""
     steps, n = obs.shape[0] - 1, obs.shape[1]
     value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
     next_value = value[1:].copy()
-    cut = [end for end in ends if not end.terminated]
-    if cut:
-        final = policy.value(np.stack([end.final_obs for end in cut]))
-        next_value[[end.t for end in cut], [end.env for end in cut]] = final
+    cut_at, cut_obs = ends.cut()
+    if len(cut_obs):
+        next_value[cut_at] = policy.value(cut_obs)
     return value[:-1], next_value

@@ -14,19 +14,21 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.running import RunningEpisodes
-from gymnast.collect.tape import Columns, End, Tape, WholeEpisode, of_whole_episodes
+from gymnast.collect.tape import Tape
+from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
-from gymnast.envs.backend import Backend, Fault, Step, refuse
+from gymnast.envs.backend import Backend, Fault, Step, any_of, refuse
 from gymnast.errors import EnvError
 from gymnast.policy.policy import Policy
-from gymnast.rollout import Episode, Rollout
+from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed, stream
+from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
 ROLE = "agent"
 _ROOM = 256
 """Vector steps that a rollout of unknown length begins with."""
+_NOBODY = np.zeros(0, dtype=np.int64)
 
 
 @dataclass
@@ -67,7 +69,9 @@ class VectorCollector:
         self.most_faults = max_faults if on_fault == "restart" else 1
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
-        self._in_a_row = [0] * envs.n_envs
+        """What each copy shows now opens an episode."""
+        self._seed_of = episode_seeds(seed, "episode", ROLE)
+        self._in_a_row = np.zeros(envs.n_envs, dtype=np.int64)
         """Faults of each copy since it last finished an episode."""
         self._faults: list[Fault] = []
         self._failed: Fault | None = None
@@ -78,7 +82,7 @@ class VectorCollector:
 
     def begin(self) -> None:
         """First episode of every copy."""
-        self._reset(list(range(self.envs.n_envs)))
+        self._reset(np.arange(self.envs.n_envs))
         if self._failed is not None:
             refuse(self.envs.name, [self._failed])
 
@@ -94,20 +98,25 @@ class VectorCollector:
         policy, began = lineup[ROLE], time.perf_counter()
         self._faults = []
         tape, env_seconds, complete = self._play(policy, span, clock, give_up)
-        columns = tape.columns(policy)
-        kept = _WHOLE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
-        whole = self._cut({name: columns[name] for name in kept if name in columns}, tape)
-        rollout = of_whole_episodes(whole, columns) if span.episodes else tape.as_rollout(columns)
+        ends = tape.ends.all()
+        columns = tape.columns(policy, ends)
+        names = _WHOLE if span.episodes else (*_TRACED, *(("obs",) if self.keep_obs else ()))
+        kept = {name: columns[name] for name in names if name in columns}
+        traced = [k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.traced(seed)]
+        wanted = range(len(ends.t)) if span.episodes else traced
+        whole = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
+        self.running.go_on(kept, tape.length)
+        if span.episodes:
+            rollout = of_whole_episodes(ends, list(whole.values()), columns)
+        else:
+            rollout = tape.as_rollout(columns, ends)
+        more = {"version": clock.env_steps, "keep_obs": self.keep_obs}
         return Collected(
             {ROLE: rollout},
             steps=tape.taken,
             vec_steps=tape.length,
             complete=complete,
-            traces=[
-                episode.trace(clock.env_steps, keep_obs=self.keep_obs)
-                for episode in whole
-                if self.traced(episode.end.episode.seed)
-            ],
+            traces=[trace_of(ends, k, whole[k], **more) for k in traced],
             faults=self._faults,
             failed=self._failed,
             env_seconds=env_seconds,
@@ -117,7 +126,8 @@ class VectorCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        return {"obs": self.envs.obs.copy(), "start": self.start.copy(), **self.running.state()}
+        running = self.running.state(past=self.envs.restore != "none")
+        return {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
 
     def load(self, arrays: dict[str, Array]) -> list[int]:
         """Restore the running episodes by replaying them; the copies where that failed begin a new
@@ -125,10 +135,8 @@ class VectorCollector:
         self.running.load(arrays)
         self.start = arrays["start"].astype(bool)
         failed = [env for env in range(self.envs.n_envs) if not self._replay(env, arrays["obs"])]
-        for env in failed:
-            self.running.finish(env, {})
-            self.start[env] = True
-        self._reset(failed)
+        self.start[failed] = True
+        self._reset(np.array(failed, dtype=np.int64))
         if self._failed is not None:
             refuse(self.envs.name, [self._failed])
         return failed
@@ -143,92 +151,101 @@ class VectorCollector:
     ) -> tuple[Tape, float, bool]:
         """The vector steps of one rollout, how long the environments took for them, and whether
         every copy has its share."""
-        envs, running, n = self.envs, self.running, self.envs.n_envs
+        envs, head, n = self.envs, policy.head, self.envs.n_envs
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
-        noise = None if span.episodes else policy.head.noise(draws, (span.steps or 1, n))
-        tape = Tape(envs.obs, _ROOM if span.episodes else span.steps or 1)
+        noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
+        capacity = _ROOM if span.episodes else span.steps or 1
+        tape = Tape(envs.obs, head, capacity, self.start, self.running)
         left = np.full(n, span.episodes or 1)
-        playing, copies, seconds = left > 0, None, 0.0
+        copies, seconds = None, 0.0
         while (span.steps is None or tape.length < span.steps) and self._failed is None:
             if span.episodes:
-                playing = left > 0
-                copies = np.flatnonzero(playing).tolist()
+                copies = np.flatnonzero(left > 0).tolist()
                 if not copies or (tape.length and give_up()):
                     break
-            tape.make_room()
+                tape.make_room()
             t = tape.length
-            tape.obs[t], tape.start[t] = envs.obs, self.start
-            mask = None if envs.mask is None else envs.mask.copy()
-            drawn = policy.head.noise(draws, (n,)) if noise is None else noise[t]
-            action, dist = policy.act(tape.obs[t], drawn, mask)
-            env_action = policy.head.for_env(action)
+            shown, action = tape.obs[t], tape.action[t]
+            shown[...] = envs.obs
+            drawn = head.noise(draws, (n,)) if noise is None else noise[t]
+            rows = action, tape.dist[t], tape.logprob[t]
+            policy.act_into(shown, drawn, tape.allow(envs.mask), *rows)
+            given = tape.for_env(action)
             before = time.perf_counter()
-            step = envs.step(env_action, copies)
-            self._record(tape, step, playing)
-            running.raw_return += tape.reward[t]
-            running.length += tape.valid[t]
-            ended = self._finish(tape, step)
+            ended = self._record(tape, envs.step(given, copies), copies)
+            seconds += time.perf_counter() - before
             if span.episodes:
                 left[ended] -= 1
-            seconds += time.perf_counter() - before
-            tape.action.append(action)
-            tape.env_action.append(env_action)
-            tape.dist.append(dist)
-            tape.mask.append(mask)
         tape.obs[tape.length] = envs.obs
+        self.start = tape.start[tape.length].copy()
         return tape, seconds, not span.episodes or not (left > 0).any()
 
-    def _record(self, tape: Tape, step: Step, playing: Array) -> None:
-        t = tape.length
-        real = playing if step.stepped is None else playing & step.stepped
-        tape.valid[t] = real
-        tape.reward[t], tape.terminated[t] = step.reward, step.terminated
-        np.logical_or(step.terminated, step.truncated, out=tape.done[t])
-        self.start = tape.done[t].copy()
-        taken = int(np.count_nonzero(real))
-        tape.taken += taken
-        if taken < len(real):
-            idle = ~real
-            tape.reward[t, idle] = 0.0
-            tape.terminated[t, idle] = tape.done[t, idle] = False
-            # a copy whose reset took a step opens its episode now; one that waits still does
-            self.start = np.where(playing, tape.done[t] | idle, tape.start[t])
-            only_reset = playing & idle
-            only_reset[[fault.copy for fault in step.faults]] = (
-                False  # dropped from where they began
-            )
-            tape.first[only_reset] = t + 1
-
-    def _finish(self, tape: Tape, step: Step) -> list[int]:
-        """Close the episodes that this step ended or broke, begin others; copies that ended one."""
-        t, broken = tape.length, set[int]()
-        for fault in step.faults:
-            if fault.copy not in broken:
-                broken.add(fault.copy)
-                tape.drop(fault.copy)
-                self.running.finish(fault.copy, {})
-                self.start[fault.copy] = True
-        again = self._note(step.faults) if step.faults else []
-        ended: list[int] = []
-        if tape.done[t].any():
-            ended = [env for env in np.flatnonzero(tape.done[t]).tolist() if env not in broken]
-            for env in ended:
-                tape.ends.append(self._ended(tape, env, step))
-                self._in_a_row[env] = 0
-            self._reset([*ended, *again])
-            tape.first[[*ended, *broken]] = t + 1
+    def _record(self, tape: Tape, step: Step, copies: Sequence[int] | None) -> Array:
+        """Write down what a step did; the copies that ended an episode. The rest is rare."""
+        t, running = tape.length, self.running
+        tape.reward[t] = step.reward
+        if copies is not None or step.stepped is not None or step.faults:
+            return self._record_unevenly(tape, step, copies)
+        tape.taken += len(step.reward)
+        running.raw_return += step.reward
+        running.length += 1
         tape.length += 1
+        if not (any_of(step.terminated) or any_of(step.truncated)):
+            return _NOBODY
+        tape.terminated[t] = step.terminated
+        over = np.logical_or(step.terminated, step.truncated, out=tape.done[t])
+        tape.start[t + 1] = over
+        (ended,) = over.nonzero()
+        self._end(tape, t, ended, step)
+        self._reset(ended)
         return ended
 
-    def _reset(self, copies: Sequence[int]) -> None:
+    def _record_unevenly(self, tape: Tape, step: Step, copies: Sequence[int] | None) -> Array:
+        """The same where some copies did not step, or broke."""
+        t, running, n = tape.length, self.running, self.envs.n_envs
+        playing = np.ones(n, dtype=bool)
+        if copies is not None:
+            playing[:] = False
+            playing[copies] = True
+        real = playing if step.stepped is None else playing & step.stepped
+        idle = ~real
+        tape.valid[t] = real
+        tape.taken += int(np.count_nonzero(real))
+        tape.reward[t, idle] = 0.0
+        tape.terminated[t] = step.terminated & real
+        over = tape.done[t] = (step.terminated | step.truncated) & real
+        # a copy whose reset took a step opens its episode now; one that waits still does
+        tape.start[t + 1] = np.where(playing, over | idle, tape.start[t])
+        running.raw_return += tape.reward[t]
+        again: list[int] = []
+        if step.faults:
+            broken = list(dict.fromkeys(fault.copy for fault in step.faults))
+            for copy in broken:
+                tape.drop(copy, int(running.length[copy]))
+            again = self._note(step.faults)
+            over[broken] = real[broken] = False
+            running.forget(broken)
+        running.length += real
+        tape.length += 1
+        (ended,) = over.nonzero()
+        if len(ended):
+            self._end(tape, t, ended, step)
+        self._reset(np.array([*ended, *again], dtype=np.int64) if again else ended)
+        return ended
+
+    def _end(self, tape: Tape, t: int, ended: Array, step: Step) -> None:
+        told = [self._numbers_in(step.infos[env]) for env in ended] if self.numbers else ()
+        tape.ends.note(t, ended, step.terminated, step.obs, told)
+        self._in_a_row[ended] = 0
+
+    def _reset(self, copies: Array) -> None:
         """A new episode in each of these. One that cannot begin is tried again, up to the limit."""
         while len(copies):
-            seeds = []
-            for env in copies:
-                number = int(self.running.number[env])
-                seeds.append(episode_seed(self.seed, "episode", ROLE, env, number))
-                self.running.begin(env, seeds[-1])
-            copies = self._note(self.envs.reset(copies, seeds))
+            named = copies.tolist()
+            seeds = list(map(self._seed_of, named, self.running.number[copies].tolist()))
+            self.running.begin(copies, seeds)
+            faults = self.envs.reset(named, seeds)
+            copies = np.array(self._note(faults), dtype=np.int64) if faults else _NOBODY
 
     def _note(self, faults: Sequence[Fault]) -> list[int]:
         """Keep count; the copies that may try again."""
@@ -255,22 +272,7 @@ class VectorCollector:
                 return False
         return np.array_equal(self.envs.obs[env], shown[env])
 
-    # ---- episodes ----------------------------------------------------------------------------
-
-    def _ended(self, tape: Tape, env: int, step: Step) -> End:
-        running, terminated = self.running, bool(step.terminated[env])
-        episode = Episode(
-            raw_return=float(running.raw_return[env]),
-            length=int(running.length[env]),
-            env=env,
-            seed=int(running.seed[env]),
-            truncated=not terminated,
-            numbers=self._numbers_in(step.infos[env]),
-        )
-        begins = int(tape.first[env])
-        return End(begins, tape.length, env, step.obs[env].copy(), terminated, episode)
-
-    def _numbers_in(self, info: dict[str, Any]) -> dict[str, float]:
+    def _numbers_in(self, info: Mapping[str, Any]) -> dict[str, float]:
         found: dict[str, float] = {}
         for metric, key in self.numbers.items():
             if key in info:
@@ -280,17 +282,6 @@ class VectorCollector:
                     what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
                     raise EnvError(what, at=self.envs.name) from None
         return found
-
-    def _cut(self, columns: Columns, tape: Tape) -> list[WholeEpisode]:
-        """Divide the tape into episodes: those that ended, whole; the pieces of the others are kept."""
-        whole: list[WholeEpisode] = []
-        for end in tape.ends:
-            piece = {k: c[end.begins : end.t + 1, end.env] for k, c in columns.items()}
-            whole.append(WholeEpisode(end, self.running.finish(end.env, piece)))
-        for env, first in enumerate(tape.first):
-            if tape.valid[first : tape.length, env].any():
-                self.running.go_on(env, {k: c[first:, env] for k, c in columns.items()})
-        return whole
 
 
 _TRACED = ("env_action", "reward", "value", "dist")

@@ -24,6 +24,10 @@ from gymnast.config.sections.transaction import TransactionConfig
 Algo = TypeVar("Algo", bound=AlgoSection)
 
 
+UNSET: Any = {}
+"""A section of which nothing is set: its defaults, which are checked with the rest of the config."""
+
+
 class Config(Section, Generic[Algo]):
     seed: Whole = 0
     """Root of every random stream of the run."""
@@ -38,24 +42,29 @@ class Config(Section, Generic[Algo]):
     """Which environment."""
     algo: Algo
     """How it learns."""
-    policy: PolicyConfig = PolicyConfig()
+    policy: PolicyConfig = UNSET
     """The network."""
-    normalize: NormalizeConfig = NormalizeConfig()
+    normalize: NormalizeConfig = UNSET
     """Scaling of what the learner sees."""
-    eval: EvalConfig = EvalConfig()
+    eval: EvalConfig = UNSET
     """When and how it is scored."""
-    stop: StopConfig = StopConfig()
+    stop: StopConfig = UNSET
     """When training ends."""
-    checkpoint: CheckpointConfig = CheckpointConfig()
+    checkpoint: CheckpointConfig = UNSET
     """What is saved."""
-    traces: TracesConfig = TracesConfig()
+    traces: TracesConfig = UNSET
     """Which episodes are stored."""
-    transaction: TransactionConfig = TransactionConfig()
+    transaction: TransactionConfig = UNSET
     """When an update is undone."""
-    facts: Facts = Facts()
+    facts: Facts = UNSET
     """What the environment declares about itself."""
     metrics: dict[str, MetricConfig] = {}
     """Numbers of the user's own."""
+
+    @classmethod
+    def model_rebuild(cls, **more: Any) -> bool | None:
+        """Validation is built for the config of an algorithm, never for `Config` at large."""
+        return None if cls is Config else super().model_rebuild(**more)
 
     @model_validator(mode="after")
     def _agree(self) -> Config[Algo]:

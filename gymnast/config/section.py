@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from dataclasses import dataclass
+from functools import cache
+from inspect import cleandoc
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
@@ -17,9 +23,33 @@ class Section(BaseModel):
         frozen=True,
         extra="forbid",
         validate_default=True,
-        use_attribute_docstrings=True,
+        defer_build=True,  # of each algorithm's config only the one in use is ever needed
         ser_json_inf_nan="constants",  # an infinite bound is not an empty one
     )
+
+    @classmethod
+    def docs(cls) -> dict[str, str]:
+        """Field -> the docstring below it; read from the source when asked, which few commands do."""
+        found: dict[str, str] = {}
+        for section in reversed(cls.__mro__):
+            if issubclass(section, Section):
+                found |= _docs(section)
+        return found
+
+
+@cache
+def _docs(section: type[Section]) -> dict[str, str]:
+    """Of the fields that this class itself declares."""
+    tree = ast.parse(Path(sys.modules[section.__module__].__file__ or "").read_text())
+    declared = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == section.__name__)
+    lines = (pair for declaration in declared for pair in pairwise(declaration.body))
+    return {
+        field.target.id: cleandoc(doc.value.value)
+        for field, doc in lines
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant)
+        if isinstance(doc.value.value, str)
+    }
 
 
 @dataclass(frozen=True)

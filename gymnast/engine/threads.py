@@ -8,12 +8,15 @@ import sys
 
 from threadpoolctl import threadpool_limits
 
+from gymnast.compiled import kernels
 from gymnast.errors import ConfigError
 
 
 def fix_threads(count: int) -> None:
     """For every numerical library that is loaded by now."""
     threadpool_limits(count)
+    if (native := kernels()) is not None:
+        native.set_threads(count)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(count)
 

@@ -37,7 +37,7 @@ class Fault:
     """It only happened to be beside the copy that broke."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Step:
     """One step of every copy, [N, ...]. The arrays are the backend's own: copy what you keep."""
 
@@ -82,6 +82,11 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def any_of(flags: Array) -> bool:
+    """`flags.any()`, in a tenth of the time where they are few."""
+    return 1 in flags.tobytes()
 
 
 def refuse(name: str, faults: Sequence[Fault], fix: str = "mend the environment") -> None:

@@ -12,9 +12,10 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.envs.backend import Fault, Step
+from gymnast.envs.bare import bare
 from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
-from gymnast.policy.spaces import Choice
+from gymnast.policy.spaces import Vector
 
 Array = np.ndarray
 
@@ -32,23 +33,37 @@ class InProcess:
     ) -> None:
         """`masked`: use `info["action_mask"]` where the environment gives one."""
         self.name, self.n_envs, self._make, self._masked = name, n_envs, make, masked
-        self.envs = [make() for _ in range(n_envs)]
-        seen, taken = self.envs[0].observation_space, self.envs[0].action_space
+        made = [make() for _ in range(n_envs)]
+        seen, taken = made[0].observation_space, made[0].action_space
         self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
         self.described = (" ".join(str(seen).split()), str(taken))
-        spec = self.envs[0].spec
-        self.time_limit = spec.max_episode_steps if spec is not None else None
-        self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
+        self.time_limit = _time_limit(made[0])
+        self.envs = [bare(env)[0] for env in made]
+        self._steps = [env.step for env in self.envs]
+        self._limit = bare(made[0])[1]
+        """Steps after which we cut an episode short."""
+        self._clock = 0
+        """Steps of the whole vector so far. A copy's age is how long ago it was born."""
+        self._born = [0] * n_envs
+        self._due: float = math.inf
+        """When the next episode reaches the limit."""
         self._infos: list[dict[str, Any]] = [{} for _ in range(n_envs)]
-        self._age = [0] * n_envs
         self._every = range(n_envs)
         self._broken: set[int] = set()
         """Copies to be made anew before they are used again."""
+        self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
+        self._now: Any = [NOBODY]  # nobody asks, but a worker's trainer
 
     def use(self, rows: Rows) -> None:
         """Write into these rows from now on."""
         self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
         self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
+        self._rewards: Any = rows.reward.data
+        """The same memory: single numbers are written faster that way."""
+        self._numbers = rows.obs.reshape(-1) if isinstance(self.obs_space, Vector) else None
+        self._finite = np.ones(rows.obs.size, dtype=bool)
+        self._ended = True
+        """Some copy may be marked as ended."""
 
     @property
     def mask(self) -> Array | None:
@@ -57,7 +72,7 @@ class InProcess:
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []
         for i, seed in zip(copies, seeds, strict=True):
-            self._age[i] = 0
+            self._born[i] = self._clock
             self._reward[i] = 0.0
             self._terminated[i] = self._truncated[i] = False
             self._now[0] = i
@@ -72,42 +87,77 @@ class InProcess:
             if problem is not None:
                 faults.append(self._fault(i, problem))
         self._now[0] = NOBODY
+        self._set_due()
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        actions = action.tolist() if isinstance(self.action_space, Choice) else action
-        put, now, masked = self.obs_space.put, self._now, self.mask is not None
+        chosen = self._every if copies is None else copies
+        self._grow_older(copies)
+        actions = list(action)  # NumPy scalars, as spaces sample them: they check Python's slower
+        shown, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
+        simple = np.ndarray if self._numbers is not None else None
+        steps, infos, rewards, now = self._steps, self._infos, self._rewards, self._now
         faults: list[Fault] = []
-        for i in self._every if copies is None else copies:
-            self._age[i] += 1
+        for i in chosen:
             now[0] = i
             try:
-                obs, reward, terminated, truncated, self._infos[i] = self.envs[i].step(actions[i])
+                obs, reward, terminated, truncated, infos[i] = steps[i](actions[i])
             except (Exception, SystemExit) as cause:
                 faults.append(self._raised(i, f"step({actions[i]})", cause))
                 continue
-            problem = put(self.obs, i, obs)
+            problem = None
             try:
-                self._reward[i] = reward
+                if type(obs) is simple and obs.shape == shape:
+                    shown[i] = obs
+                else:
+                    problem = put(shown, i, obs)
+                rewards[i] = reward
+                if terminated or truncated:
+                    self._terminated[i], self._truncated[i] = terminated, truncated
+                    self._ended = True
             except (TypeError, ValueError):
-                problem = f"the reward is {reward!r}, not a number"
-            try:
-                self._terminated[i], self._truncated[i] = terminated, truncated
-            except (TypeError, ValueError):
-                ends = f"terminated is {terminated!r} and truncated {truncated!r}"
-                problem = f"{ends}, not both True or False"
-            if problem is None and masked and not (self._terminated[i] or self._truncated[i]):
-                problem = self._allow(i)
+                problem = self._what_is_wrong(i, obs, reward, terminated, truncated)
             if problem is not None:
                 faults.append(self._fault(i, problem))
         now[0] = NOBODY
+        if self._clock >= self._due:
+            self._cut_short(chosen)
+        if self._rows.masked[0]:
+            faults += self._allow_all(chosen)
         faults += self._not_finite()
         ends = self._terminated, self._truncated
-        return Step(self.obs, self._reward, *ends, self._infos, faults=tuple(faults))
+        return Step(shown, self._reward, *ends, infos, faults=tuple(faults))
 
     def close(self) -> None:
         for env in self.envs:
             env.close()
+
+    # ---- ages and ends -----------------------------------------------------------------------
+
+    def _grow_older(self, copies: Sequence[int] | None) -> None:
+        """The copies that are about to be stepped; what the last step marked as ended is not so now."""
+        if copies is None:
+            self._clock += 1
+            if self._ended:
+                self._terminated[:] = self._truncated[:] = False
+                self._ended = False
+            return
+        for i in copies:
+            self._born[i] -= 1
+            self._terminated[i] = self._truncated[i] = False
+        self._set_due()
+
+    def _set_due(self) -> None:
+        if self._limit is not None:
+            self._due = min(self._born) + self._limit
+
+    def _cut_short(self, copies: Sequence[int]) -> None:
+        assert self._limit is not None
+        for i in copies:
+            if self._clock - self._born[i] >= self._limit and i not in self._broken:
+                self._truncated[i] = self._ended = True
+
+    # ---- what is allowed, what is wrong ------------------------------------------------------
 
     def _allow(self, copy: int) -> str | None:
         """Note which actions are allowed now, where the environment says; or what is wrong there."""
@@ -118,12 +168,41 @@ class InProcess:
             return None
         return spaces.put_mask(self.action_space, self.mask, copy, given)
 
+    def _allow_all(self, copies: Sequence[int]) -> list[Fault]:
+        """Of copies that go on."""
+        over = self._terminated | self._truncated
+        going = [i for i in copies if not over[i] and i not in self._broken]
+        told = ((i, self._allow(i)) for i in going)
+        return [self._fault(i, problem) for i, problem in told if problem is not None]
+
+    def _what_is_wrong(
+        self, copy: int, obs: Any, reward: Any, terminated: Any, truncated: Any
+    ) -> str | None:
+        """With something that could not be written where it belongs."""
+        problem = self.obs_space.put(self.obs, copy, obs)
+        try:
+            self._reward[copy] = reward
+        except (TypeError, ValueError):
+            problem = f"the reward is {reward!r}, not a number"
+        try:
+            self._terminated[copy], self._truncated[copy] = terminated, truncated
+            self._ended = True
+        except (TypeError, ValueError):
+            ends = f"terminated is {terminated!r} and truncated {truncated!r}"
+            problem = f"{ends}, not both True or False"
+        return problem
+
     def _not_finite(self) -> list[Fault]:
         """Faults of copies that gave NaN or infinity."""
+        if self._numbers is not None:
+            np.isfinite(self._numbers, self._finite)
+        if np.count_nonzero(self._finite) == len(self._finite) and math.isfinite(
+            sum(self._rewards)
+        ):
+            return []
         faults: list[Fault] = []
-        if not math.isfinite(self._reward.sum()):
-            for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():
-                faults += [self._fault(i, f"the reward is {self._reward[i]}")]
+        for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():
+            faults += [self._fault(i, f"the reward is {self._reward[i]}")]
         bad = self.obs_space.not_finite(self.obs)
         if bad is not None:
             for i in np.flatnonzero(bad).tolist():
@@ -139,10 +218,16 @@ class InProcess:
         """The copy shows nothing, and nothing happened to it, until it is made anew."""
         self._broken.add(copy)
         self._rows.blank(self.obs_space, slice(copy, copy + 1))
-        return Fault(copy, self._age[copy], what, text)
+        return Fault(copy, self._clock - self._born[copy], what, text)
 
     def _renew(self, copy: int) -> None:
         with contextlib.suppress(Exception):  # it is being thrown away
             self.envs[copy].close()
-        self.envs[copy] = self._make()
+        self.envs[copy] = bare(self._make())[0]
+        self._steps[copy] = self.envs[copy].step
         self._broken.discard(copy)
+
+
+def _time_limit(env: gym.Env[Any, Any]) -> int | None:
+    declared = env.spec.max_episode_steps if env.spec is not None else None
+    return bare(env)[1] if declared is None else declared

@@ -9,12 +9,14 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.errors import EnvError
 from gymnast.imported import imported
 from gymnast.text.closest import closest
 
-_EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text"}
-"""Gymnasium's module of an environment -> our extra that installs what it needs."""
+_EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text", "ALE/": "atari"}
+"""Gymnasium's module of an environment, or its name's beginning -> our extra that installs what it
+needs."""
 
 
 def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
@@ -27,6 +29,8 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
+            if exists_as_vector_only(cfg.id):
+                return _limited(Single(cfg.id, dict(cfg.kwargs)), max_episode_steps)
             return gym.make(cfg.id, disable_env_checker=True, **limit, **dict[str, Any](cfg.kwargs))
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
@@ -61,6 +65,10 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
     for space in ("observation_space", "action_space"):
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
+    return _limited(env, limit)
+
+
+def _limited(env: gym.Env[Any, Any], limit: int | None) -> gym.Env[Any, Any]:
     return env if limit is None else gym.wrappers.TimeLimit(env, limit)
 
 
@@ -71,5 +79,6 @@ def _unmade(name: str, problem: Exception) -> EnvError:
 
 def _install(env_id: str) -> str:
     spec = gym.registry.get(env_id)
-    family = next((e for key, e in _EXTRAS.items() if spec and key in str(spec.entry_point)), None)
+    whose = env_id if spec is None else str(spec.entry_point)
+    family = next((extra for key, extra in _EXTRAS.items() if key in whose), None)
     return f"pip install 'gymnast[{family}]'" if family else "install that package"

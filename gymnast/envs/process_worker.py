@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -42,6 +43,7 @@ def main() -> None:
     faulthandler.enable()  # where it crashed, or was aborted for hanging, is the last thing it says
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    _leave_the_trainer_its_core()
     link = socket.socket(fileno=int(sys.argv[1]))
     link.set_inheritable(False)
     threading.Thread(target=_end_with_the_trainer, args=[link], daemon=True).start()
@@ -124,6 +126,14 @@ class Worker:
 
     def _asked_for(self, info: dict[str, Any]) -> dict[str, Any]:
         return {key: _plain(info[key]) for key in self.info_keys if key in info}
+
+
+def _leave_the_trainer_its_core() -> None:
+    """It has other workers to wake. As a batch process, one that it woke does not take its place but
+    waits until it waits, or for another core: 5 % of a step less on idle cores, 10 to 30 on busy ones."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _plain(value: Any) -> Any:

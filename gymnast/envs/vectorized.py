@@ -11,7 +11,6 @@ copies cannot be reset either, a fault costs the running episodes of all.
 
 from __future__ import annotations
 
-import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,16 +20,12 @@ from typing import Any, Literal
 import numpy as np
 from gymnasium import error
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import iterate
 
-from gymnast.envs.backend import Fault, Step
+from gymnast.envs.backend import Fault, Step, any_of
+from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
 from gymnast.errors import EnvError
-from gymnast.policy import spaces
-from gymnast.policy.spaces import Vector
 
 Array = np.ndarray
-Problems = dict[int, str]
-"""Copy -> what is wrong with it."""
 
 
 class Vectorized:
@@ -44,17 +39,17 @@ class Vectorized:
         info_keys: Sequence[str] = (),
         masked: bool = True,
     ) -> None:
-        self.name, self._make, self._info_keys, self._masked = name, make, info_keys, masked
+        self.name, self._make, self._info_keys = name, make, info_keys
         self._vector = make()
         self._mode = _mode_of(self._vector, name)
         self.n_envs = n = self._vector.num_envs
+        self._shown = shown = Shown(self._vector, masked=masked)
+        self.obs_space, self.action_space = shown.obs_space, shown.action_space
+        self.obs, self._next = shown.obs, shown.obs.copy()
+        """`_next`: what an episode begins with that began in the step that ended another."""
         seen, taken = self._vector.single_observation_space, self._vector.single_action_space
-        self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
         self.described = (" ".join(str(seen).split()), str(taken))
         self.time_limit = _time_limit(self._vector)
-        self.obs, self._next = (spaces.blank(self.obs_space, n) for _ in range(2))
-        """`_next`: what an episode begins with that began in the step that ended another."""
-        self.mask: Array | None = None
         self._age = np.zeros(n, dtype=np.int64)
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended, until they begin another."""
@@ -64,11 +59,19 @@ class Vectorized:
         self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
         """Whether it takes a seed per copy; None until that was tried."""
 
+    @property
+    def mask(self) -> Array | None:
+        return self._shown.mask
+
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        seed_of = dict(zip(copies, seeds, strict=True))
-        faults = {fault.copy: fault for fault in self._reset(seed_of)} if seed_of else {}
-        self._untold = {i: f for i, f in (self._untold | faults).items() if i not in seed_of}
-        return tuple(fault for i, fault in faults.items() if i in seed_of)
+        if not len(copies):
+            return ()
+        found = self._reset(list(copies), seeds)
+        if not (found or self._untold):
+            return ()
+        named, faults = set(copies), {fault.copy: fault for fault in found}
+        self._untold = {i: f for i, f in (self._untold | faults).items() if i not in named}
+        return tuple(fault for i, fault in faults.items() if i in named)
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if copies is not None and len(copies) < self.n_envs:
@@ -81,80 +84,93 @@ class Vectorized:
         self._age += 1
         self._age[begins] = 0
         try:
-            obs, *numbers, info = self._vector.step(action)
-            reward, terminated, truncated = (np.asarray(column) for column in numbers)
+            obs, *numbers, info = self._vector.step(action.copy())  # which it may keep
+            columns = list(columns_of(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:
             return self._nothing(self._raised("step", cause))
-        problem = next(
-            filter(None, map(self._wrong, _NAMES, (reward, terminated, truncated))), None
-        )
+        problem = next((said for _, said in columns if said is not None), None)
         if problem is not None:
             return self._nothing(self._faults(dict.fromkeys(range(self.n_envs), problem)))
+        reward, terminated, truncated = (column for column, _ in columns)
         reward, over = reward.astype(np.float64), terminated | truncated
-        problems, infos = self._put(obs), _NO_INFO * self.n_envs
-        if over.any():
-            infos = self._last_infos(info, over)
-            problems |= self._finish(info, over)
-        playing = np.flatnonzero(~over | (self._mode is AutoresetMode.SAME_STEP))
-        problems |= self._allow(info, playing.tolist()) | self._not_finite(reward)
+        problems = self._take(obs, info, reward, over)
+        infos = LastInfos(info, self._info_keys, over.copy() if problems else over)
         faults = self._faults(problems)
         if self._broken:
             return self._nothing(faults)
-        spoilt = list(problems)
-        reward[spoilt], over[spoilt] = 0.0, False
+        if problems:
+            spoilt = list(problems)
+            reward[spoilt], over[spoilt] = 0.0, False
+            terminated, truncated = terminated & over, truncated & over
         self._over = over
-        stepped = ~begins if begins.any() else None
-        return Step(self.obs, reward, terminated & over, truncated & over, infos, stepped, faults)
+        stepped = ~begins if any_of(begins) else None
+        return Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
 
     def close(self) -> None:
         self._vector.close()
 
+    def _take(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
+        """What a step shows and allows; the last of ended episodes, where the next has begun."""
+        shown, same_step = self._shown, self._mode is AutoresetMode.SAME_STEP
+        problems = shown.put(obs)
+        if same_step and any_of(over):
+            ended, final = np.flatnonzero(over).tolist(), info.get("final_obs")
+            self._next[ended] = self.obs[ended]
+            if final is None:
+                problems |= dict.fromkeys(ended, 'the episode ended without info["final_obs"]')
+            else:
+                problems |= shown.put_each(final, ended)
+        if shown.mask is not None or "action_mask" in info:
+            problems |= shown.allow(info, np.flatnonzero(~over | same_step))
+        return problems | shown.not_finite(reward)
+
     # ---- beginning ---------------------------------------------------------------------------
 
-    def _reset(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
+    def _reset(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         try:
             if self._broken:
                 self._renew()
             if not self._began:
-                return self._begin_all(seed_of)
+                return self._begin_all(chosen, seeds)
             if self._mode is AutoresetMode.DISABLED:
-                return self._begin(seed_of)
+                return self._begin(chosen, seeds)
         except (Exception, SystemExit) as cause:
-            self._age[list(seed_of)] = 0
+            self._age[chosen] = 0
             return self._raised("reset", cause)
-        chosen = list(seed_of)
         if not (self._over[chosen] | (self._age[chosen] == 0)).all():
             if len(chosen) < self.n_envs:
                 raise EnvError(f"{self.name}: a vector implementation cannot reset single copies")
-            return self._begin_all(seed_of)
+            return self._begin_all(chosen, seeds)
         self._age[chosen] = 0
-        if self._mode is AutoresetMode.SAME_STEP:
-            begin = [copy for copy in chosen if self._over[copy]]
-            self.obs[begin], self._over[begin] = self._next[begin], False
-        return self._faults(self._not_finite(np.zeros(self.n_envs)))
+        if self._mode is not AutoresetMode.SAME_STEP:
+            return ()
+        begin = [copy for copy in chosen if self._over[copy]]
+        self.obs[begin], self._over[begin] = self._next[begin], False
+        return self._faults(self._shown.not_finite())
 
-    def _begin_all(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
-        obs, info = self._reset_vector(seed_of, None)
+    def _begin_all(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        obs, info = self._reset_vector(chosen, seeds, None)
         self._began = True
         self._over[:], self._age[:] = False, 0
-        every = range(self.n_envs)
-        problems = self._put(obs) | self._allow(info, every)
-        return self._faults(problems | self._not_finite(np.zeros(self.n_envs)))
+        problems = self._shown.put(obs) | self._shown.allow(info, np.arange(self.n_envs))
+        return self._faults(problems | self._shown.not_finite())
 
-    def _begin(self, seed_of: Mapping[int, int]) -> tuple[Fault, ...]:
+    def _begin(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         """New episodes in some copies, where the vector can."""
-        chosen = list(seed_of)
         named = np.zeros(self.n_envs, dtype=bool)
         named[chosen] = True
-        obs, info = self._reset_vector(seed_of, named)
+        obs, info = self._reset_vector(chosen, seeds, named)
         self._over[chosen], self._age[chosen] = False, 0
-        problems = self._put(obs, chosen) | self._allow(info, chosen)
-        return self._faults(problems | self._not_finite(np.zeros(self.n_envs)))
+        problems = self._shown.put(obs, chosen) | self._shown.allow(info, np.array(chosen))
+        return self._faults(problems | self._shown.not_finite())
 
-    def _reset_vector(self, seed_of: Mapping[int, int], named: Array | None) -> tuple[Any, Any]:
+    def _reset_vector(
+        self, chosen: list[int], seeds: Sequence[int], named: Array | None
+    ) -> tuple[Any, Any]:
         """A seed for each copy, if the vector takes that; else one for a reset of all."""
         more = {} if named is None else {"options": {"reset_mask": named}}
         if self._seed_each is not False:
+            seed_of = dict(zip(chosen, seeds, strict=True))
             each: Any = [seed_of.get(copy) for copy in range(self.n_envs)]
             try:
                 begun = self._vector.reset(seed=each, **more)
@@ -164,7 +180,7 @@ class Vectorized:
                 if self._seed_each:
                     raise
                 self._seed_each = False
-        seed = int(next(iter(seed_of.values()))) if named is None else None
+        seed = int(seeds[0]) if named is None else None
         return self._vector.reset(seed=seed, **more)
 
     def _renew(self) -> None:
@@ -173,86 +189,7 @@ class Vectorized:
         self._vector, self._began = self._make(), False
         self._broken = False
 
-    # ---- what came out -----------------------------------------------------------------------
-
-    def _wrong(self, name: str, column: Array) -> str | None:
-        """What is wrong with a column of numbers."""
-        if column.shape != (self.n_envs,):
-            return f"{name} has shape {column.shape}, not ({self.n_envs},)"
-        kinds = "buif" if name == "reward" else "b"
-        return None if column.dtype.kind in kinds else f"{name} is of {column.dtype}"
-
-    def _put(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
-        if isinstance(self.obs_space, Vector) and getattr(obs, "shape", None) == self.obs.shape:
-            which = slice(None) if copies is None else list(copies)
-            try:
-                self.obs[which] = obs[which]
-                return {}
-            except (TypeError, ValueError):
-                return dict.fromkeys(range(self.n_envs), f"the observations are of {obs.dtype}")
-        try:
-            each = list(iterate(self._vector.observation_space, obs))
-        except Exception:
-            each = []
-        if len(each) != self.n_envs:
-            what = f"the observations are not {self.n_envs} of the space, one per copy"
-            return dict.fromkeys(range(self.n_envs), what)
-        put = self.obs_space.put
-        which = range(self.n_envs) if copies is None else copies
-        return {i: said for i in which if (said := put(self.obs, i, each[i])) is not None}
-
-    def _finish(self, info: Mapping[str, Any], over: Array) -> Problems:
-        """Show what ended episodes ended with, where the next one has begun already."""
-        if self._mode is not AutoresetMode.SAME_STEP:
-            return {}
-        ended, final = np.flatnonzero(over).tolist(), info.get("final_obs")
-        if final is None:
-            return dict.fromkeys(ended, 'the episode ended without info["final_obs"]')
-        self._next[ended] = self.obs[ended]
-        put = self.obs_space.put
-        return {i: said for i in ended if (said := put(self.obs, i, final[i])) is not None}
-
-    def _last_infos(self, info: Mapping[str, Any], over: Array) -> list[dict[str, Any]]:
-        """Of the copies whose episode ended: what was asked for."""
-        found = info.get("final_info", info)
-        every = np.ones(self.n_envs, dtype=bool)
-        keys = [key for key in self._info_keys if key in found]
-        return [
-            {key: found[key][i] for key in keys if found.get(f"_{key}", every)[i]}
-            if over[i]
-            else {}
-            for i in range(self.n_envs)
-        ]
-
-    def _allow(self, info: Mapping[str, Any], copies: Sequence[int]) -> Problems:
-        """Note which actions are allowed now, where the environment says."""
-        given = info.get("action_mask") if self._masked else None
-        if given is not None and self.mask is None:
-            options = spaces.n_options(self.action_space)
-            self.mask = np.ones((self.n_envs, options), dtype=bool)
-        if self.mask is None:
-            return {}
-        told = info.get("_action_mask", np.full(self.n_envs, given is not None))
-        problems: Problems = {}
-        for i in copies:
-            allowed = given[i] if given is not None and told[i] else None
-            said = spaces.put_mask(self.action_space, self.mask, i, allowed)
-            if said is not None:
-                problems[i] = said
-        return problems
-
     # ---- faults ------------------------------------------------------------------------------
-
-    def _not_finite(self, reward: Array) -> Problems:
-        problems: Problems = {}
-        if not math.isfinite(reward.sum()):
-            for i in np.flatnonzero(~np.isfinite(reward)).tolist():
-                problems[i] = f"the reward is {reward[i]}"
-        bad = self.obs_space.not_finite(self.obs)
-        if bad is not None:
-            bad = np.flatnonzero(bad).tolist()
-            problems |= dict.fromkeys(bad, "the observation is not finite")
-        return problems
 
     def _raised(self, call: str, cause: BaseException) -> tuple[Fault, ...]:
         what = f"{call} of the whole vector raised {type(cause).__name__}: {cause}"
@@ -272,7 +209,7 @@ class Vectorized:
             problems = dict.fromkeys(range(self.n_envs), why) | problems
         else:
             beside = set[int]()
-        self.obs[list(problems)] = spaces.blank(self.obs_space, 1)[0]
+        self._shown.blank(list(problems))
         ages = self._age.tolist()
         return tuple(
             Fault(i, ages[i], what, text, bystander=i in beside)
@@ -284,7 +221,6 @@ class Vectorized:
         return Step(self.obs, none, never, never, _NO_INFO * self.n_envs, faults=faults)
 
 
-_NAMES = ("reward", "terminated", "truncated")
 _NO_INFO: list[dict[str, Any]] = [{}]
 
 

@@ -90,8 +90,8 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
     yield "  clocks   " + ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
     yield f"  time     {wording.duration(run['seconds'])}, created {created} on {run['host']}"
-    for key in ("parent", "group", "tags", "note"):
-        if run[key]:
+    for key in ("engine", "parent", "group", "tags", "note"):
+        if run.get(key):
             text = ", ".join(run[key]) if key == "tags" else run[key]
             yield f"  {key:<8} {text}"
     if run.get("live"):

@@ -115,11 +115,11 @@ def own_metrics(algo: Any) -> list[Metric]:
 
 def hyperparameters(algo: Any) -> list[Metric]:
     """One metric per field of an algorithm's section that can be a schedule."""
+    docs = algo.docs()
     return [
         Metric(
             f"hyper/{name}",
-            _first_sentence(algo.model_fields[name].description)
-            or f"Current value of algo.{name}.",
+            _first_sentence(docs.get(name)) or f"Current value of algo.{name}.",
             digits=4,
             priority=5 if name == "lr" else 8,
             window="this update",

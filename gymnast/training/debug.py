@@ -31,17 +31,28 @@ def in_one_process(cfg: Config[Any]) -> Config[Any]:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """While inside: every Python warning, NaN at its origin, a traceback even of a crash in C."""
-    from gymnast.engine.torch import anomaly
-
+    """While inside: every Python warning, a traceback even of a crash in C."""
     with suppress(OSError, ValueError):  # stderr may be no real file
         faulthandler.enable(sys.stderr)
-    with warnings.catch_warnings(), anomaly.detected():
+    with warnings.catch_warnings():
         warnings.simplefilter("default")
-        yield
+        try:
+            yield
+        finally:
+            if "torch" in sys.modules:
+                _detect_anomalies(False)
 
 
 def announce(loop: Loop, cfg: Config[Any]) -> None:
-    """An event that says which settings of the run did not hold in this session."""
+    """Look for the origin of NaN, where torch computes; and an event that says which settings of the
+    run did not hold in this session."""
+    if any(learner.policy.engine == "torch" for learner in loop.session.learners.values()):
+        _detect_anomalies(True)
     changes = [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, in_one_process(cfg))]
     loop.event("debugging", changes=changes)
+
+
+def _detect_anomalies(on: bool) -> None:
+    from gymnast.engine.torch import anomaly
+
+    anomaly.detect(on)

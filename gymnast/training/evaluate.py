@@ -6,9 +6,8 @@ runs, and evaluating here or in another process gives the same numbers.
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,23 +22,11 @@ from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Category, Observation
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed, stream
+from gymnast.seeds import episode_seed
+from gymnast.training.playing import Plan, play
 
-Array = np.ndarray
 SeedList = Literal["eval", "confirm"]
 """`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which episodes to play."""
-
-    seeds: tuple[int, ...]
-    exact: bool = False
-    """The seeds cover every possible start, so their mean has no sampling error."""
-    steps: int | None = None
-    """Stop beginning episodes once this many steps are done."""
-    deterministic: bool = True
 
 
 @dataclass(frozen=True)
@@ -145,130 +132,6 @@ class Evaluator:
 
     def close(self) -> None:
         self.envs.close()
-
-
-def play(
-    policy: Policy,
-    envs: Backend,
-    plan: Plan,
-    version: int,
-    *,
-    attempts: int = 1,
-    beat: Callable[[], None] = lambda: None,
-    left_out: list[Fault] | None = None,
-) -> Iterator[tuple[int, Trace]]:
-    """Play every episode of the plan to its end; (place in the plan, what happened). One that a fault
-    of the environment broke is begun again, with the same seed; after so many attempts it goes to
-    `left_out`."""
-    lost: list[Fault] = [] if left_out is None else left_out
-    waiting = iter(enumerate(plan.seeds))
-    playing: dict[int, _Playing] = {}
-    past: list[tuple[Array, Array, Array, Array]] = []
-    steps = 0
-
-    def next_one() -> tuple[int, int] | None:
-        enough = plan.steps is not None and steps >= plan.steps
-        return None if enough else next(waiting, None)
-
-    def begin(copy: int, upcoming: tuple[int, int] | None, left: int) -> None:
-        playing.pop(copy, None)
-        while upcoming is not None:
-            place, seed = upcoming
-            faults = envs.reset([copy], [seed])
-            if not faults:
-                noise = None if plan.deterministic else stream(seed, "evaluation noise")
-                playing[copy] = _Playing(place, seed, len(past), noise, left)
-                return
-            upcoming, left = after(faults[0], upcoming, left)
-
-    def after(
-        fault: Fault, which: tuple[int, int], left: int
-    ) -> tuple[tuple[int, int] | None, int]:
-        """What a copy plays after a fault, and how many attempts it has: the same again, or another."""
-        warning = "%s, seed %d: %s\n%s"
-        logging.getLogger("gymnast").warning(
-            warning, envs.name, which[1], fault.what, fault.traceback
-        )
-        if left > 1:
-            return which, left - 1
-        lost.append(fault)
-        return next_one(), attempts
-
-    for copy in range(envs.n_envs):
-        begin(copy, next_one(), attempts)
-    while playing:
-        beat()
-        shown = envs.obs.copy()
-        # always of all copies: row sums must not depend on who plays
-        dist = policy.dist(shown, envs.mask)
-        action = policy.head.mode(dist)
-        if not plan.deterministic:
-            for copy, episode in playing.items():
-                action[copy] = policy.head.sample(dist[copy], episode.draw(policy))
-        env_action = policy.head.for_env(action)
-        step = envs.step(env_action, None if len(playing) == envs.n_envs else list(playing))
-        past.append((shown, env_action, step.reward.copy(), dist))
-        steps += len(playing)
-        for fault in {fault.copy: fault for fault in step.faults}.values():
-            broken = playing[fault.copy]
-            begin(fault.copy, *after(fault, (broken.place, broken.seed), broken.attempts))
-        done = step.terminated | step.truncated
-        if done.any():
-            for copy in [c for c in playing if done[c] and playing[c].began < len(past)]:
-                episode, columns = playing[copy], _columns(past[playing[copy].began :], copy)
-                final = step.obs[copy].copy()
-                ended = bool(step.terminated[copy])
-                yield (
-                    episode.place,
-                    _trace(policy, episode.seed, copy, columns, final, ended, version),
-                )
-                begin(copy, next_one(), attempts)
-
-
-@dataclass(frozen=True)
-class _Playing:
-    """One episode under way in one copy."""
-
-    place: int
-    seed: int
-    began: int
-    """Vector steps played before it."""
-    noise: np.random.Generator | None
-    attempts: int
-    """How many faults of the environment it may have before it is left out."""
-
-    def draw(self, policy: Policy) -> Array:
-        assert self.noise is not None
-        return policy.head.noise(self.noise, ())
-
-
-def _columns(past: list[tuple[Array, Array, Array, Array]], copy: int) -> list[Array]:
-    return [np.stack([column[copy] for column in columns]) for columns in zip(*past, strict=True)]
-
-
-def _trace(
-    policy: Policy,
-    seed: int,
-    copy: int,
-    columns: list[Array],
-    final_obs: Array,
-    terminated: bool,
-    version: int,
-) -> Trace:
-    obs, action, reward, dist = columns
-    return Trace(
-        seed=seed,
-        env=copy,
-        action=action,
-        reward=reward,
-        value=policy.value(obs),
-        dist=dist,
-        obs=np.concatenate([obs, final_obs[None]]),
-        terminated=terminated,
-        truncated=not terminated,
-        raw_return=math.fsum(reward),
-        version=version,
-    )
 
 
 def every_start(envs: Backend) -> list[int]:

@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -40,6 +41,10 @@ class Job:
 class Evaluating(Protocol):
     """At most one job at a time: submit, then take its result."""
 
+    def get_ready(self) -> None:
+        """A job is going to come: whatever takes a while may be begun."""
+        ...
+
     def submit(self, job: Job) -> None: ...
     def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
         """Wait for the job's result; None if give_up() says so first."""
@@ -52,6 +57,8 @@ class Inline:
     def __init__(self, cfg: Config[Any]) -> None:
         self.evaluator = Evaluator(cfg)
         self._done: Evaluation | None = None
+
+    def get_ready(self) -> None: ...
 
     def submit(self, job: Job) -> None:
         self._done = perform(self.evaluator, job)
@@ -70,8 +77,9 @@ ALIVE_SECONDS = 2.0
 
 
 class Process:
-    """A child that holds its own environments; started with the first job, ends with the pipe. One
-    that dies or hangs is replaced and gets its job again: the same seeds, the same result."""
+    """A child that holds its own environments; started before the first job if there is time, ends
+    with the pipe. One that dies or hangs is replaced and gets its job again: the same seeds, the same
+    result."""
 
     def __init__(self, cfg: Config[Any], tell: Callable[[str], None]) -> None:
         """`tell` gets whatever the child prints: warnings, tracebacks."""
@@ -81,6 +89,11 @@ class Process:
         self._job: Job | None = None
         self._lost = 0
         """Children lost over the job."""
+
+    def get_ready(self) -> None:
+        if self._connection is None:
+            with suppress(OSError):  # told when a job cannot be sent
+                self._open()
 
     def submit(self, job: Job) -> None:
         self._job, self._lost = job, 0
@@ -127,10 +140,13 @@ class Process:
                 raise _Silence(f"said nothing for {time.monotonic() - heard:.0f} s")
 
     def _send(self) -> None:
-        if self._connection is None:
-            self._connection = self._start()
-            self._connection.send(self.cfg)
-        self._connection.send(self._job)
+        connection = self._connection or self._open()
+        connection.send(self._job)
+
+    def _open(self) -> Connection:
+        self._connection = self._start()
+        self._connection.send(self.cfg)
+        return self._connection
 
     def _replace(self, why: str) -> None:
         """Another child for the same job, unless too many were lost over it."""

@@ -11,7 +11,9 @@ import sys
 import time
 import traceback
 from multiprocessing.connection import Connection
+from typing import Any
 
+from gymnast.config.config import Config
 from gymnast.errors import EnvError, GymnastError
 from gymnast.training.evaluate import Evaluator
 from gymnast.training.evaluation import ALIVE, ALIVE_SECONDS, perform
@@ -29,13 +31,21 @@ class Beat:
             self.connection.send(ALIVE)
 
 
+def opened(cfg: Config[Any]) -> Evaluator | None:
+    """Its environments, before the first job comes; what is wrong with them is told to that job."""
+    try:
+        return Evaluator(cfg)
+    except Exception:
+        return None
+
+
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
     connection = Connection(int(sys.argv[1]))
-    evaluator: Evaluator | None = None
     try:
         cfg = connection.recv()
+        evaluator = opened(cfg)
         while True:
             job = connection.recv()
             try:

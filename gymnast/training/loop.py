@@ -31,7 +31,7 @@ from gymnast.training.commands import Commands
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
-from gymnast.training.rows import Stopwatch, clock_row, episode_row, rollout_row, scoped
+from gymnast.training.rows import WINDOW, Stopwatch, clock_row, episode_row, rollout_row, scoped
 from gymnast.training.saving import save
 from gymnast.training.session import POLICY, Session, of_role
 from gymnast.training.stop import (
@@ -105,7 +105,7 @@ class Loop:
         for role, learner in s.learners.items():
             rollout = collected.rollouts[role]
             order = partial(stream, s.cfg.seed, "batch", role, clock.rollouts)
-            s.recent[role].extend(rollout.episodes)
+            s.recent[role].extend(rollout.episodes.last(WINDOW))
             self.row |= scoped(role, episode_row(s.recent[role]))
             if not learns or not rollout.valid.any():
                 continue  # the budget cut off the longer episodes; or all broke, or none is whole yet
@@ -149,6 +149,8 @@ class Loop:
     def evaluate(self) -> tuple[Reason | None, bool]:
         """Where an evaluation point has come: is there a reason to stop, and was it one?"""
         s = self.session
+        if s.evaluates.cadence is not None:  # the last version, at least, will be scored
+            s.scores.evaluating.get_ready()
         if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, self.row):
             return None, False
         return self.at_point(), True

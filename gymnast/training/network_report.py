@@ -136,7 +136,7 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     descent = getattr(learner.algorithm, "descent", None)
     found = None
     if metrics.get("optim/steps") and descent is not None:
-        views = learner.policy.parameters.views_of(descent.network.gradient)
+        views = learner.policy.parameters.views_of(descent.engine.gradient)
         found = {name: view.copy() for name, view in views.items()}
     learner.roll_back(before)
     return found

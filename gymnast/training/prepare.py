@@ -10,6 +10,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.numbers import show
 from gymnast.config.resolve import Resolved, resolve
 from gymnast.config.saved import values
+from gymnast.engine.choice import choose
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
 from gymnast.policy import spaces
@@ -60,6 +61,7 @@ class Prepared:
             action=action,
             network=" and ".join(network_text(p.network) for p in policies.values()),
             parameters=sum(p.parameters.count for p in policies.values()),
+            engine=str(choose(cfg, next(iter(policies.values())).network)),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
             settings=chosen,

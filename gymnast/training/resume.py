@@ -21,6 +21,7 @@ from gymnast.training.debug import announce, in_one_process
 from gymnast.training.loop import Loop
 from gymnast.training.start import (
     ConsoleFor,
+    note_engine,
     open_run,
     refuse_what_cannot_begin,
     start_fresh,
@@ -138,6 +139,7 @@ def _say_what_changed(
     dropped, ahead = _live_changes_ahead(loop, overruled, held)
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]
+    differs += note_engine(loop)
     changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
     exact = optimizer and not differs and not changes and not dropped
     loop.event(

@@ -14,6 +14,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
+from gymnast.engine.choice import choose
 from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.film.background import film_in_background
@@ -137,9 +138,22 @@ def open_run(
 
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
+    note_engine(loop)
     loop.session.collector.begin()
     if source is not None:
         _take_weights(loop, *source)
+
+
+def note_engine(loop: Loop) -> list[str]:
+    """What computes from here on; `engine` if that is not what computed before."""
+    cfg, before = loop.session.cfg, loop.run.info.get("engine")
+    chosen = {str(choose(cfg, x.policy.network)) for x in loop.session.learners.values()}
+    now = " and ".join(sorted(chosen))
+    loop.run.update(engine=now)
+    if before is None or before == now:
+        return []
+    loop.event("engine changed", **{"from": before, "to": now})
+    return ["engine"]
 
 
 def _open_record(run: Run) -> tuple[MetricStore, str]:

@@ -23,6 +23,8 @@ class Preflight(TypedDict, total=False):
     network: str
     """Its shape, as text."""
     parameters: int
+    engine: str
+    """What computes, and why that."""
     budget: Mapping[str, float]
     """Clock -> total, the main one first."""
     threshold: float | None
@@ -38,6 +40,7 @@ def preflight_text(before: Preflight) -> str:
         "observes": before.get("observation", ""),
         "acts": before.get("action", ""),
         "network": _network(before),
+        "engine": before.get("engine", ""),
         "budget": _budget(before.get("budget", {})),
         "goal": _goal(before.get("threshold")),
     }

@@ -10,8 +10,10 @@ import torch
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.inference import MOST_IMAGES
+from gymnast.engine.torch.layers import channels_last, run
 from gymnast.engine.torch.network import TorchNetwork
+from gymnast.engine.torch.rows import chosen, ready
 from gymnast.errors import ConfigError
 from gymnast.policy.architecture import cnn
 from gymnast.policy.layers import (
@@ -191,6 +193,8 @@ def test_gradients_are_those_of_finite_differences(kind: str):
     ("stack", "rows"),
     [
         ((Pixels((4, 5, 2), "last", 255), Conv(2, 3, 3), Flatten()), (2, 4, 5, 2)),
+        ((Pixels((2, 5, 4), "first", 255), Conv(2, 3, 3), Activation("relu")), (2, 2, 5, 4)),
+        ((Pixels((6, 5), "last", 15), Conv(1, 2, 3, padding=1), Flatten()), (2, 6, 5)),
         ((Embedding(5, 3), Flatten(), Activation("tanh")), (4, 2)),
         (
             (
@@ -202,7 +206,7 @@ def test_gradients_are_those_of_finite_differences(kind: str):
             None,
         ),
     ],
-    ids=["pixels", "embedding", "parallel"],
+    ids=["pixels", "pixels first", "grey pixels", "embedding", "parallel"],
 )
 def test_gradients_of_layers_that_read_whole_numbers(stack: Stack, rows: tuple[int, ...] | None):
     shapes = parameter_shapes(NetworkData(stack, (), ()))
@@ -220,6 +224,128 @@ def test_gradients_of_layers_that_read_whole_numbers(stack: Stack, rows: tuple[i
         return run("shared", stack, dict(zip(shapes, weights, strict=True)), x)
 
     assert torch.autograd.gradcheck(output, tuple(values))
+
+
+IMAGES = {
+    "channels first": (Image((4, 40, 36), 255, "first"), {}),
+    "channels last": (Image((36, 40, 3), 255, "last"), {}),
+    "grey": (Image((38, 37), 15, "last"), {"cnn": "nature"}),
+    "impala": (Image((3, 12, 9), 255, "first"), {"cnn": "impala"}),
+}
+
+
+def doubles(policy: Policy) -> dict[str, torch.Tensor]:
+    views = policy.parameters.views.items()
+    return {k: torch.from_numpy(v.astype(np.float64)).requires_grad_() for k, v in views}
+
+
+def plain(name: str, stack: Stack, weights: dict[str, torch.Tensor], x: torch.Tensor) -> Any:
+    """Layers as a textbook has them: pixels are divided, nothing is in place, channels first."""
+    for i, layer in enumerate(stack):
+        at = f"{name}.{i}"
+        match layer:
+            case Pixels(shape, channels, top):
+                x = x.reshape(-1, *shape).double() / top
+                x = x.unsqueeze(1) if len(shape) == 2 else x
+                x = x.movedim(-1, 1).contiguous() if len(shape) == 3 and channels == "last" else x
+            case Conv(stride=stride, padding=padding):
+                wide = torch.nn.functional.unfold(x, layer.kernel, 1, padding, stride)
+                out = weights[f"{at}.weight"].flatten(1) @ wide + weights[f"{at}.bias"][:, None]
+                height = (x.shape[2] + 2 * padding - layer.kernel) // stride + 1
+                x = out.unflatten(2, (height, -1))
+            case Activation("relu"):
+                x = x.clamp(min=0)
+            case Residual(inner):
+                x = x + plain(at, inner, weights, x)
+            case MaxPool(kernel, step, padding):
+                x = torch.nn.functional.max_pool2d(x, kernel, step, padding)
+            case Activation("tanh"):
+                x = torch.tanh(x)
+            case Flatten():
+                x = x.flatten(1)
+            case Linear():
+                x = x @ weights[f"{at}.weight"] + weights[f"{at}.bias"]
+    return x
+
+
+@pytest.mark.parametrize("case", IMAGES)
+def test_gradients_through_images_are_those_of_a_plain_network_in_float64(case: str):
+    obs, settings = IMAGES[case]
+    policy = policy_of(obs, **settings)
+    for view in policy.parameters.views.values():
+        view += RNG.normal(0, 0.05, view.shape).astype(np.float32)
+    network, seen = policy.network, torch.from_numpy(policy.features(seen_by(obs, 6)))
+    weight = torch.from_numpy(RNG.normal(size=(6, 4)))
+
+    def loss(output: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        return (torch.cat([output, value[:, None]], 1) * weight.to(output.dtype)).sum()
+
+    exact = doubles(policy)
+    hidden = plain("shared", network.shared, exact, seen)
+    heads = (plain(part, getattr(network, part), exact, hidden) for part in ("actor", "critic"))
+    output, value = heads
+    loss(output, value[:, 0]).backward()
+    ours = TorchNetwork(network, policy.parameters)
+    loss(*ours(seen)).backward()
+    for name, tensor in ours.tensors.items():
+        expected = exact[name].grad
+        assert (tensor.grad - expected).norm() <= 2e-5 * expected.norm() + 1e-7, name
+
+
+def test_nothing_that_others_read_is_overwritten():
+    stack: Stack = (Residual((Activation("relu"), Conv(2, 2, 3, padding=1))), Activation("relu"))
+    shapes = parameter_shapes(NetworkData(stack, (), ()))
+    weights = {k: torch.from_numpy(RNG.normal(size=s)) for k, s in shapes.items()}
+    x = torch.from_numpy(RNG.normal(size=(2, 2, 4, 4)))
+    before = x.clone()
+    run("shared", stack, weights, x)
+    assert torch.equal(x, before)
+
+
+def test_pixels_alone_are_scaled_where_no_convolution_does_it():
+    layer = Pixels((2, 3, 4), "first", 15)
+    x = torch.from_numpy(RNG.integers(16, size=(5, 2, 3, 4)).astype(np.uint8))
+    found = run("shared", (layer,), {"any": torch.zeros(1)}, x)
+    assert torch.allclose(found, x.float() / 15)
+    assert torch.equal(
+        run("shared", (layer, Flatten()), {"any": torch.zeros(1)}, x), found.flatten(1)
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rows_made_ready_once_are_the_same_rows_to_the_network(case: str):
+    obs, settings = CASES[case]
+    policy = policy_of(obs, **settings)
+    features = policy.features(seen_by(obs, 7))
+    rows, index = ready(policy.network, features), torch.tensor([6, 0, 3, 3])
+    assert np.array_equal(rows.numpy(), features)
+    some = chosen(rows, index)
+    assert np.array_equal(some.numpy(), features[index.numpy()])
+    assert some.stride()[1:] == rows.stride()[1:]
+    network = TorchNetwork(policy.network, policy.parameters)
+    for one, other in zip(network(some), network(torch.from_numpy(features)[index]), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_images_with_channels_first_are_copied_once_and_then_never():
+    obs = Image((4, 40, 36), 255, "first")
+    policy = policy_of(obs)
+    rows = ready(policy.network, policy.features(seen_by(obs, 3)))
+    layer = policy.network.shared[0]
+    assert isinstance(layer, Pixels)
+    assert channels_last(layer, rows).data_ptr() == rows.data_ptr()
+    assert rows.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_size():
+    obs = Image((4, 40, 36), 255, "first")
+    policy = policy_of(obs)
+    features = policy.features(seen_by(obs, MOST_IMAGES + 3))
+    output, value = policy.inference.both(features)
+    assert np.array_equal(output, policy.inference.actor(features))
+    assert np.array_equal(value, policy.inference.critic(features))
+    for i in (0, MOST_IMAGES - 1, MOST_IMAGES + 2):
+        assert np.allclose(output[i], policy.inference.actor(features[i : i + 1])[0], atol=1e-5)
 
 
 def test_nature_and_impala_have_the_sizes_of_their_papers():

@@ -11,18 +11,21 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backend import random_actions, replays_exactly
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.open import open_envs
+from gymnast.envs.vectorized import Vectorized
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
-from tests.envs.backends import OURS, VECTORS, N, begin, goes_as_written, no_action
+from tests.envs.backends import OURS, VECTORS, N, begin, goes_as_written, no_action, stepped
 from tests.scripted import (
     ENDS,
     Choose,
     Forgetful,
+    Masked,
     Script,
     end_of,
     length_of,
@@ -183,3 +186,42 @@ def test_masks_are_those_of_the_state_that_is_shown(backend: str):
             seeds[i], t[i] = seeds[i] + 1, 0
             envs.reset([i], [seeds[i]])
     envs.close()
+
+
+class Reasonable(Masked):
+    """Masked, and without a seed it takes the next one."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None):
+        return super().reset(seed=self.seed + 1 if seed is None else seed, options=options)
+
+
+class Unreasonable(Reasonable):
+    """Allows nothing after its third step."""
+
+    def _mask(self) -> dict[str, Any]:
+        return {"action_mask": np.zeros(3, bool)} if self.t == 3 else super()._mask()
+
+
+@pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
+def test_masks_of_a_vector_are_those_of_the_states_that_are_shown(mode: AutoresetMode):
+    envs = Vectorized(lambda: SyncVectorEnv([Reasonable] * N, autoreset_mode=mode), "Masked")
+    begin(envs, [3, 4, 5, 6])
+    fresh = iter(range(20, 900))
+    for _ in range(30):
+        shown = [(seed_in(o), round(float(o[0]) * 8)) for o in envs.obs]
+        over = np.array([t == length_of(seed) for seed, t in shown])
+        assert envs.mask is not None
+        for i in np.flatnonzero(~over):
+            assert np.array_equal(envs.mask[i], mask_of(*shown[i]))
+        step = envs.step(no_action(envs))
+        assert step.faults == ()
+        ended = np.flatnonzero(step.terminated | step.truncated).tolist()
+        envs.reset(ended, [next(fresh) for _ in ended])
+
+
+@pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
+def test_a_copy_of_a_vector_that_allows_nothing_is_named(mode: AutoresetMode):
+    envs = Vectorized(lambda: SyncVectorEnv([Unreasonable] * N, autoreset_mode=mode), "Masked")
+    begin(envs, [9, 10, 11, 13])  # of 3, 4, 5 and 7 steps
+    faults = stepped(envs, 3).faults
+    assert [f.copy for f in faults if "allows no action" in f.what] == [1, 2, 3]

@@ -120,7 +120,7 @@ def config(**more) -> Config[PPOConfig]:
 
 def test_declared_adds_a_hyper_metric_per_scheduled_field_with_the_fields_own_words():
     metrics = declared(config(), KNOWN)
-    assert metrics["hyper/clip"].description == PPOConfig.model_fields["clip"].description
+    assert metrics["hyper/clip"].description == PPOConfig.docs()["clip"]
     assert "hyper/value_clip" in metrics, "a schedule that is off may be switched on"
     assert "hyper/gamma" not in metrics
     assert metrics["policy/entropy"].bounds == (0.0, math.log(4))

@@ -14,7 +14,8 @@ from gymnast.config.resolve import resolve
 from gymnast.envs.inprocess import InProcess
 from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
-from gymnast.training.evaluate import Evaluator, Plan, every_start
+from gymnast.training.evaluate import Evaluator, every_start
+from gymnast.training.playing import Plan
 from tests.scripted import Flaky, length_of, reward_of
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-
 from torch import autograd
 
 
-def detected() -> AbstractContextManager[object]:
-    """While inside, backward passes are checked and remember where they came from: slow, exact."""
-    return autograd.set_detect_anomaly(True)
+def detect(on: bool) -> None:
+    """From now on backward passes are checked, and remember where they came from: slow, exact."""
+    autograd.set_detect_anomaly(on)

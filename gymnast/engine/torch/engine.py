@@ -14,6 +14,7 @@ from gymnast.engine.torch.adam import descend
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
+from gymnast.engine.torch.rows import chosen, ready
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
@@ -36,9 +37,10 @@ class TorchEngine:
     ) -> Improved:
         lines: list[Tensor] = []
         done, stopped = 0, False
+        features = ready(self.policy.network, batch.features)
         while done < len(passes.orders) and not stopped:
             for portion in passes.portions(passes.orders[done]):
-                parts = self.losses(batch, portion, objective)
+                parts = self.losses(features, batch, portion, objective)
                 norm = self.step(parts[0], adam, lr=lr, max_norm=max_norm)
                 lines.append(torch.stack([*(part.detach() for part in parts), norm]))
             done += 1
@@ -52,14 +54,16 @@ class TorchEngine:
         loss.backward()
         return descend(self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm)
 
-    def losses(self, batch: Batch, chosen: np.ndarray, objective: Objective) -> list[Tensor]:
-        """LOSSES of a minibatch but for the last."""
-        index = torch.from_numpy(chosen)
+    def losses(
+        self, features: Tensor, batch: Batch, portion: np.ndarray, objective: Objective
+    ) -> list[Tensor]:
+        """LOSSES of a portion of the batch, but for the last."""
+        index = torch.from_numpy(portion)
 
         def of(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
-        output, value = self.network(of(batch.features))
+        output, value = self.network(chosen(features, index))
         mask = None if batch.mask is None else of(batch.mask)
         dist = distribution(self.policy.head, output, self.network.tensors, mask)
         advantage = of(batch.advantage)

@@ -1,4 +1,8 @@
-"""Every kind of layer, for autograd. Twin of `policy/inference.py`, with convolutions."""
+"""Every kind of layer, for autograd. Twin of `policy/inference.py`, with convolutions.
+
+Images lie in memory with their channels last, whatever axes they come with: on a CPU, the weight
+gradient of a first convolution with few channels takes five times as long otherwise.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,8 @@ from gymnast.policy.layers import (
     Stack,
 )
 
+_FRESH = (Conv, Linear, LayerNorm)
+"""Layers whose output nobody else reads, not even their own backward pass: it may be overwritten."""
 _TYPES = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
@@ -36,7 +42,7 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
             case Activation("tanh"):
                 x = torch.tanh(x)
             case Activation("relu"):
-                x = torch.relu(x)
+                x = torch.relu_(x) if i and isinstance(stack[i - 1], _FRESH) else torch.relu(x)
             case LayerNorm(width):
                 scale, bias = tensors[f"{at}.scale"], tensors[f"{at}.bias"]
                 x = functional.layer_norm(x, (width,), scale, bias)
@@ -45,9 +51,13 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
             case Flatten():
                 x = x.flatten(1)
             case Pixels():
-                x = pixels(layer, x).to(next(iter(tensors.values())).dtype)
+                x = channels_last(layer, x).to(next(iter(tensors.values())).dtype)
+                if not _scales(stack, i + 1):
+                    x = x / layer.top
             case Conv(stride=stride, padding=padding):
                 weight, bias = tensors[f"{at}.weight"], tensors[f"{at}.bias"]
+                if _scales(stack, i):
+                    weight = weight / stack[i - 1].top  # type: ignore[union-attr]
                 x = functional.conv2d(x, weight, bias, stride, padding)
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
@@ -63,11 +73,20 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
 
 def pixels(layer: Pixels, x: Tensor) -> Tensor:
     """[B, *shape] bytes -> [B, channels, height, width] in 0..1."""
+    return channels_last(layer, x).to(torch.float32) / layer.top
+
+
+def channels_last(layer: Pixels, x: Tensor) -> Tensor:
+    """[B, *shape] bytes -> [B, channels, height, width], each pixel's channels side by side in
+    memory; what lies like that already is not copied."""
     if len(layer.shape) == 2:
-        x = x.unsqueeze(1)
-    elif layer.channels == "last":
-        x = x.permute(0, 3, 1, 2)
-    return x.contiguous().to(torch.float32) / layer.top
+        return x.unsqueeze(1)
+    if layer.channels == "last":
+        return x.permute(0, 3, 1, 2)
+    if x.is_contiguous(memory_format=torch.channels_last):
+        return x
+    # plane by plane: three times as fast as a transposing copy
+    return torch.stack(x.unbind(1), -1).permute(0, 3, 1, 2)
 
 
 def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
@@ -77,3 +96,9 @@ def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
     # a copy even of a single row, which counts as contiguous where it is: it must begin on its own
     part = rows[:, offset : offset + kind.itemsize].clone(memory_format=torch.contiguous_format)
     return part.view(_TYPES[base.name]).reshape(len(rows), *shape)
+
+
+def _scales(stack: Stack, i: int) -> bool:
+    """Does layer i scale the bytes before it? A convolution can: dividing its few weights gives the
+    same as dividing every pixel."""
+    return 0 < i < len(stack) and isinstance(stack[i], Conv) and isinstance(stack[i - 1], Pixels)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.torch.layers import run
+from gymnast.engine.torch.memory import keep_freed_memory
 from gymnast.engine.torch.own_module import Own
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters, aligned_zeros
@@ -38,6 +39,8 @@ class TorchNetwork:
     def __init__(self, network: Network, parameters: Parameters) -> None:
         """Computes on the parameters' device; what goes in and comes out stays on the CPU."""
         self.forward, self.parameters = Forward(network), parameters
+        if network.needs_torch:
+            keep_freed_memory()
         self.device = parameters.device
         self.gradient = aligned_zeros(parameters.flat.size)
         """Laid out like the parameters; backward adds into it."""

@@ -1,37 +1,21 @@
-"""The terminal: a live table while training, an ending afterwards; plain lines into a pipe.
-
-A thread of its own draws, so a row costs the loop microseconds and elapsed time goes on during a
-long rollout. Drawing never puts the terminal into a state that would need restoring: no hidden
-cursor, no alternate screen; so even `kill -9` leaves it usable.
-"""
+"""The terminal: a live table while training, an ending afterwards; plain lines into a pipe."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from threading import Event, Thread
 from typing import Any, TextIO
 
-from rich.console import Console as Terminal
-from rich.live import Live
-
-from gymnast.config.sections.stop import limits_after
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
-from gymnast.metrics.sinks.frame import View, frame
-from gymnast.metrics.sinks.history import EVALUATED, History
+from gymnast.metrics.sinks.history import EVALUATED
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
 
-REDRAW_SECONDS = 0.25
-"""Never more often than this."""
-IDLE_SECONDS = 1.0
-"""Without a new row only the elapsed time moves."""
-DRAWING_SHARE = 0.02
-"""Drawing takes at most this share of the time: a slow terminal is redrawn less often."""
 LINE_SECONDS = 2.0
 """Into a pipe: a line this often, and for every evaluation."""
 
@@ -52,14 +36,18 @@ class Console:
     ) -> None:
         """`budget`: clock -> total, the main one first. `ending`: the summary as text. Without
         `live`: plain lines on a terminal too, which a debugger may then share."""
-        self._terminal = Terminal(file=file or sys.stdout, highlight=False, soft_wrap=True)
+        self._file = file or sys.stdout
+        self._terminal = None if quiet else _terminal_at(self._file)
         self._ending, self._quiet = ending, quiet
         self._closed = False
-        show = _Nothing() if quiet else None
-        drawn = live and self._terminal.is_terminal and not self._terminal.is_dumb_terminal
-        if show is None and drawn:
-            show = _LiveTable(self._terminal, metrics, title, budget or {})
-        self._show: _Nothing | _LiveTable | _Lines = show or _Lines(self._terminal, metrics)
+        if quiet:
+            self._show = _Nothing()
+        elif live and self._terminal is not None and not self._terminal.is_dumb_terminal:
+            from gymnast.metrics.sinks.live import LiveTable
+
+            self._show = LiveTable(self._terminal, metrics, title, budget or {})
+        else:
+            self._show = _Lines(self._file, metrics)
         atexit.register(self._abandon)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
@@ -80,9 +68,9 @@ class Console:
 
     def _tell(self, summary: Summary, ending: str) -> None:
         first, _, others = ending.partition("\n")
-        if self._quiet or not self._terminal.is_terminal:  # rich ends the process on a closed pipe
-            self._terminal.file.write(f"{first if self._quiet else ending}\n")
-            self._terminal.file.flush()
+        if self._terminal is None:  # rich ends the process on a closed pipe
+            self._file.write(f"{first if self._quiet else ending}\n")
+            self._file.flush()
             return
         moods = {True: "bold green", False: "bold yellow", None: "bold"}
         self._terminal.print(first, style=moods[summary.get("solved")], markup=False)
@@ -90,6 +78,18 @@ class Console:
 
     def _abandon(self) -> None:
         self.close(None)
+
+
+def _terminal_at(file: TextIO) -> Any:
+    """The terminal behind a file, as rich sees it; None for a pipe, which needs no rich."""
+    told = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+    with suppress(ValueError):  # closed already
+        if told or file.isatty():
+            from rich.console import Console as Terminal
+
+            terminal = Terminal(file=file, highlight=False, soft_wrap=True)
+            return terminal if terminal.is_terminal else None
+    return None
 
 
 class _Nothing:
@@ -103,8 +103,8 @@ class _Nothing:
 class _Lines:
     """Plain text, for pipes and files."""
 
-    def __init__(self, terminal: Terminal, metrics: Mapping[str, Metric]) -> None:
-        self._file, self._metrics = terminal.file, metrics
+    def __init__(self, file: TextIO, metrics: Mapping[str, Metric]) -> None:
+        self._file, self._metrics = file, metrics
         self._last = float("-inf")
         self._untold: Row | None = None
 
@@ -133,103 +133,3 @@ class _Lines:
         with suppress(OSError, ValueError):  # nobody is reading: training goes on
             self._file.write(f"{line}\n")
             self._file.flush()
-
-
-class _LiveTable:
-    def __init__(
-        self,
-        terminal: Terminal,
-        metrics: Mapping[str, Metric],
-        title: str,
-        budget: Mapping[str, float],
-    ) -> None:
-        self._terminal, self._metrics = terminal, metrics
-        self._title, self._budget = title, dict(budget)
-        self._history = History()
-        self._alerts: dict[str, Alert] = {}
-        self._last_event = ""
-        self._keys = ""
-        self._ticking = True
-        self._paused_at: float | None = None
-        self._row_at = 0.0
-        self._fresh = False
-        self._live: Live | None = None
-        self._stop = Event()
-        self._thread = Thread(target=self._draw_on, name="console", daemon=True)
-
-    def write(self, row: Row, alerts: Sequence[Alert]) -> None:
-        self._history.add(row)
-        for alert in alerts:
-            if alert.active:
-                self._alerts[alert.id] = alert
-            else:
-                self._alerts.pop(alert.id, None)
-        self._row_at, self._fresh = time.monotonic(), True
-        if self._live is None:
-            self._start()
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        now, kind = time.monotonic(), event.get("kind")
-        self._fresh = True
-        if kind == "keys":  # shown, and hidden again
-            self._keys = "" if self._keys else event["text"]
-            return
-        self._last_event = event_line(event)
-        self._budget = limits_after(event.get("changes", ()), self._budget)
-        if kind == "paused":
-            self._paused_at = now
-        elif kind == "unpaused" and self._paused_at is not None:
-            self._row_at += now - self._paused_at
-            self._paused_at = None
-
-    def close(self) -> None:
-        self._stop.set()
-        if self._live is None:
-            return
-        self._thread.join(timeout=1.0)
-        self._ticking = False
-        try:
-            self._draw()
-        finally:
-            self._live.stop()
-
-    def _start(self) -> None:
-        live = Live(console=self._terminal, auto_refresh=False, vertical_overflow="crop")
-        live.start()
-        self._live = live
-        self._terminal.show_cursor(True)  # rich hides it
-        self._thread.start()
-
-    def _draw_on(self) -> None:
-        drawn, pause = 0.0, REDRAW_SECONDS
-        while not self._stop.wait(pause):
-            began = time.monotonic()
-            if not self._fresh and began - drawn < IDLE_SECONDS:
-                continue
-            self._fresh = False
-            try:
-                self._draw()
-            except (OSError, ValueError):  # the terminal went away: training goes on
-                return
-            drawn = time.monotonic()
-            pause = max(REDRAW_SECONDS, (drawn - began) / DRAWING_SHARE)
-
-    def _draw(self) -> None:
-        assert self._live is not None
-        size = self._terminal.size
-        view = View(
-            metrics=self._metrics,
-            history=self._history,
-            alerts=sorted([*self._alerts.values()], key=lambda alert: (alert.level, alert.id)),
-            title=self._title,
-            budget=next(iter(self._budget.items()), None),
-            since_row=(self._paused_at or time.monotonic()) - self._row_at
-            if self._ticking
-            else 0.0,
-            last_event=self._last_event,
-            paused=self._paused_at is not None,
-            keys=self._keys,
-        )
-        ascii_only = self._terminal.options.ascii_only
-        picture = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)
-        self._live.update(picture, refresh=True)

@@ -1,0 +1,67 @@
+"""Episodes from their first step to their last: to be stored, or to be learned from whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gymnast.collect.ends import Ends
+from gymnast.collect.running import Columns, RunningEpisodes
+from gymnast.collect.tape import rollout_of
+from gymnast.rollout import Rollout
+from gymnast.runs.trace import Trace
+
+Array = np.ndarray
+
+
+def whole_episode(ends: Ends, k: int, columns: Columns, running: RunningEpisodes) -> Columns:
+    """The k-th that ended on a tape with these columns, [length, ...]."""
+    env, steps = int(ends.env[k]), slice(ends.begins[k], ends.t[k] + 1)
+    piece = {name: column[steps, env] for name, column in columns.items()}
+    return running.whole(env, int(ends.episodes.length[k]), piece)
+
+
+def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
+    """To be stored; `columns`: of the whole episode; `version`: env steps its policy had learned
+    from."""
+    seen = np.concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
+    truncated = bool(ends.episodes.truncated[k])
+    return Trace(
+        seed=int(ends.episodes.seed[k]),
+        env=int(ends.env[k]),
+        action=columns["env_action"].copy(),  # of a tape that need not live as long
+        reward=columns["reward"].copy(),
+        value=columns["value"].copy(),
+        dist=columns["dist"].copy(),
+        obs=seen,
+        terminated=not truncated,
+        truncated=truncated,
+        raw_return=float(ends.episodes.raw_return[k]),
+        version=version,
+    )
+
+
+def of_whole_episodes(
+    ends: Ends, episodes: Sequence[Columns], columns: Mapping[str, Array]
+) -> Rollout:
+    """A rollout of finished episodes only: those of a copy follow each other in its column, and what
+    the shorter columns lack is not valid. `columns` tells kinds and shapes."""
+    n = columns["reward"].shape[1]
+    used = [0] * n
+    places: list[slice] = []
+    for env, whole in zip(ends.env.tolist(), episodes, strict=True):
+        places.append(slice(used[env], used[env] + len(whole["reward"])))
+        used[env] = places[-1].stop
+    padded = {
+        name: np.zeros((max([*used, 1]), n, *column.shape[2:]), column.dtype)
+        for name, column in columns.items()
+    }
+    for env, whole, place in zip(ends.env.tolist(), episodes, places, strict=True):
+        for name, column in whole.items():
+            padded[name][place, env] = column
+    if "mask" in padded:
+        padded["mask"][~padded["valid"]] = True
+    t = np.array([place.stop - 1 for place in places], dtype=np.int64)
+    return rollout_of(padded, padded["obs"][-1], replace(ends, t=t))

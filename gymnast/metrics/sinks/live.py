@@ -1,0 +1,131 @@
+"""The live table: a picture of the run, drawn over itself. Only a terminal needs this, and rich.
+
+A thread of its own draws, so a row costs the loop microseconds and elapsed time goes on during a
+long rollout. Drawing never puts the terminal into a state that would need restoring: no hidden
+cursor, no alternate screen; so even `kill -9` leaves it usable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from threading import Event, Thread
+from typing import Any
+
+from rich.console import Console as Terminal
+from rich.live import Live
+
+from gymnast.config.sections.stop import limits_after
+from gymnast.metrics.alerts import Alert
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.recorder import Row
+from gymnast.metrics.sinks.frame import View, frame
+from gymnast.metrics.sinks.history import History
+from gymnast.metrics.sinks.plain import event_line
+
+REDRAW_SECONDS = 0.25
+"""Never more often than this."""
+IDLE_SECONDS = 1.0
+"""Without a new row only the elapsed time moves."""
+DRAWING_SHARE = 0.02
+"""Drawing takes at most this share of the time: a slow terminal is redrawn less often."""
+
+
+class LiveTable:
+    def __init__(
+        self,
+        terminal: Terminal,
+        metrics: Mapping[str, Metric],
+        title: str,
+        budget: Mapping[str, float],
+    ) -> None:
+        self._terminal, self._metrics = terminal, metrics
+        self._title, self._budget = title, dict(budget)
+        self._history = History()
+        self._alerts: dict[str, Alert] = {}
+        self._last_event = ""
+        self._keys = ""
+        self._ticking = True
+        self._paused_at: float | None = None
+        self._row_at = 0.0
+        self._fresh = False
+        self._live: Live | None = None
+        self._stop = Event()
+        self._thread = Thread(target=self._draw_on, name="console", daemon=True)
+
+    def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        self._history.add(row)
+        for alert in alerts:
+            if alert.active:
+                self._alerts[alert.id] = alert
+            else:
+                self._alerts.pop(alert.id, None)
+        self._row_at, self._fresh = time.monotonic(), True
+        if self._live is None:
+            self._start()
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        now, kind = time.monotonic(), event.get("kind")
+        self._fresh = True
+        if kind == "keys":  # shown, and hidden again
+            self._keys = "" if self._keys else event["text"]
+            return
+        self._last_event = event_line(event)
+        self._budget = limits_after(event.get("changes", ()), self._budget)
+        if kind == "paused":
+            self._paused_at = now
+        elif kind == "unpaused" and self._paused_at is not None:
+            self._row_at += now - self._paused_at
+            self._paused_at = None
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._live is None:
+            return
+        self._thread.join(timeout=1.0)
+        self._ticking = False
+        try:
+            self._draw()
+        finally:
+            self._live.stop()
+
+    def _start(self) -> None:
+        live = Live(console=self._terminal, auto_refresh=False, vertical_overflow="crop")
+        live.start()
+        self._live = live
+        self._terminal.show_cursor(True)  # rich hides it
+        self._thread.start()
+
+    def _draw_on(self) -> None:
+        drawn, pause = 0.0, REDRAW_SECONDS
+        while not self._stop.wait(pause):
+            began = time.monotonic()
+            if not self._fresh and began - drawn < IDLE_SECONDS:
+                continue
+            self._fresh = False
+            try:
+                self._draw()
+            except (OSError, ValueError):  # the terminal went away: training goes on
+                return
+            drawn = time.monotonic()
+            pause = max(REDRAW_SECONDS, (drawn - began) / DRAWING_SHARE)
+
+    def _draw(self) -> None:
+        assert self._live is not None
+        size = self._terminal.size
+        view = View(
+            metrics=self._metrics,
+            history=self._history,
+            alerts=sorted([*self._alerts.values()], key=lambda alert: (alert.level, alert.id)),
+            title=self._title,
+            budget=next(iter(self._budget.items()), None),
+            since_row=(self._paused_at or time.monotonic()) - self._row_at
+            if self._ticking
+            else 0.0,
+            last_event=self._last_event,
+            paused=self._paused_at is not None,
+            keys=self._keys,
+        )
+        ascii_only = self._terminal.options.ascii_only
+        picture = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)
+        self._live.update(picture, refresh=True)
