@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,11 @@ class Episodes:
     truncated: Array
     numbers: tuple[dict[str, float], ...] = ()
     """Of each; empty where the preset has no metrics of its own."""
+
+    @classmethod
+    def none(cls) -> Episodes:
+        whole = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(0), whole, whole, whole, whole.astype(bool))
 
     def __len__(self) -> int:
         return len(self.seed)
@@ -99,7 +105,22 @@ class Rollout:
         following[self.cut_at] = self.cut_obs
         return following
 
+    def arrays(self) -> dict[str, Array]:
+        """All that can be learned from, by name; the episodes have been told of."""
+        held = {name: getattr(self, name) for name in _LEARNED_FROM}
+        given = {name: array for name, array in held.items() if array is not None}
+        return given | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Array]) -> Rollout:
+        held: dict[str, Any] = {name: arrays.get(name) for name in _LEARNED_FROM}
+        cut_at = arrays["cut_step"], arrays["cut_copy"]
+        return cls(**held, cut_at=cut_at, episodes=Episodes.none())
+
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
         """Advantages and value targets, [T, N]."""
         ends = self.terminated, self.done
         return gae(self.reward, self.value, self.next_value, *ends, gamma=gamma, lam=lam)
+
+
+_LEARNED_FROM = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import click
@@ -37,6 +38,17 @@ def training_options(command: Any) -> Any:
     ):
         command = option(command)
     return command
+
+
+def _training() -> Any:
+    """What trains, loaded as one lasting whole that the garbage collector need not look through."""
+    gc.disable()
+    try:
+        from gymnast.cli import training
+    finally:
+        gc.enable()
+    gc.freeze()
+    return training
 
 
 @click.command()
@@ -93,8 +105,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
 
-    from gymnast.cli import training
-
+    training = _training()
     show = "nothing" if as_json else "ending" if quiet else "everything"
     result = training.train_as_asked(target, options, runs_dir, show=show)
     if as_json:
@@ -117,8 +128,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     gymnast resume @last --env-steps 200k          a larger budget: the new total
     gymnast resume 3f2a --set algo.lr=1e-4 --at best
     """
-    from gymnast.cli import training
-
+    training = _training()
     with training.debugging(options["debug"]):
         result = training.resume_one(
             run,

@@ -8,7 +8,7 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.config.facts import Facts
-from gymnast.config.numbers import Count, Whole
+from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
@@ -38,6 +38,9 @@ class Config(Section, Generic[Algo]):
     can (auto)."""
     device: Literal["cpu", "cuda", "mps"] = "cpu"
     """Where updates compute; acting stays on the CPU. cuda and mps are untested."""
+    overlap: Switch = False
+    """Collect the next rollout on one core while learning from the last one on another. The policy
+    that acts is then one update behind the one that learns."""
     env: EnvConfig
     """Which environment."""
     algo: Algo
@@ -79,6 +82,7 @@ class Config(Section, Generic[Algo]):
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),
+            *self._lag_that_nothing_corrects(),
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
@@ -86,6 +90,12 @@ class Config(Section, Generic[Algo]):
             return []
         problem = f"{self.algo.name} remembers rewards, whose scale would differ by when they came"
         return [("normalize.reward", f"{problem} (expected off)")]
+
+    def _lag_that_nothing_corrects(self) -> list[tuple[str, str]]:
+        if not self.overlap or self.algo.bears_lag:
+            return []
+        problem = f"{self.algo.name} must learn from the policy that acted, not from one before it"
+        return [("overlap", f"{problem} (expected off)")]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()

@@ -69,6 +69,8 @@ class AlgoSection(Section):
     """Which algorithm these settings belong to."""
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
+    bears_lag: ClassVar[bool] = False
+    """Whether it can learn from what a slightly older policy did."""
     native: ClassVar[bool] = True
     """Whether the native engine knows its loss."""
 

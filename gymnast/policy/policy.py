@@ -106,6 +106,13 @@ class Policy:
             return (np.exp(self.head.parameters(values, self._free, None)) * values).sum(-1)
         return self.value_scale.real(self.inference.critic(features))
 
+    def become(self, other: Policy) -> None:
+        """Take over all that another policy of the same kind has learned."""
+        self.parameters.flat[:] = other.parameters.flat
+        if self.normalizer is not None and other.normalizer is not None:
+            self.normalizer.load(other.normalizer.moments)
+        self.value_scale.moments = other.value_scale.moments
+
     # ---- stored form -------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, Array]:

@@ -25,13 +25,13 @@ from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.seeds import stream
 from gymnast.training.bundle import write_bundle
 from gymnast.training.commands import Commands
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
-from gymnast.training.rows import WINDOW, Stopwatch, clock_row, episode_row, rollout_row, scoped
+from gymnast.training.learning import beside, learn
+from gymnast.training.rows import WINDOW, Stopwatch, clock_row, episode_row, scoped
 from gymnast.training.saving import save
 from gymnast.training.session import POLICY, Session, of_role
 from gymnast.training.stop import (
@@ -88,44 +88,51 @@ class Loop:
         return self.finish(reason)
 
     def iterate(self) -> None:
-        """Collect one rollout per role and learn from it."""
+        """Collect one rollout per role and learn from it; or, where learning lags behind, from the
+        one before it at the same time."""
         s, clock = self.session, self.session.clock
         values: Any = s.control.values(clock)
-        lineup = {role: learner.policy for role, learner in s.learners.items()}
-        wanted = values.span()
-        span = within_budget(wanted, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
-        self.collected = collected = s.collector.collect(lineup, span, clock, self.no_time_left)
-        learns = collected.complete or (span == wanted and not self.no_time_left())
-        self.watch.add("env", collected.env_seconds)
-        self.watch.add("inference", collected.inference_seconds)
-
-        began = time.perf_counter()
-        self.row = s.control.row(values)
-        updates = 0
-        for role, learner in s.learners.items():
-            rollout = collected.rollouts[role]
-            order = partial(stream, s.cfg.seed, "batch", role, clock.rollouts)
+        if s.cfg.overlap:
+            under_way = beside(partial(learn, s, s.waiting, values))
+            collected, s.waiting = self.collect(values)
+            began = time.perf_counter()
+            learned = under_way.result()
+            s.catch_up()
+        else:
+            collected, fresh = self.collect(values)
+            began = time.perf_counter()
+            learned = learn(s, fresh, values)
+        self.watch.add("update", time.perf_counter() - began)
+        self.row = s.control.row(values) | learned.row
+        for role, rollout in collected.rollouts.items():
             s.recent[role].extend(rollout.episodes.last(WINDOW))
             self.row |= scoped(role, episode_row(s.recent[role]))
-            if not learns or not rollout.valid.any():
-                continue  # the budget cut off the longer episodes; or all broke, or none is whole yet
-            metrics, undone = s.transactions[role].learn(learner, rollout, values, order)
-            for incident in undone:
-                self.undone(role, incident, rollout, values)
-            updates += int(metrics.pop("optim/steps"))
-            self.row |= scoped(role, rollout_row(rollout, learner.policy.head) | metrics)
-        self.watch.add("update", time.perf_counter() - began)
+        for role, incident, rollout in learned.undone:
+            self.undone(role, incident, rollout, values)
 
         clock.env_steps += collected.steps
         clock.vec_steps += collected.vec_steps
         clock.frames += collected.steps * s.cfg.env.frames_per_step
-        clock.updates += updates
+        clock.updates += learned.updates
         clock.rollouts += 1
         clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
         s.traces += collected.traces
         for fault in collected.faults:
             self.event("fault", env=s.cfg.env.id, **asdict(fault))
         self.row["rollout/faults"] = len(collected.faults)
+
+    def collect(self, values: Any) -> tuple[Collected, dict[str, Rollout]]:
+        """What came of one rollout per role, and the rollouts to learn from: none where the budget
+        cut off the longer episodes."""
+        s, clock = self.session, self.session.clock
+        wanted = values.span()
+        span = within_budget(wanted, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        collected = s.collector.collect(s.lineup(), span, clock, self.no_time_left)
+        learns = collected.complete or (span == wanted and not self.no_time_left())
+        self.watch.add("env", collected.env_seconds)
+        self.watch.add("inference", collected.inference_seconds)
+        self.collected = collected
+        return collected, collected.rollouts if learns else {}
 
     def no_time_left(self) -> bool:
         """For what may take any time: are the budget's seconds over?"""

@@ -19,7 +19,8 @@ from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits
 from gymnast.policy.action_spaces import Choice, highest_entropy, limits
 from gymnast.policy.observations import vector_of
-from gymnast.rollout import Episode
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed
@@ -30,7 +31,8 @@ from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
 from gymnast.training.transaction import Transaction
 
-POLICY, LEARNER, COLLECTOR, PENDING = "policy", "learner", "collector", "pending"
+POLICY, LEARNER, COLLECTOR = "policy", "learner", "collector"
+PENDING, WAITING = "pending", "waiting"
 """Stems of a checkpoint's array files."""
 
 
@@ -50,6 +52,10 @@ class Session:
     """The evaluation result that ended training, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
+    waiting: dict[str, Rollout] = field(default_factory=dict[str, Rollout])
+    """With overlap: collected, and to be learned from beside the next."""
+    acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
+    """With overlap: copies of the policies that act while the originals learn."""
     late_rows: int = 0
     """Rows of results alone, written since the last rollout."""
 
@@ -57,10 +63,13 @@ class Session:
     def build(cls, cfg: Config[Any], collector: VectorCollector, scores: Scores) -> Session:
         clock = Clock(limits=cfg.stop.limits())
         spaces = collector.spaces
-        return cls(
+        learners = {role: Learner(role, *spaces[role], cfg) for role in spaces}
+        acting = {r: Policy.from_spec(x.policy.spec()) for r, x in learners.items()}
+        session = cls(
             clock=clock,
             collector=collector,
-            learners={role: Learner(role, *spaces[role], cfg) for role in spaces},
+            learners=learners,
+            acting=acting if cfg.overlap else {},
             settings=Settings(cfg),
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
@@ -68,6 +77,17 @@ class Session:
             transactions={role: Transaction(cfg.transaction) for role in spaces},
             recent={role: deque(maxlen=WINDOW) for role in spaces},
         )
+        session.catch_up()
+        return session
+
+    def lineup(self) -> dict[str, Policy]:
+        """The policies that act."""
+        return self.acting or {role: learner.policy for role, learner in self.learners.items()}
+
+    def catch_up(self) -> None:
+        """Let the policies that act know what has been learned."""
+        for role, policy in self.acting.items():
+            policy.become(self.learners[role].policy)
 
     @property
     def cfg(self) -> Config[Any]:
@@ -95,6 +115,8 @@ class Session:
             LEARNER: _prefixed({r: x.state()[0] for r, x in self.learners.items()}),
             COLLECTOR: self.collector.state(),
         }
+        if self.waiting:
+            files[WAITING] = _prefixed({r: x.arrays() for r, x in self.waiting.items()})
         if self.scores.pending is not None:
             files[PENDING] = self.scores.pending.arrays
         return files
@@ -133,6 +155,10 @@ class Session:
             self.recent[role].extend(Episode(**e) for e in state["recent"][role])
             self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
+        if self.cfg.overlap and WAITING in checkpoint.stems:
+            stored = checkpoint.tensors(WAITING)
+            self.waiting = {r: Rollout.from_arrays(of_role(r, stored)) for r in self.learners}
+        self.catch_up()
         live = state.get("live", {})
         self.settings.load({key: live[key] for key in live if key not in overruled})
         self.adopt_settings()

@@ -47,6 +47,7 @@ class DQNConfig(GradientSection):
         },
     }
 
+    bears_lag = True
     name: Literal["dqn"] = "dqn"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Count = 32

@@ -20,6 +20,7 @@ class PPOConfig(GradientSection):
         "target_kl",
         "advantage_norm",
     )
+    bears_lag = True
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Count = 128

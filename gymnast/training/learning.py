@@ -1,0 +1,49 @@
+"""One update per role, in turn with collecting or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from gymnast.rollout import Rollout
+from gymnast.seeds import stream
+from gymnast.training.rows import rollout_row, scoped
+from gymnast.training.session import Session
+from gymnast.training.transaction import Incident
+
+
+@dataclass
+class Learned:
+    row: dict[str, float] = field(default_factory=dict[str, float])
+    updates: int = 0
+    """Gradient steps."""
+    undone: list[tuple[str, Incident, Rollout]] = field(
+        default_factory=list[tuple[str, Incident, Rollout]]
+    )
+    """Role, what went wrong, and with which rollout."""
+
+
+def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Learned:
+    """From the rollouts of the roles that have one."""
+    done, number = Learned(), session.clock.rollouts
+    for role, rollout in rollouts.items():
+        if not rollout.valid.any():
+            continue  # all broke, or none is whole yet
+        learner = session.learners[role]
+        order = partial(stream, session.cfg.seed, "batch", role, number)
+        metrics, undone = session.transactions[role].learn(learner, rollout, values, order)
+        done.undone += [(role, incident, rollout) for incident in undone]
+        done.updates += int(metrics.pop("optim/steps"))
+        done.row |= scoped(role, rollout_row(rollout, learner.policy.head) | metrics)
+    return done
+
+
+def beside(work: Callable[[], Learned]) -> Future[Learned]:
+    """Begun on another core; engines let go of the interpreter while they compute."""
+    executor = ThreadPoolExecutor(1, "learning")
+    future = executor.submit(work)
+    executor.shutdown(wait=False)
+    return future

@@ -1,0 +1,99 @@
+"""A command loads, reads and starts what it needs, when it needs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast.envs import child
+from gymnast.training.loop import Loop
+from tests.small_runs import trained
+
+FIRST_STEP = """
+import json, os, sys
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+from gymnast.cli import main
+from gymnast.config.source import Source
+from gymnast.envs import child
+
+parsed, started, read = [], [], Source.read.__func__
+Source.read = classmethod(lambda cls, text, name="": parsed.append(name) or read(cls, text, name))
+child.start = lambda module, theirs: started.append(module)
+
+def step(env, action):
+    told = {"modules": sorted(sys.modules), "parsed": parsed, "started": started}
+    print(json.dumps(told), file=sys.stderr, flush=True)
+    os._exit(0)
+
+CartPoleEnv.step = step
+sys.argv = ["gymnast", "train", "CartPole-v1"]
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def at_first_step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What `gymnast train CartPole-v1 | cat` has done when its first environment takes a step."""
+    env = {**os.environ, "GYMNAST_RUNS": str(tmp_path_factory.mktemp("runs"))}
+    env = {name: value for name, value in env.items() if name not in ("FORCE_COLOR", "COLUMNS")}
+    command = [sys.executable, "-c", FIRST_STEP]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    return json.loads(done.stderr.splitlines()[-1])
+
+
+def test_nothing_is_loaded_that_a_training_into_a_pipe_does_not_need(at_first_step):
+    elsewhere = {"rich", "pandas", "av", "pygame", "psutil", "multiprocessing.pool"}
+    ours = {"gymnast.jobs", "gymnast.api", "gymnast.insight", "gymnast.film.make", "gymnast.play"}
+    loaded = set(at_first_step["modules"])
+    assert not (elsewhere | ours) & loaded
+    assert "gymnast.training.loop" in loaded
+
+
+def test_of_all_presets_the_one_named_is_read_and_once(at_first_step):
+    assert at_first_step["parsed"] == ["CartPole-v1.yaml"]
+
+
+def test_no_process_is_started_before_the_first_step(at_first_step):
+    assert at_first_step["started"] == []
+
+
+def test_the_evaluation_process_loads_neither_torch_nor_anything_for_people():
+    code = "import sys, gymnast.training.evaluation_worker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not {"torch", "rich", "click", "ruamel.yaml", "pandas", "sqlite3"} & loaded
+
+
+@pytest.mark.parametrize(("every", "starts"), [("4 rollouts", 1), ("off", 6)])
+def test_one_evaluation_process_starts_early_where_one_is_certain_to_be_needed(
+    every: str, starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """After so many rollouts: with the first one over, or only to confirm what six have learned."""
+    start, started, loops = child.start, list[int](), list[Loop]()
+
+    def noted(module: str, theirs: Any) -> Any:
+        assert module == "gymnast.training.evaluation_worker"
+        started.append(loops[0].session.clock.rollouts)
+        return start(module, theirs)
+
+    train = Loop.train
+    monkeypatch.setattr(Loop, "train", lambda loop: loops.append(loop) or train(loop))
+    monkeypatch.setattr(child, "start", noted)
+    settings = {"eval.mode": "process", "eval.every": every, "stop.rollouts": 6}
+    trained("CartPole-v1", settings | {"algo.n_steps": 8}, runs_dir=tmp_path)
+    assert started == [starts]
+
+
+def test_field_docs_are_those_of_the_class_that_declares_the_field_last():
+    from gymnast.config.sections.dqn import DQNConfig
+    from gymnast.config.sections.gradient import GradientSection
+
+    assert DQNConfig.docs()["gamma"] == GradientSection.docs()["gamma"] == "Discount per step."
+    assert DQNConfig.docs()["name"] == "The algorithm."
+    assert GradientSection.docs()["name"] != "The algorithm."
