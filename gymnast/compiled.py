@@ -17,3 +17,10 @@ def kernels() -> ModuleType | None:
     except ImportError:
         return None
     return _native
+
+
+def why_absent() -> str:
+    """Of kernels that are not there."""
+    if os.environ.get(HIDDEN) == "off":
+        return f"{HIDDEN}=off"
+    return "the native engine was not built (install with a C++ compiler to have it)"

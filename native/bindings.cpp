@@ -89,6 +89,8 @@ class Native {
     if (stack.n_pieces == MOST_PIECES) throw std::length_error("too many entries");
     stack.pieces[stack.n_pieces++] = {at, width, stack.encoded, table};
     stack.encoded += width;
+    const std::int64_t end = at + (table == NONE ? 4 * std::int64_t(width) : 8);
+    row_bytes_ = end > row_bytes_ ? end : row_bytes_;
   }
 
   void dense(const std::string& part, int n_in, int n_out, std::int64_t weight, std::int64_t bias,
@@ -114,7 +116,15 @@ class Native {
     h.n_nodes = int(nodes_.size()), h.node = nodes_.data(), h.node_weight = weights_.data();
   }
 
+  // Features are read as raw bytes: numbers of another type would be taken for other numbers.
+  void check(const Features& features) const {
+    if (features.shape(0) && row_bytes(features) != row_bytes_)
+      throw std::invalid_argument("features have " + std::to_string(row_bytes(features)) +
+                                  " bytes a row, the network reads " + std::to_string(row_bytes_));
+  }
+
   void forward(Floats parameters, Features features, bool critic, Floats out) const {
+    check(features);
     const float* p = parameters.data();
     const std::uint8_t* x = bytes(features);
     const std::int64_t rows = std::int64_t(features.shape(0)), size = row_bytes(features);
@@ -125,6 +135,7 @@ class Native {
 
   void act(Floats parameters, Features features, Floats noise, Maybe<bool> mask,
            Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats dist, Floats logprob) const {
+    check(features);
     kernels->act(net_, parameters.data(), bytes(features), row_bytes(features),
                  std::int64_t(features.shape(0)), noise.data(), bytes(mask), pointer(chosen),
                  pointer(amounts), dist.data(), logprob.data());
@@ -141,6 +152,7 @@ class Native {
     return part == "shared" ? net_.shared : part == "actor" ? net_.actor : net_.critic;
   }
 
+  std::int64_t row_bytes_ = 0;
   std::vector<int> groups_;
   std::vector<float> nodes_, weights_;
 };

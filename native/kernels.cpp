@@ -227,6 +227,7 @@ inline void value_loss(const StepTask& task, const Rows& rows, const float* out,
         error = held_error;
         if (outside) slope = 0;
       }
+      if (moved != moved) error = slope = moved;  // NaN goes on
       sums.value_clipped += outside;
     }
     sums.value += error;

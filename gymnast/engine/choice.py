@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gymnast.compiled import kernels
+from gymnast.compiled import kernels, why_absent
 from gymnast.config.config import Config
 from gymnast.engine.native.plan import unable
 from gymnast.errors import ConfigError
@@ -40,6 +40,4 @@ def _obstacle(cfg: Config[Any], network: Network) -> str | None:
         return f"device={cfg.device}"
     if problem := unable(network):
         return problem
-    if kernels() is None:
-        return "the native engine was not built (install with a C++ compiler to have it)"
-    return None
+    return why_absent() if kernels() is None else None

@@ -12,6 +12,7 @@ import numpy as np
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, Passes
 from gymnast.engine.objective import Objective
+from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 
 Array = np.ndarray
@@ -51,5 +52,14 @@ class Engine(Protocol):
 
 def engine_for(policy: Policy) -> Any:
     """The one this policy runs on. torch is imported only if it is that."""
-    module = importlib.import_module(f"gymnast.engine.{policy.engine}.engine")
-    return module.engine(policy)
+    return load_engine(policy.engine).engine(policy)
+
+
+def load_engine(name: str) -> Any:
+    """The slow import, for torch."""
+    try:
+        return importlib.import_module(f"gymnast.engine.{name}.engine")
+    except (ImportError, OSError, RuntimeError) as problem:
+        raise ConfigError(
+            f"engine: {name} cannot be loaded: {problem}", fix="install torch anew"
+        ) from problem

@@ -15,6 +15,7 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.choice import choose
+from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.film.background import film_in_background
@@ -195,7 +196,7 @@ def refuse_what_cannot_begin(
     cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
-    load_algorithm(cfg.algo)  # the slow import
+    load_algorithm(cfg.algo)
     if cfg.algo.acts != "sample":
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
@@ -204,6 +205,7 @@ def refuse_what_cannot_begin(
     refuse_missing_device(cfg.device)
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)
+        load_engine(policy.engine)
         if cfg.eval.starts == "all":
             refuse_uncountable(obs)
         if source is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
@@ -31,6 +33,8 @@ ACTION_SPACES: dict[str, dict[str, Any]] = {
     },
 }
 """Kind of action -> settings of the identity environment with it."""
+ENGINES = ("native", "torch")
+BOTH_ENGINES = pytest.mark.parametrize("engine", ENGINES)
 OBSERVATION_SPACES = [
     *("vector", "category", "categories", "binary", "image", "grey image", "parts", "tuple"),
 ]

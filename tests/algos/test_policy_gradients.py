@@ -9,6 +9,7 @@ import pytest
 
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
+from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
     N,
     normal,
@@ -23,11 +24,12 @@ STILL = {"algo.lr": 0.0, "algo.max_grad_norm": "off"}
 BOX = pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
 
 
+@BOTH_ENGINES
 @BOX
 @pytest.mark.parametrize("norm", ["off", "rollout"])
-def test_a2c_follows_the_gradient_of_its_loss(box: bool, norm: str):
+def test_a2c_follows_the_gradient_of_its_loss(box: bool, norm: str, engine: str):
     settings = STILL | {"algo.advantage_norm": norm, "algo.entropy_coef": 0.3}
-    practice, rollout = practised(box, settings, "a2c")
+    practice, rollout = practised(box, settings | {"engine": engine}, "a2c")
     metrics = updated(practice, rollout, stream(0, "order"))
     advantage = slow_advantages(rollout, 0.9, 0.8)
     target = advantage + rollout.value
@@ -64,10 +66,13 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+@BOTH_ENGINES
 @BOX
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES)
-def test_reinforce_follows_the_gradient_of_its_loss(box: bool, settings: dict[str, Any]):
-    given = STILL | {"algo.episodes": 4, "algo.entropy_coef": 0.3} | settings
+def test_reinforce_follows_the_gradient_of_its_loss(
+    box: bool, settings: dict[str, Any], engine: str
+):
+    given = STILL | {"algo.episodes": 4, "algo.entropy_coef": 0.3, "engine": engine} | settings
     practice, rollout = practised(box, given, "reinforce")
     assert not rollout.valid.all()  # copies with shorter episodes have fewer steps
     metrics = updated(practice, rollout, stream(0, "order"))

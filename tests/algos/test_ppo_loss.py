@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
     STILL,
     N,
@@ -35,10 +36,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
-def test_the_gradient_is_that_of_the_loss_written_anew(box: bool, settings: dict[str, Any]):
-    practice, rollout = practised(box, STILL | settings)
+def test_the_gradient_is_that_of_the_loss_written_anew(
+    box: bool, settings: dict[str, Any], engine: str
+):
+    practice, rollout = practised(box, STILL | settings | {"engine": engine})
     order = Recorded()
     metrics = updated(practice, rollout, order)
     halves = np.array_split(order.orders[0], 2)
@@ -52,8 +56,10 @@ def test_the_gradient_is_that_of_the_loss_written_anew(box: bool, settings: dict
         assert metrics[name] == pytest.approx(expected, rel=1e-4, abs=1e-5), name
 
 
-def test_what_a_mask_forbids_takes_no_part_in_the_gradient():
-    practice, rollout = practised(False, STILL | {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7})
+@BOTH_ENGINES
+def test_what_a_mask_forbids_takes_no_part_in_the_gradient(engine: str):
+    settings = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7, "engine": engine}
+    practice, rollout = practised(False, STILL | settings)
     head = practice.learner.policy.head
     mask = np.random.default_rng(2).random(rollout.dist.shape) < 0.6
     np.put_along_axis(mask, rollout.action[..., None], True, -1)
@@ -68,8 +74,10 @@ def test_what_a_mask_forbids_takes_no_part_in_the_gradient():
     assert metrics["policy/entropy"] < math.log(3)
 
 
-def test_steps_out_of_play_are_not_learned_from():
-    practice, rollout = practised(False, STILL | {"algo.advantage_norm": "off"})
+@BOTH_ENGINES
+def test_steps_out_of_play_are_not_learned_from(engine: str):
+    settings = {"algo.advantage_norm": "off", "engine": engine}
+    practice, rollout = practised(False, STILL | settings)
     valid = np.random.default_rng(3).random((T, N)) < 0.5
     rollout = replace(rollout, valid=valid)
     order = Recorded()

@@ -13,6 +13,7 @@ from gymnast.config.resolve import resolve
 from gymnast.engine.batch import Passes
 from gymnast.seeds import stream
 from gymnast.training.control import Control
+from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
     STILL,
     N,
@@ -26,9 +27,17 @@ from tests.algos.reference import (
 )
 
 
-def test_one_step_moves_the_weights_as_adam_does():
+@BOTH_ENGINES
+def test_one_step_moves_the_weights_as_adam_does(engine: str):
     practice, rollout = practised(
-        False, {"algo.epochs": 1, "algo.batch_size": "100%", "algo.lr": 0.01, "algo.adam_eps": 1.0}
+        False,
+        {
+            "algo.epochs": 1,
+            "algo.batch_size": "100%",
+            "algo.lr": 0.01,
+            "algo.adam_eps": 1.0,
+            "engine": engine,
+        },
     )
     before = {n: v.copy() for n, v in practice.learner.policy.parameters.views.items()}
     order = Recorded()
@@ -64,9 +73,11 @@ def test_gradient_norms_of_actor_and_critic_are_parts_of_the_whole_before_clippi
     assert metrics["optim/grad_norm"] == pytest.approx(whole, rel=1e-4)
 
 
-def test_gradients_are_limited_only_where_a_limit_is_set():
+@BOTH_ENGINES
+def test_gradients_are_limited_only_where_a_limit_is_set(engine: str):
     for limit, share in (("off", 0.0), (1e-3, 1.0), (1e6, 0.0)):
-        practice, rollout = practised(False, STILL | {"algo.max_grad_norm": limit})
+        settings = {"algo.max_grad_norm": limit, "engine": engine}
+        practice, rollout = practised(False, STILL | settings)
         metrics = updated(practice, rollout, Recorded())
         assert metrics["optim/clipped_share"] == share
         applied = np.linalg.norm(practice.learner.algorithm.descent.engine.gradient)
@@ -97,8 +108,10 @@ def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: i
     assert len(batches) == math.ceil(n / size)
 
 
-def test_target_kl_ends_one_update_and_not_the_next():
-    practice, rollout = practised(False, {"algo.epochs": 6, "algo.lr": 0.05})
+@BOTH_ENGINES
+def test_target_kl_ends_one_update_and_not_the_next(engine: str):
+    settings = {"algo.epochs": 6, "algo.lr": 0.05, "engine": engine}
+    practice, rollout = practised(False, settings)
     free = Control(practice.cfg.algo).values(practice.clock)
     strict = free.model_copy(update={"target_kl": 1e-6})
     loose = free.model_copy(update={"target_kl": 1e6})
@@ -142,9 +155,10 @@ def test_the_optimiser_and_its_last_learning_rate_come_back_from_their_state():
     assert second.learner.algorithm.descent._last_lr == first.learner.algorithm.descent._last_lr
 
 
+@BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
-def test_how_far_the_policy_moved_is_measured_against_the_one_that_acted(box: bool):
-    practice, rollout = practised(box, {"algo.epochs": 3, "algo.lr": 0.01})
+def test_how_far_the_policy_moved_is_measured_against_the_one_that_acted(box: bool, engine: str):
+    practice, rollout = practised(box, {"algo.epochs": 3, "algo.lr": 0.01, "engine": engine})
     metrics = updated(practice, rollout, Recorded())
     policy = practice.learner.policy
     new_dist = torch.from_numpy(policy.dist(rollout.obs.reshape(T * N, -1))).double()
@@ -183,10 +197,11 @@ def test_values_targets_and_advantages_are_reported_as_they_were_before_the_upda
         assert metrics[name] == pytest.approx(float(value), rel=1e-5, abs=1e-6), name
 
 
-def test_an_update_is_a_function_of_its_inputs():
+@BOTH_ENGINES
+def test_an_update_is_a_function_of_its_inputs(engine: str):
     results = []
     for _ in range(2):
-        practice, rollout = practised(True, {"algo.epochs": 3})
+        practice, rollout = practised(True, {"algo.epochs": 3, "engine": engine})
         results.append((updated(practice, rollout, Recorded(3)), practice))
     assert results[0][0] == results[1][0]
     flats = [p.learner.policy.parameters.flat for _, p in results]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from gymnast.compiled import kernels
 from gymnast.rl.returns import discounted_so_far, gae, n_step, reward_to_go
+from gymnast.rl.returns import slow_gae as slow_gae_of_numpy
 
 Array = np.ndarray
 
@@ -192,3 +194,30 @@ def test_inputs_are_left_as_they_were(s, gamma):
     reward_to_go(s.reward, s.done, gamma=gamma)
     discounted_so_far(s.reward, s.done, np.zeros(s.reward.shape[1]), gamma=gamma)
     assert all(np.array_equal(before[name], column) for name, column in vars(s).items())
+
+
+@st.composite
+def given_steps(draw: st.DrawFn) -> Steps:
+    """As a rollout has them: values as the critic gave them, in float32."""
+    s = draw(steps())
+    return replace(s, value=s.value.astype(np.float32), next_value=s.next_value.astype(np.float32))
+
+
+@property_test
+@given(given_steps(), fractions, fractions)
+def test_compiled_and_written_out_gae_give_the_same_bits(s: Steps, gamma: float, lam: float):
+    compiled = s.gae(gamma, lam)
+    written = slow_gae_of_numpy(*vars(s).values(), gamma=gamma, lam=lam)
+    assert kernels() is not None
+    for ours, theirs in zip(compiled, written, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs)
+
+
+def test_compiled_gae_keeps_what_is_not_a_number():
+    s = Steps(*np.zeros((3, 3, 2)), *np.zeros((2, 3, 2), bool))
+    s = replace(s, value=s.value.astype(np.float32), next_value=s.next_value.astype(np.float32))
+    s.reward[1, 0] = np.nan
+    advantage, target = s.gae(0.9, 0.9)
+    for found in (advantage, target):
+        assert np.isnan(found).tolist() == [[True, False], [True, False], [False, False]]

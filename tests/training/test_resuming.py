@@ -43,9 +43,19 @@ EVERYTHING = {
 SHORT_EPISODES = {"env.max_episode_steps": 21}
 
 
-@pytest.mark.parametrize("env", ["CartPole-v1", "LunarLander-v3", "Taxi-v4", "Pendulum-v1"])
-def test_stopping_and_going_on_is_the_same_as_never_having_stopped(env: str):
+@pytest.mark.parametrize(
+    ("env", "engine"),
+    [
+        ("CartPole-v1", "native"),
+        ("CartPole-v1", "torch"),
+        ("LunarLander-v3", "native"),
+        ("Taxi-v4", "native"),
+        ("Pendulum-v1", "native"),
+    ],
+)
+def test_stopping_and_going_on_is_the_same_as_never_having_stopped(env: str, engine: str):
     settings = EVERYTHING | (SHORT_EPISODES if env in ("Taxi-v4", "Pendulum-v1") else {})
+    settings = settings | {"engine": engine}
     whole = trained(env, settings)
     killed = gone_back(whole, 3 * ROLLOUT)  # in the middle of episodes, an evaluation under way
     assert checkpoint.latest(killed.path).document("state")["scores"]["pending"]

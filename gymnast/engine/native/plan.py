@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from gymnast.compiled import kernels
@@ -39,9 +41,12 @@ def unable(network: Network) -> str | None:
     for _, layer in network.layers():
         if not isinstance(layer, Activation | Embedding | Flatten | LayerNorm | Linear | Parallel):
             return "images need convolutions"
-    most = max(len(stack) for _, stack in network.stacks())
-    pieces = sum(isinstance(layer, Embedding | Flatten) for _, layer in network.layers())
-    if most > MOST_LAYERS or pieces > MOST_PIECES:
+    layers = max(sum(isinstance(x, Linear) for x in stack) for _, stack in network.stacks())
+    pieces = max(
+        sum(entry.count if entry.embeds else 1 for entry in _entries(part, stack, network))
+        for part, stack in network.stacks()
+    )
+    if layers > MOST_LAYERS or pieces > MOST_PIECES:
         return "the network has too many parts"
     return None
 
@@ -50,54 +55,63 @@ def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     """The kernels' view of a network on these parameters."""
     native: Any = kernels()
     plan = native.Network(parameters.flat.size)
-    reading = "shared" if network.shared else None
     for part, stack in network.stacks():
-        if stack:
-            reads_features = part == reading or reading is None
-            _Planner(plan, parameters, part).stack(stack, reads_features)
+        planner = _Planner(plan, parameters, part)
+        planner.encoder(_entries(part, stack, network))
+        rest = [(i, x) for i, x in enumerate(stack) if isinstance(x, _DENSE)]
+        while rest:
+            rest = planner.dense(rest)
     _head(plan, parameters, head)
     return plan
+
+
+_DENSE = Linear | LayerNorm | Activation
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a stack takes from each row of features: so many indices to embed, or floats."""
+
+    name: str
+    layer: Layer
+    at: int
+    """Bytes from the start of the row."""
+    count: int
+
+    @property
+    def embeds(self) -> bool:
+        return isinstance(self.layer, Embedding)
+
+
+def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
+    """None where the stack reads the shared one's output."""
+    if not stack or (network.shared and part != "shared"):
+        return
+    first, name = stack[0], f"{part}.0"
+    if isinstance(first, Parallel):
+        for key, branch in first.branches:
+            kind, at = first.dtype.fields[key][:2]  # type: ignore[index]
+            size = 8 if isinstance(branch[0], Embedding) else 4
+            yield _Entry(f"{name}.{key}.0", branch[0], at, kind.itemsize // size)
+        return
+    # a shared stack may be no more than an encoder
+    reader = next(layer for layer in (*stack, *network.actor) if isinstance(layer, Linear))
+    width = first.width if isinstance(first, Embedding) else 1
+    yield _Entry(name, first, 0, reader.n_in // width)
 
 
 class _Planner:
     def __init__(self, plan: Any, parameters: Parameters, part: str) -> None:
         self.plan, self.parameters, self.part = plan, parameters, part
 
-    def stack(self, stack: Stack, reads_features: bool) -> None:
-        rest = list(enumerate(stack))
-        if reads_features:
-            rest = self.encoder(rest)
-        while rest:
-            rest = self.dense(rest)
-
-    def encoder(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
-        """Take the layers that read features; those that are left."""
-        i, first = layers[0]
-        name = f"{self.part}.{i}"
-        if isinstance(first, Parallel):
-            for key, branch in first.branches:
-                kind, at = first.dtype.fields[key][:2]  # type: ignore[index]
-                count = kind.itemsize // (8 if isinstance(branch[0], Embedding) else 4)
-                self.pieces(f"{name}.{key}.0", branch[0], at, count)
-            return layers[1:]
-        if isinstance(first, Embedding):
-            flattened = len(layers) > 1 and isinstance(layers[1][1], Flatten)
-            following = layers[2 if flattened else 1 :]
-            width = following[0][1].n_in if isinstance(following[0][1], Linear) else first.width
-            self.pieces(name, first, 0, width // first.width)
-            return following
-        assert isinstance(first, Linear)
-        self.plan.piece(self.part, at=0, width=first.n_in, table=NONE)
-        return layers
-
-    def pieces(self, name: str, layer: Layer, at: int, count: int) -> None:
-        """What one entry contributes: `count` indices to embed, or as many floats."""
-        if not isinstance(layer, Embedding):
-            self.plan.piece(self.part, at=at, width=count, table=NONE)
-            return
-        table = self.parameters.span(f"{name}.weight").start
-        for k in range(count):
-            self.plan.piece(self.part, at=at + 8 * k, width=layer.width, table=table)
+    def encoder(self, entries: Iterator[_Entry]) -> None:
+        for entry in entries:
+            if not isinstance(entry.layer, Embedding):
+                self.plan.piece(self.part, at=entry.at, width=entry.count, table=NONE)
+                continue
+            table = self.parameters.span(f"{entry.name}.weight").start
+            for k in range(entry.count):
+                self.plan.piece(self.part, entry.at + 8 * k, entry.layer.width, table)
 
     def dense(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
         """Take a linear layer with the norm and the activation behind it; those that are left."""

@@ -1,0 +1,167 @@
+"""Minibatches to learn from without a run around them: any spaces, any network, random but the same
+every time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gymnast.config.sections.normalize import NormalizeConfig
+from gymnast.config.sections.policy import PolicyConfig
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.engine import Engine, Improved, engine_for
+from gymnast.engine.objective import Objective
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import (
+    Amounts,
+    Categories,
+    Category,
+    Choice,
+    Choices,
+    Parts,
+    Switches,
+    Vector,
+    n_options,
+)
+
+OBSERVATIONS: dict[str, Any] = {
+    "vector": Vector((5,), (-1.0,) * 5, (1.0,) * 5),
+    "wide vector": Vector((4, 9), (-1.0,) * 36, (1.0,) * 36),
+    "line": Vector((16,), (-1.0,) * 16, (1.0,) * 16),
+    "category": Category(7, 2),
+    "categories": Categories((3,), (2, 5, 3), (0, 1, 0)),
+    "dict": Parts(
+        "Dict",
+        (
+            ("gear", Category(3, 1)),
+            ("speed", Vector((2, 2), (-1.0,) * 4, (1.0,) * 4)),
+            ("keys", Categories((2,), (2, 3), (0, 0))),
+            ("inner", Parts("Tuple", (("0", Vector((1,), (0.0,), (1.0,))), ("1", Category(4, 0))))),
+        ),
+    ),
+    "tuple": Parts("Tuple", (("0", Vector((3,), (-1.0,) * 3, (1.0,) * 3)), ("1", Category(5, 0)))),
+}
+ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "choice": (Choice(3, 0), {}),
+    "one of many": (Choice(37, 0), {}),
+    "choices": (Choices((3,), (2, 5, 3), (0, 0, 0)), {}),
+    "switches": (Switches((4,)), {}),
+    "amounts": (Amounts((3,), (-1.0,) * 3, (1.0,) * 3), {"log_std": -0.5}),
+    "squashed amounts": (
+        Amounts((2,), (-1.0,) * 2, (1.0,) * 2),
+        {"log_std": -0.5, "squash": True},
+    ),
+}
+"""Kind of action -> its space, and settings of a policy for it."""
+PLAIN = Objective(clip=0.2, value_coef=0.5)
+
+
+@dataclass(frozen=True)
+class Problem:
+    policy: Policy
+    batch: Batch
+
+    @classmethod
+    def of(
+        cls,
+        obs: str = "vector",
+        action: str = "choice",
+        *,
+        rows: int = 96,
+        masked: bool = False,
+        seed: int = 0,
+        **settings: Any,
+    ) -> Problem:
+        """A policy that has moved on since it acted, and what it did."""
+        rng = np.random.default_rng(seed)
+        space, more = ACTIONS[action]
+        cfg = PolicyConfig(**{"hidden": (24, 12), "embedding": 5, **more, **settings})
+        policy = Policy(OBSERVATIONS[obs], space, cfg, NormalizeConfig(obs="off"))
+        policy.initialize(seed, "agent")
+        for view in policy.parameters.views.values():
+            view += rng.normal(0, 0.2, view.shape).astype(np.float32)
+        return cls(policy, _done_by(policy, OBSERVATIONS[obs], rows, masked, rng))
+
+    def engine(self, name: str = "native") -> Engine:
+        self.policy.run_on(name)
+        return engine_for(self.policy)
+
+    def improve(
+        self,
+        objective: Objective = PLAIN,
+        passes: Passes | None = None,
+        *,
+        engine: str = "native",
+        adam: Adam | None = None,
+        lr: float = 0.0,
+        max_norm: float | None = None,
+    ) -> tuple[np.ndarray, Improved]:
+        """The last gradient and what was told of the steps; a rate of 0 leaves the weights alone."""
+        adam = adam or Adam(self.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
+        passes = passes or Passes.once(len(self.batch))
+        used = self.engine(engine)
+        told = used.improve(self.batch, objective, passes, adam, lr=lr, max_norm=max_norm)
+        return used.gradient.copy(), told
+
+    def with_(self, **columns: np.ndarray) -> Problem:
+        return Problem(self.policy, replace(self.batch, **columns))
+
+
+def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.Generator) -> Batch:
+    head = policy.head
+    features = policy.features(seen_by(obs, rows, rng))
+    mask = _mask(policy, rows, rng) if masked else None
+    dist = policy.dist_of(features, mask)
+    free = np.abs(dist) < 1e8  # what a mask fixes stays fixed
+    dist = np.where(free, dist + rng.normal(0, 0.1, dist.shape), dist).astype(np.float32)
+    action = head.sample(dist, head.noise(rng, (rows,))).astype(head.kind.dtype)
+    # never near zero, more of one sign: of what nearly cancels only rounding would be left
+    sign = np.where(np.arange(rows) % 3 == 2, -1, 1)
+    advantage, error = (sign * (0.3 + np.abs(rng.normal(size=(2, rows))))).astype(np.float32)
+    value = policy.inference.critic(features) + rng.normal(0, 0.3, rows).astype(np.float32)
+    return Batch(
+        features=features,
+        action=action,
+        logprob=head.logprob(dist, action).astype(np.float32),
+        dist=dist,
+        advantage=advantage,
+        value=value,
+        target=value + error,
+        mask=mask,
+    )
+
+
+def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
+    seen = np.zeros((rows, *obs.shape), obs.dtype)
+    for name, leaf in (obs.leaves if isinstance(obs, Parts) else {"": obs}).items():
+        part: Any = seen[name] if name else seen
+        if isinstance(leaf, Vector):
+            part[:] = rng.normal(size=part.shape)
+        else:
+            first = np.reshape(leaf.first, leaf.shape)
+            part[:] = first + rng.integers(np.reshape(leaf.n, leaf.shape), size=part.shape)
+    return seen
+
+
+def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """About a third is ruled out, but never all options of an element."""
+    mask = rng.random((rows, n_options(policy.action))) < 0.65
+    start = 0
+    for n in _elements(policy.action):
+        keep = rng.integers(n, size=rows)
+        mask[np.arange(rows), start + keep] = True
+        start += n
+    return mask
+
+
+def _elements(action: Any) -> list[int]:
+    match action:
+        case Choice(n):
+            return [n]
+        case Choices(_, n):
+            return list(n)
+        case _:
+            return [2] * action.size

@@ -1,0 +1,200 @@
+"""Networks, heads and objectives written anew with torch in float64, from their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from gymnast.engine.batch import Batch
+from gymnast.engine.objective import Objective
+from gymnast.policy.layers import (
+    Activation,
+    Embedding,
+    Flatten,
+    LayerNorm,
+    Linear,
+    Parallel,
+    Stack,
+)
+from gymnast.policy.policy import Policy
+
+Weights = dict[str, Tensor]
+
+
+def gradient_of(
+    policy: Policy, batch: Batch, objective: Objective, rows: np.ndarray | None = None
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Laid out like the parameters; and the loss with its parts."""
+    weights = {
+        name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
+        for name, view in policy.parameters.views.items()
+    }
+    rows = np.arange(len(batch)) if rows is None else rows
+    parts = losses_of(policy, batch, objective, rows, weights)
+    parts["loss/total"].backward()
+    flat = np.zeros(policy.parameters.flat.size)
+    for name, view in policy.parameters.views_of(flat).items():
+        slope = weights[name].grad
+        view[...] = 0.0 if slope is None else slope.numpy()
+    return flat, {name: float(part.detach()) for name, part in parts.items()}
+
+
+def losses_of(
+    policy: Policy, batch: Batch, objective: Objective, rows: np.ndarray, weights: Weights
+) -> dict[str, Tensor]:
+    def column(x: np.ndarray) -> Tensor:
+        return torch.from_numpy(x[rows].astype(np.float64))
+
+    features = batch.features[rows]
+    hidden = run("shared", policy.network.shared, weights, features)
+    output = run("actor", policy.network.actor, weights, hidden)
+    mask = None if batch.mask is None else torch.from_numpy(batch.mask[rows])
+    action = torch.from_numpy(batch.action[rows])
+    old = column(batch.dist)
+    logprob, entropy, kl = TERMS[type(policy.head).__name__](
+        policy, output, weights.get("actor.log_std"), mask, action, old
+    )
+    gain = column(batch.advantage)
+    if objective.standardize:
+        spread = gain.std(correction=0)
+        gain = (gain - gain.mean()) / spread if spread > 1e-8 else gain * 0
+    if objective.clip is None:
+        surrogate = -(logprob * gain).mean()
+    else:
+        ratio = (logprob - column(batch.logprob)).exp()
+        held = ratio.clamp(1 - objective.clip, 1 + objective.clip)
+        surrogate = -torch.min(ratio * gain, held * gain).mean()
+    loss = surrogate - objective.entropy_coef * entropy.mean() + objective.kl_coef * kl.mean()
+    parts = {
+        "policy/loss": surrogate,
+        "policy/kl_penalty": kl.mean(),
+        "policy/entropy": entropy.mean(),
+    }
+    if objective.critic:
+        value = run("critic", policy.network.critic, weights, hidden)[:, 0]
+        critic = value_error(value, column(batch.target), column(batch.value), objective)
+        parts["value/loss"] = critic
+        loss = loss + objective.value_coef * critic
+    return parts | {"loss/total": loss}
+
+
+def value_error(value: Tensor, target: Tensor, old: Tensor, objective: Objective) -> Tensor:
+    def error(v: Tensor) -> Tensor:
+        size = (v - target).abs()
+        return torch.where(size < 1, size**2, 2 * size - 1) if objective.huber else size**2
+
+    if objective.value_clip is None:
+        return error(value).mean()
+    limit = objective.value_clip
+    near = torch.where((value - old).abs() > limit, old + limit * (value - old).sign(), value)
+    return torch.where(error(near) > error(value), error(near), error(value)).mean()
+
+
+# ---- layers ------------------------------------------------------------------------------------
+
+
+def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
+    for i, layer in enumerate(stack):
+        name = f"{part}.{i}"
+        match layer:
+            case Parallel(dtype, branches):
+                rows = np.ascontiguousarray(x).view(dtype)[:, 0]
+                x = torch.cat([run(f"{name}.{k}", s, weights, rows[k]) for k, s in branches], -1)
+            case Embedding():
+                x = functional.embedding(torch.from_numpy(x.copy()), weights[f"{name}.weight"])
+            case Flatten():
+                x = _tensor(x).reshape(len(x), -1)
+            case Linear():
+                x = _tensor(x) @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
+            case LayerNorm(width):
+                x = functional.layer_norm(
+                    x, (width,), weights[f"{name}.scale"], weights[f"{name}.bias"], 1e-5
+                )
+            case Activation(kind):
+                x = torch.tanh(x) if kind == "tanh" else torch.relu(x)
+            case _:
+                raise TypeError(type(layer).__name__)
+    return x
+
+
+def _tensor(x: Any) -> Tensor:
+    return x if isinstance(x, Tensor) else torch.from_numpy(x.astype(np.float64))
+
+
+# ---- heads: log-probability, entropy and KL(old || new), each [B] -------------------------------
+
+Terms = tuple[Tensor, Tensor, Tensor]
+
+
+def categorical(
+    _policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+) -> Terms:
+    allowed = torch.ones_like(output, dtype=torch.bool) if mask is None else mask
+    logp = torch.log_softmax(output.masked_fill(~allowed, -torch.inf), -1)
+    before = torch.log_softmax(old.masked_fill(~allowed, -torch.inf), -1)
+    logprob = logp.gather(-1, action[:, None])[:, 0]
+    logp, before = logp.masked_fill(~allowed, 0), before.masked_fill(~allowed, 0)
+    entropy = -(logp.exp() * logp).sum(-1)
+    kl = (allowed * before.exp() * (before - logp)).sum(-1)
+    return logprob, entropy, kl
+
+
+def multi_categorical(
+    policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+) -> Terms:
+    terms, start = [], 0
+    for k, n in enumerate(policy.action.n):  # type: ignore[union-attr]
+        part = slice(start, start + n)
+        inner = None if mask is None else mask[:, part]
+        terms.append(categorical(policy, output[:, part], _, inner, action[:, k], old[:, part]))
+        start += n
+    logprob, entropy, kl = (sum(column) for column in zip(*terms, strict=True))
+    return logprob, entropy, kl
+
+
+def bernoulli(
+    _policy: Policy, output: Tensor, _: Any, mask: Tensor | None, action: Tensor, old: Tensor
+) -> Terms:
+    free = torch.ones_like(output) if mask is None else (mask[:, ::2] & mask[:, 1::2]).double()
+    on, before = torch.sigmoid(output), torch.sigmoid(old)
+    taken = torch.where(action == 1, on, 1 - on)
+    entropy = -(on * on.log() + (1 - on) * (1 - on).log())
+    safe = before.clamp(1e-9, 1 - 1e-9)
+    kl = before * (safe.log() - on.log()) + (1 - before) * ((1 - safe).log() - (1 - on).log())
+    logprob, entropy, kl = ((free * x).sum(-1) for x in (taken.log(), entropy, kl))
+    return logprob, entropy, kl
+
+
+def gaussian(
+    _policy: Policy, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
+) -> Terms:
+    now = torch.distributions.Normal(mean, log_std.exp().expand_as(mean))
+    old_mean, old_log_std = old.chunk(2, -1)
+    before = torch.distributions.Normal(old_mean, old_log_std.exp())
+    kl = torch.distributions.kl_divergence(before, now)
+    return now.log_prob(action.double()).sum(-1), now.entropy().sum(-1), kl.sum(-1)
+
+
+def squashed(
+    policy: Policy, mean: Tensor, log_std: Tensor, _: Any, action: Tensor, old: Tensor
+) -> Terms:
+    logprob, entropy, kl = gaussian(policy, mean, log_std, _, action, old)
+    logprob = logprob - torch.log(1 - torch.tanh(action.double()) ** 2).sum(-1)
+    steps = torch.linspace(-8, 8, 801, dtype=torch.float64)
+    weight = torch.exp(-(steps**2) / 2)
+    drawn = mean[..., None] + log_std.exp()[:, None] * steps
+    slope = (torch.log(1 - torch.tanh(drawn) ** 2 + 1e-300) * weight / weight.sum()).sum(-1)
+    return logprob, entropy + slope.sum(-1), kl
+
+
+TERMS = {
+    "Categorical": categorical,
+    "MultiCategorical": multi_categorical,
+    "Bernoulli": bernoulli,
+    "Gaussian": gaussian,
+    "SquashedGaussian": squashed,
+}

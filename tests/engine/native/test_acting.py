@@ -1,0 +1,112 @@
+"""Acting in compiled code: the distributions, samples and log-probabilities of the NumPy heads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.policy.discrete import Bernoulli
+from gymnast.policy.policy import Policy
+from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem, seen_by
+from tests.engine.native.test_gradients import MASKABLE
+
+CASES = [(action, masked) for action in ACTIONS for masked in (False, action in MASKABLE)]
+
+
+def acted(
+    policy: Policy, seen: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    head, rows = policy.head, len(seen)
+    action = np.empty((rows, *head.kind.shape), head.kind.dtype)
+    dist, logprob = np.empty((rows, head.n_parameters), np.float32), np.empty(rows, np.float32)
+    policy.act_into(seen, noise, mask, action, dist, logprob)
+    return action, dist, logprob
+
+
+@pytest.mark.parametrize(("action", "masked"), sorted(set(CASES)))
+@pytest.mark.parametrize("rows", [1, 8, 150])
+def test_acting_is_the_head_on_the_networks_output(action: str, masked: bool, rows: int):
+    problem = Problem.of("dict", action, rows=rows, masked=masked, seed=rows)
+    policy, mask, rng = problem.policy, problem.batch.mask, np.random.default_rng(4)
+    policy.run_on("native")
+    head = policy.head
+    seen = seen_by(OBSERVATIONS["dict"], rows, rng)
+    noise = head.noise(rng, (rows,))
+    taken, dist, logprob = acted(policy, seen, noise, mask)
+    assert np.array_equal(dist, policy.dist(seen, mask))
+    assert np.allclose(logprob, head.logprob(dist, taken), rtol=1e-6, atol=2e-6)
+    expected = head.sample(dist, noise)
+    if head.kind.dtype == np.float32:
+        assert np.allclose(taken, expected, rtol=1e-6, atol=1e-6)
+    else:
+        # noise that falls on the edge between two options may go either way
+        close = ~(_at_an_edge(head, dist, noise))
+        assert close.mean() > 0.9
+        assert np.array_equal(taken.reshape(rows, -1)[close], expected.reshape(rows, -1)[close])
+    if masked:
+        assert (logprob > -1e8).all()  # what is ruled out is never taken
+
+
+def _at_an_edge(head: object, dist: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Rows [B] in which some noise lies within rounding of where one option ends."""
+    rows = len(dist)
+    noise = noise.reshape(rows, -1)
+    if isinstance(head, Bernoulli):
+        on = 0.5 + 0.5 * np.tanh(0.5 * dist.astype(np.float64))
+        return (np.abs(noise - on) < 1e-6).any(-1)
+    groups = head.ends if hasattr(head, "ends") else []  # type: ignore[attr-defined]
+    near = np.zeros(rows, bool)
+    for k, logits in enumerate(np.split(dist.astype(np.float64), groups, -1)):
+        weight = np.exp(logits - logits.max(-1, keepdims=True))
+        edges = np.cumsum(weight, -1) / weight.sum(-1, keepdims=True)
+        near |= (np.abs(edges[:, :-1] - noise[:, k : k + 1]) < 1e-6).any(-1)
+    return near
+
+
+@pytest.mark.parametrize("action", MASKABLE)
+def test_the_least_and_the_greatest_noise_stay_within_what_a_mask_allows(action: str):
+    problem = Problem.of("vector", action, rows=64, masked=True)
+    policy = problem.policy
+    policy.run_on("native")
+    seen = problem.batch.features
+    shape = policy.head.noise(np.random.default_rng(0), (64,)).shape
+    for noise in (0.0, np.nextafter(np.float32(1), np.float32(0))):
+        drawn = np.full(shape, noise, np.float32)
+        _, _, logprob = acted(policy, seen, drawn, problem.batch.mask)
+        assert (logprob > -1e8).all()
+
+
+def test_draws_have_the_frequencies_of_their_distribution():
+    problem = Problem.of("vector", "choice", rows=1)
+    policy, n, rng = problem.policy, 40_000, np.random.default_rng(7)
+    policy.run_on("native")
+    seen = np.repeat(problem.batch.features, n, 0)
+    taken, dist, _ = acted(policy, seen, policy.head.noise(rng, (n,)), None)
+    chance = np.exp(dist[0] - dist[0].max())
+    chance /= chance.sum()
+    found = np.bincount(taken, minlength=3) / n
+    assert np.allclose(found, chance, atol=4 * np.sqrt(0.25 / n))
+
+
+def test_tanh_and_what_follows_are_right_to_a_few_ulps():
+    """A network of one neuron whose output layer passes the activation on."""
+    problem = Problem.of("vector", "amounts", hidden=(1,))
+    policy = problem.policy
+    policy.run_on("native")
+    views = policy.parameters.views
+    for view in views.values():
+        view[...] = 0.0
+    views["actor.0.weight"][0, 0] = 1.0
+    views["actor.2.weight"][0, 0] = 1.0
+    sizes = np.concatenate([np.geomspace(1e-20, 40, 30_001), [0.0, 9.0, 9.1, 9.2, 1e30]])
+    x = np.concatenate([sizes, -sizes]).astype(np.float32)
+    seen = np.zeros((len(x), 5), np.float32)
+    seen[:, 0] = x
+    found = policy.inference.actor(seen)[:, 0]
+    exact = np.tanh(x.astype(np.float64))
+    ulp = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+    assert np.abs((found - exact) / ulp).max() < 4
+    assert (np.abs(found) <= 1).all()
+    assert (np.abs(found[np.abs(x) > 9.1]) == 1).all()
+    half = len(sizes)
+    assert np.array_equal(found[:half], -found[half:])

@@ -1,0 +1,145 @@
+"""NaN and infinity come out of the compiled kernels wherever they come in, so that the transaction
+around an update notices them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gymnast import _native
+from gymnast.engine.objective import Objective
+from tests.engine.native.problems import ACTIONS, PLAIN, Problem
+from tests.engine.native.test_gradients import EVERYTHING, MASKABLE
+
+NAN = np.float32(np.nan)
+
+
+def broken(column: np.ndarray, number: float = np.nan) -> np.ndarray:
+    """With one bad number in the middle."""
+    changed = column.copy()
+    changed.flat[changed.size // 2] = number
+    return changed
+
+
+def notices(problem: Problem, objective: Objective = EVERYTHING, max_norm: float | None = 0.5):
+    """The loss, the norm and the parameters all say that something is wrong."""
+    gradient, told = problem.improve(objective, lr=1e-3, max_norm=max_norm)
+    assert np.isnan(told.losses[0, 0])
+    assert not np.isfinite(told.losses[0, -1])
+    assert not np.isfinite(gradient).all()
+    assert not np.isfinite(problem.policy.parameters.flat).all()
+
+
+@pytest.mark.parametrize("column", ["advantage", "target", "value", "logprob"])
+@pytest.mark.parametrize("action", ["choice", "amounts"])
+def test_what_is_learned_from(action: str, column: str):
+    problem = Problem.of("vector", action, rows=70)
+    notices(problem.with_(**{column: broken(getattr(problem.batch, column))}))
+
+
+@pytest.mark.parametrize("action", ["amounts", "squashed amounts"])
+def test_actions_taken(action: str):
+    problem = Problem.of("vector", action, rows=70)
+    notices(problem.with_(action=broken(problem.batch.action)))
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_the_distributions_that_acted(action: str):
+    problem = Problem.of("vector", action, rows=70)
+    notices(problem.with_(dist=broken(problem.batch.dist)))
+    assert np.isnan(problem.engine().shift(problem.batch, 0.2)["policy/kl"])
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("layer_norm", [False, True], ids=["plain", "norm"])
+def test_observations(activation: str, layer_norm: bool):
+    settings = {"activation": activation, "layer_norm": layer_norm}
+    problem = Problem.of("vector", rows=70, **settings)
+    notices(problem.with_(features=broken(problem.batch.features)))
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("action", ["choice", "switches", "amounts"])
+def test_parameters_of_the_last_actor_layer(
+    action: str, number: float, shared: bool, activation: str
+):
+    problem = Problem.of("vector", action, rows=70, shared=shared, activation=activation)
+    name = "actor.0.bias" if shared else "actor.4.bias"
+    problem.policy.parameters.views[name][0] = number
+    gradient, told = problem.improve(EVERYTHING, lr=1e-3)
+    assert not np.isfinite(told.losses[0, 0])
+    assert not np.isfinite(problem.policy.parameters.flat).all()
+    assert not np.isfinite([*problem.engine().shift(problem.batch, 0.2).values()]).all()
+    assert not np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("obs", ["vector", "category", "dict"])
+def test_every_parameter(obs: str):
+    problem = Problem.of(obs, "amounts", rows=70, layer_norm=True)
+    flat = problem.policy.parameters.flat
+    before = flat.copy()
+    for view in problem.policy.parameters.views.values():
+        flat[:] = before
+        view[...] = NAN
+        notices(problem)
+
+
+@pytest.mark.parametrize("name", _native.instruction_sets())
+def test_activations_of_every_instruction_set(name: str):
+    used = _native.instruction_set()
+    try:
+        _native.use(name)
+        for activation in ("tanh", "relu"):
+            problem = Problem.of("vector", rows=9, activation=activation)
+            problem.policy.run_on("native")
+            features = broken(problem.batch.features)
+            found = problem.policy.inference.actor(features)
+            assert np.array_equal(np.isnan(found).any(1), np.isnan(features).any(1))
+    finally:
+        _native.use(used)
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_acting_on_a_broken_network_says_so(action: str):
+    problem = Problem.of("vector", action, rows=5, masked=action in MASKABLE)
+    policy = problem.policy
+    policy.run_on("native")
+    last = [n for n in policy.parameters.views if n.startswith("actor.") and n.endswith("bias")][-1]
+    policy.parameters.views[last][...] = NAN
+    head = policy.head
+    taken = np.empty((5, *head.kind.shape), head.kind.dtype)
+    dist, logprob = np.empty((5, head.n_parameters), np.float32), np.empty(5, np.float32)
+    noise = head.noise(np.random.default_rng(0), (5,))
+    policy.act_into(problem.batch.features, noise, None, taken, dist, logprob)
+    assert np.isnan(dist).any(1).all()
+    assert np.isnan(logprob).all()
+    if taken.dtype == np.int64:  # whatever is taken exists
+        assert (taken >= 0).all()
+        assert (head.logprob(np.zeros_like(dist), taken) < 0).all()
+
+
+def test_a_single_row_has_nothing_to_be_standardised_by():
+    problem = Problem.of("vector", rows=1)
+    gradient, told = problem.improve(replace(PLAIN, standardize=True, critic=False), lr=1e-3)
+    assert not gradient.any()
+    assert np.isfinite(told.losses).all()
+
+
+def test_the_norm_of_huge_gradients_does_not_overflow():
+    problem = Problem.of("vector", rows=64)
+    huge = problem.with_(advantage=problem.batch.advantage * np.float32(1e25))
+    gradient, told = huge.improve(PLAIN, lr=0.0, max_norm=0.5)
+    assert np.isfinite(told.losses).all()
+    assert np.linalg.norm(gradient.astype(np.float64)) == pytest.approx(0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(("obs", "other"), [("vector", np.float64), ("category", np.int32)])
+def test_numbers_of_another_type_are_refused_instead_of_misread(obs: str, other: type):
+    problem = Problem.of(obs, rows=4)
+    problem.policy.run_on("native")
+    with pytest.raises(ValueError, match=r"bytes a row, the network reads"):
+        problem.policy.inference.actor(problem.batch.features.astype(other))

@@ -1,0 +1,128 @@
+"""Results do not depend on the number of threads, on the rows beside a row, or on how wide the vectors
+of the processor are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gymnast import _native
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import Passes
+from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem
+from tests.engine.native.reference import gradient_of
+from tests.engine.native.test_gradients import EVERYTHING, MASKABLE, far
+
+SETS = _native.instruction_sets()
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    used = _native.instruction_set()
+    yield
+    _native.use(used)
+    _native.set_threads(1)
+
+
+def learned(problem: Problem, passes: Passes) -> list[np.ndarray]:
+    """Everything that several steps change, starting anew."""
+    flat = problem.policy.parameters.flat
+    before = flat.copy()
+    adam = Adam(flat.size, eps=1e-5, weight_decay=1e-3)
+    gradient, told = problem.improve(EVERYTHING, passes, adam=adam, lr=3e-3, max_norm=0.5)
+    shift = problem.engine().shift(problem.batch, 0.2)
+    found = [
+        flat.copy(),
+        gradient,
+        adam.first,
+        adam.second,
+        told.losses,
+        np.array([*shift.values()]),
+    ]
+    flat[:] = before
+    return found
+
+
+def same(a: list[np.ndarray], b: list[np.ndarray]) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("action", ["choice", "amounts"])
+def test_any_number_of_threads_gives_the_same_bits(action: str):
+    rows = 8 * 512 + 700  # more than one wave of shards, and a part of one
+    problem = Problem.of("dict", action, rows=rows, hidden=(19,))
+    orders = np.stack([np.random.default_rng(k).permutation(rows) for k in range(2)])
+    found, outputs = [], []
+    for count in (1, 2, 3):
+        _native.set_threads(count)
+        found.append([learned(problem, Passes(orders, size)) for size in (rows, 1300)])
+        inference = problem.policy.inference
+        outputs.append([f(problem.batch.features) for f in (inference.actor, inference.critic)])
+    for other in (1, 2):
+        assert same(outputs[0], outputs[other])
+        assert all(same(a, b) for a, b in zip(found[0], found[other], strict=True))
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_instruction_set_gives_the_gradient_of_the_definition(name: str, action: str):
+    problem = Problem.of("dict", action, rows=130, masked=action in MASKABLE, layer_norm=True)
+    expected, _ = gradient_of(problem.policy, problem.batch, EVERYTHING)
+    _native.use(name)
+    assert _native.instruction_set() == name
+    assert far(problem.improve(EVERYTHING)[0], expected) < 1e-6
+
+
+@pytest.mark.skipif("avx512" not in SETS, reason="this processor has no AVX-512")
+@pytest.mark.parametrize("obs", OBSERVATIONS)
+def test_networks_say_the_same_to_the_last_bit_with_avx2_and_avx512(obs: str):
+    """Without norms: sums over a row are the compiler's to arrange, as they are in an update."""
+    problem = Problem.of(obs, "amounts", rows=70)
+    problem.policy.run_on("native")
+    found = []
+    for name in ("avx2", "avx512"):
+        _native.use(name)
+        inference = problem.policy.inference
+        found.append([f(problem.batch.features) for f in (inference.actor, inference.critic)])
+    assert same(*found)
+
+
+def test_an_instruction_set_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="this processor has no abacus"):
+        _native.use("abacus")
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("obs", OBSERVATIONS)
+def test_what_a_row_gives_does_not_depend_on_the_rows_beside_it(name: str, obs: str):
+    _native.use(name)
+    rows = 141
+    problem = Problem.of(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
+    problem.policy.run_on("native")
+    inference, features = problem.policy.inference, problem.batch.features
+    for output in (inference.actor, inference.critic):
+        together = output(features)
+        for n in (1, 3, 4, 6, 8, 13, 64, 65, 100):
+            for first in (0, 5, rows - n):
+                alone = output(features[first : first + n])
+                assert np.array_equal(alone, together[first : first + n]), (n, first)
+
+
+def test_the_order_of_rows_is_that_of_their_results():
+    problem = Problem.of("categories", rows=90)
+    problem.policy.run_on("native")
+    order = np.random.default_rng(1).permutation(90)
+    together = problem.policy.inference.actor(problem.batch.features)
+    assert np.array_equal(
+        problem.policy.inference.actor(problem.batch.features[order]), together[order]
+    )
+
+
+def test_no_rows_give_no_results():
+    problem = Problem.of("vector", "amounts")
+    problem.policy.run_on("native")
+    features = np.empty((0, 5), np.float32)
+    assert problem.policy.inference.actor(features).shape == (0, 3)
+    assert problem.policy.inference.critic(features).shape == (0,)

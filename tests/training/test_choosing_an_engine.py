@@ -1,0 +1,151 @@
+"""Which engine a run uses: chosen, said, refused, changed on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.errors import ConfigError
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from gymnast.training.prepare import prepare
+from tests.small_runs import arrays, gone_back, resumed, rows, trained
+
+SETTINGS: dict[str, Any] = {
+    "env.n_envs": 2,
+    "algo.n_steps": 16,
+    "algo.lr": 1e-3,
+    "algo.clip": 0.2,
+    "algo.entropy_coef": 0.01,
+    "stop.rollouts": 4,
+    "eval.every": "off",
+    "checkpoint.every": "2 rollouts",
+    "checkpoint.keep": 20,
+}
+IDENTITY = "py:tests.identity:Identity"
+OWN = {"policy.module": "tests.engine.own_nets:Right"}
+REFUSED: dict[str, tuple[str, dict[str, Any], str | None, str]] = {
+    "images": (IDENTITY, {"env.kwargs": {"obs": "image"}}, None, "images need convolutions"),
+    "own module": (IDENTITY, OWN, None, r"policy\.module is a torch module"),
+    "dqn": ("CartPole-v1", {}, "dqn", "dqn is computed by torch"),
+    "another device": ("CartPole-v1", {"device": "cuda"}, None, "device=cuda"),
+    "too deep": ("CartPole-v1", {"policy.hidden": [2] * 32}, None, "too many parts"),
+}
+
+
+def engine_of(target: str, overrides: dict[str, Any], algo: str | None = None) -> str:
+    """What the preflight says."""
+    prepared = prepare(target, overrides, algo)
+    try:
+        return prepared.preflight()["engine"]
+    finally:
+        prepared.collector.close()
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_the_native_engine_cannot_run_is_refused_in_one_line(case: str):
+    target, settings, algo, why = REFUSED[case]
+    with pytest.raises(ConfigError, match=f"engine: native cannot run this: .*{why}") as refused:
+        engine_of(target, settings | {"engine": "native"}, algo)
+    assert "\n" not in refused.value.message
+    assert refused.value.fix == "set engine=auto"
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_auto_takes_torch_for_it_and_says_why(case: str):
+    target, settings, algo, why = REFUSED[case]
+    told = engine_of(target, settings, algo)
+    assert told.startswith("torch: ")
+    assert why.replace("\\", "") in told
+
+
+def test_auto_takes_the_native_engine_where_it_can_and_names_its_instructions():
+    from gymnast import _native
+
+    told = engine_of("CartPole-v1", {})
+    assert told == f"native: compiled kernels, {_native.instruction_set()}"
+    assert engine_of("CartPole-v1", {"engine": "torch"}) == "torch: engine=torch"
+
+
+def test_without_compiled_kernels_auto_takes_torch_and_native_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("GYMNAST_NATIVE", "off")
+    assert engine_of("CartPole-v1", {}) == "torch: GYMNAST_NATIVE=off"
+    with pytest.raises(ConfigError, match="GYMNAST_NATIVE=off"):
+        engine_of("CartPole-v1", {"engine": "native"})
+
+
+def test_an_observation_with_more_elements_than_there_is_room_for_is_torchs():
+    from gymnast.engine.native.plan import MOST_PIECES, unable
+    from tests.engine.native.problems import OBSERVATIONS, Problem
+
+    policy = Problem.of("categories").policy
+    for n, fits in ((MOST_PIECES, True), (MOST_PIECES + 1, False)):
+        many = type(OBSERVATIONS["categories"])((n,), (2,) * n, (0,) * n)
+        wide = type(policy)(many, policy.action, policy.cfg, policy.normalize)
+        assert (unable(wide.network) is None) == fits
+        if fits:
+            wide.run_on("native")
+            assert np.isfinite(wide.value(np.ones((3, n), np.int64))).all()
+
+
+# ---- from one engine to the other ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    runs = tmp_path_factory.mktemp("runs")
+    return trained("CartPole-v1", SETTINGS | {"engine": "native"}, runs_dir=runs)
+
+
+def kinds(run: Run, kind: str) -> list[dict[str, Any]]:
+    return [event for event in run.events() if event["kind"] == kind]
+
+
+def test_a_run_says_what_computed_it(whole: Run):
+    assert whole.info["engine"].startswith("native: ")
+    assert not kinds(whole, "engine changed")
+
+
+def test_a_native_run_goes_on_with_torch_and_back_and_both_are_on_record(whole: Run):
+    """Within rounding it is the run that never changed."""
+    run = gone_back(whole, 2 * 32)
+    resumed(run, {"engine": "torch", "stop.rollouts": 3})
+    assert run.info["engine"] == "torch: engine=torch"
+    resumed(run, {"engine": "native", "stop.rollouts": 4})
+    assert run.info["engine"] == whole.info["engine"]
+    there, back = kinds(run, "engine changed")
+    assert (there["from"], there["to"]) == (whole.info["engine"], "torch: engine=torch")
+    assert (back["from"], back["to"]) == (there["to"], there["from"])
+    for event in kinds(run, "resumed"):
+        assert not event["bit_exact"]
+        assert "engine" in event["differs"]
+    ours, theirs = arrays(run), arrays(whole)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        assert np.allclose(ours[name], theirs[name], rtol=1e-4, atol=1e-6), name
+    pairs = zip(rows(run), rows(whole), strict=True)
+    assert all(a["loss/total"] == pytest.approx(b["loss/total"], rel=1e-3) for a, b in pairs)
+
+
+def test_going_on_with_the_same_engine_is_exact_and_no_event(whole: Run):
+    run = resumed(gone_back(whole, 2 * 32))
+    (event,) = kinds(run, "resumed")
+    assert event["bit_exact"]
+    assert not kinds(run, "engine changed")
+    assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
+
+
+def test_losing_the_kernels_is_a_change_of_engine(monkeypatch: pytest.MonkeyPatch):
+    run = trained("CartPole-v1", SETTINGS)
+    assert run.info["engine"].startswith("native")
+    monkeypatch.setenv("GYMNAST_NATIVE", "off")
+    back = gone_back(run, 2 * 32)
+    resumed(back)
+    (event,) = kinds(back, "engine changed")
+    assert event["to"] == "torch: GYMNAST_NATIVE=off"
+    assert not kinds(back, "resumed")[0]["bit_exact"]
+    assert checkpoint.latest(back.path).step == checkpoint.latest(run.path).step
