@@ -29,8 +29,7 @@ def standardized(advantage: Array, valid: Array) -> Array:
 
 def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
     """The critic that acted, what it should have said, and the advantages before normalisation."""
-    keep = rollout.valid
-    value, advantage, target = rollout.value[keep], advantage[keep], target[keep]
+    value, advantage, target = (x[rollout.valid] for x in (rollout.value, advantage, target))
     return {
         "value/explained_variance": explained_variance(value, target),
         "value/mean": float(value.mean()),

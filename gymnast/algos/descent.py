@@ -20,6 +20,7 @@ class Descent:
         self.policy, self.engine = policy, engine_for(policy)
         size = policy.parameters.flat.size
         self.adam = Adam(size, eps=cfg.adam_eps, weight_decay=cfg.weight_decay)
+        self._actor, self._critic = map(policy.parameters.part, ("actor.", "critic."))
         self._last_lr: float | None = None
         self._names: Sequence[str] = ()
         self._steps = np.zeros((0, 0))
@@ -49,8 +50,8 @@ class Descent:
             **dict(zip(self._names, self._steps.mean(0).tolist(), strict=True)),
             "optim/param_norm": _length(parameters.flat),
             "optim/update_norm": _length(parameters.flat - self._before),
-            "optim/grad_norm_actor": _length(gradient[parameters.part("actor.")]) * stretch,
-            "optim/grad_norm_critic": _length(gradient[parameters.part("critic.")]) * stretch,
+            "optim/grad_norm_actor": _length(gradient[self._actor]) * stretch,
+            "optim/grad_norm_critic": _length(gradient[self._critic]) * stretch,
             "optim/clipped_share": 0.0 if limit is None else float((norm > limit).mean()),
             "optim/steps": len(self._steps),
         }
