@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,12 +45,22 @@ def step_table(
 
 
 def to_csv(table: dict[str, Array], most: int) -> str:
-    """The first lines, at most so many. Every float reads back as the same number."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*(column[:most].tolist() for column in table.values()), strict=True))
-    return out.getvalue()
+    """The first lines, at most so many. Every float reads back as the same number of its type."""
+    columns = (_cells(column[:most]) for column in table.values())
+    lines = map(",".join, zip(*columns, strict=True))
+    return "\n".join([",".join(map(_quoted, table)), *lines]) + "\n"
+
+
+def _cells(column: Array) -> list[str]:
+    """As text. The module csv takes five times as long, and a checkpoint waits for this."""
+    if column.dtype == np.float32:
+        return [f"{x:.9g}" for x in column.tolist()]  # as many digits as tell float32 apart
+    return list(map(_quoted if column.dtype == object else repr, column.tolist()))
+
+
+def _quoted(text: str) -> str:
+    special = any(sign in text for sign in ',"\n\r')
+    return '"' + text.replace('"', '""') + '"' if special else text
 
 
 def by_copy(column: Array) -> Array:
