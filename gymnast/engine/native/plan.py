@@ -58,6 +58,7 @@ def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     for part, stack in network.stacks():
         planner = _Planner(plan, parameters, part)
         planner.encoder(_entries(part, stack, network))
+        rest: list[tuple[int, Layer]]
         rest = [(i, x) for i, x in enumerate(stack) if isinstance(x, _DENSE)]
         while rest:
             rest = planner.dense(rest)
