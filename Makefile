@@ -46,10 +46,15 @@ wheel: $(READY) ## dist/*.whl for this machine, native engine included
 kill100: $(READY) ## kill -9 a training and its saves a hundred times, resume, compare
 	$(BIN)/python -m tests.e2e.kills --kills 100
 
-bench: $(READY) ## measure ourselves beside Stable-Baselines3
-	$(BIN)/pip install --quiet --editable ".[box2d,mujoco]"
+bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machine that does nothing else
+	$(BIN)/pip install --quiet --editable ".[bench]"
 	benchmarks/setup
 	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.recording
+	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.backends
+	$(BIN)/python -m benchmarks.solving
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

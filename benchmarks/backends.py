@@ -7,10 +7,8 @@ python -m benchmarks.backends sample process CartPole-v1 16 2.0
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
-import shlex
 import subprocess
 import sys
 import time
@@ -23,10 +21,9 @@ import gymnasium as gym
 import numpy as np
 import psutil
 
-from benchmarks import report, timed
+from benchmarks import measurement, timed
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.open import open_envs
-from gymnast.runs import machine
 
 OURS = ("inprocess", "process", "vector")
 PEERS = ("SyncVectorEnv", "AsyncVectorEnv")
@@ -46,14 +43,9 @@ def main() -> None:
         who, env, n, seconds = sys.argv[2:]
         print(json.dumps(sample(who, env, int(n), float(seconds))))
         return
-    options = _options()
+    options = measurement.options(__doc__, 7)
     repetitions, seconds = (1, SECONDS / 4) if options.quick else (options.repetitions, SECONDS)
-    before = timed.digest()
-    found: dict[str, Any] = {
-        "command": shlex.join(["python", "-m", "benchmarks.backends", *sys.argv[1:]]),
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "revision": timed.revision(),
-        "hardware": machine.cpu(),
+    found: dict[str, Any] = measurement.begin("backends") | {
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("gymnasium", "numpy")},
         "workers": WORKERS,
@@ -64,15 +56,12 @@ def main() -> None:
         for task in found["tasks"]:
             for who in contenders(task["env"]):
                 one = _in_a_process_of_its_own(who, task["env"], task["n_envs"], seconds)
-                timed.refuse_other_code(one.pop("source"), before)
+                timed.refuse_other_code(one.pop("source"), found["source"])
                 task["samples"].setdefault(who, []).append(one)
                 speed = one["env_steps"] / one["wall"]
                 told = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
                 print(f"{repetition + 1}/{repetitions} {told}", flush=True)
-    if not options.quick:
-        report.BACKENDS.write_text(json.dumps(found, indent=1) + "\n")
-        report.write()
-        print(f"wrote {report.BACKENDS} and {report.PAGE}")
+    measurement.end("backends", found, options.quick)
 
 
 def contenders(env: str) -> list[str]:
@@ -146,13 +135,6 @@ def _in_a_process_of_its_own(who: str, env: str, n_envs: int, seconds: float) ->
         [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=timed.ROOT
     )
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", default=7, type=int)
-    parser.add_argument("--quick", action="store_true", help="one short repetition")
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,28 @@ from __future__ import annotations
 import json
 import platform
 import resource
-from importlib.metadata import version
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+_ALSO = ("torch", "jax", "gymnasium", "ale-py", "numpy")
+
+
+@dataclass
+class Spent:
+    """Seconds."""
+
+    cpu: float = 0.0
+    wall: float = 0.0
+
+
+@contextmanager
+def measured() -> Iterator[Spent]:
+    spent, cpu, wall = Spent(), cpu_seconds(), time.perf_counter()
+    yield spent
+    spent.cpu, spent.wall = cpu_seconds() - cpu, time.perf_counter() - wall
 
 
 def cpu_seconds() -> float:
@@ -14,8 +35,13 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
-def tell(library: str, env_steps: int, learning: float, **more: object) -> None:
+def tell(library: str, env_steps: int, spent: Spent, **more: object) -> None:
+    """`library` that was timed, by the name it is installed under."""
     versions = {"python": platform.python_version()}
-    versions |= {name: version(name) for name in (library, "torch", "gymnasium", "numpy")}
-    told = {"env_steps": env_steps, "learning": learning, "versions": versions, **more}
-    print(json.dumps(told), flush=True)
+    for name in dict.fromkeys((library, *_ALSO)):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    told = {"env_steps": env_steps, "cpu": spent.cpu, "wall": spent.wall, "versions": versions}
+    print(json.dumps(told | more), flush=True)

@@ -1,28 +1,28 @@
 """One sample of gymnast, through its public call; metrics, log, traces and checkpoints are on.
 
-python -m benchmarks.ours TASK ENV_STEPS RUNS_DIR
+python -m benchmarks.ours TASK ENV_STEPS THREADS RUNS_DIR [KEY=VALUE...]
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
 import gymnast
-from benchmarks.child import cpu_seconds, tell
+from benchmarks.child import measured, tell
 from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
 
 
-def overrides(task: Task, env_steps: int) -> dict[str, Any]:
-    """The task in gymnast's config. Evaluation is off; one episode confirms the last version."""
+def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
+    """The task in gymnast's config. Evaluation is off; one step confirms the last version."""
 
     def to_zero(value: float) -> str:
         return f"{value} -> 0" if task.decays else str(value)
 
     return {
-        "env": {"n_envs": task.n_envs},
+        "threads": threads,
+        "env": {"n_envs": task.n_envs, "backend": task.backend},
         "algo": {
             "n_steps": task.n_steps,
             "batch_size": task.batch_size,
@@ -33,25 +33,44 @@ def overrides(task: Task, env_steps: int) -> dict[str, Any]:
             "gae_lambda": task.gae_lambda,
             "entropy_coef": task.entropy_coef,
         },
-        "policy": {"hidden": list(HIDDEN), "activation": "tanh", "shared": "off"},
+        "policy": {
+            "hidden": [] if task.pixels else list(HIDDEN),
+            "activation": "tanh",
+            "shared": "off",
+        },
         "normalize": {"obs": "off", "reward": "off"},
-        "eval": {"every": "off", "mode": "inline", "confirm_episodes": 1},
+        "eval": {
+            "every": "off",
+            "mode": "inline",
+            "confirm_episodes": 1,
+            "max_episode_steps": 1,
+        },
         "stop": {"env_steps": env_steps, "solved": "off"},
         "checkpoint": {"every": f"{task.checkpoint_every} env_steps"},
     }
 
 
-def main() -> None:
-    task, env_steps, runs_dir = TASKS[sys.argv[1]], int(sys.argv[2]), sys.argv[3]
-    # imports are not learning; the whole command has them
-    importlib.import_module("gymnast.algos.ppo")
-    from gymnast.training.notebook import train
+def train(task: Task, settings: dict[str, Any], runs_dir: str) -> Path:
+    """To the end of the budget; returns the run's directory."""
+    name = task.env
+    if task.pixels:
+        from benchmarks.pong import ID as name
+    run = gymnast.train(f"{name}:ppo", seed=SEED, overrides=settings, runs_dir=runs_dir)
+    return run.path
 
-    before = cpu_seconds()
-    settings = overrides(task, env_steps)
-    run = train(f"{task.env}:ppo", seed=SEED, overrides=settings, runs_dir=runs_dir)
-    learning, source = cpu_seconds() - before, str(Path(gymnast.__file__).parent)
-    tell("gymnast", env_steps, learning, run=str(run.path), source=source)
+
+def main() -> None:
+    letter, env_steps, threads, runs_dir, *more = sys.argv[1:]
+    task, extra = TASKS[letter], dict(word.split("=") for word in more)
+
+    def settings(of: Task, steps: int) -> dict[str, Any]:
+        return overrides(of, steps, int(threads)) | extra
+
+    train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
+    with measured() as spent:
+        path = train(task, settings(task, int(env_steps)), runs_dir)
+    source = str(Path(gymnast.__file__).parent)
+    tell("gymnast", int(env_steps), spent, run=str(path), source=source)
 
 
 if __name__ == "__main__":

@@ -1,84 +1,111 @@
-"""Time gymnast and its peers in turn, on one core, in CPU seconds.
+"""Time gymnast and its peers in turn, on one core, in CPU and wall seconds.
 
-benchmarks/setup                                # once: the peers' virtual environment
-python -m benchmarks.run                        # about 12 minutes; writes JSON and the page
-python -m benchmarks.run --quick                # one short repetition, no page
+benchmarks/setup                                        # once: the peers' virtual environments
+python -m benchmarks.run                                # about 20 minutes; JSON and the page
+python -m benchmarks.run --tasks a,b                    # measures these anew, keeps the others
+python -m benchmarks.run --tasks a --peers sb3 --quick  # one short round, beside the results
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shlex
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import report, sample, timed
+from benchmarks import results, sample, timed
+from benchmarks.contenders import PEERS
 from benchmarks.tasks import TASKS
-from gymnast.runs import machine
 
-RESULTS = Path(__file__).parent / "results"
 QUICK = 0.25
 """Share of the budget in a quick run."""
+TWO_CORES = ("ours", "sb3")
+"""Who is also timed on two cores, where a task has pixels, with each number of threads."""
+THREADS = (1, 2)
 
 
 def main() -> None:
     options = _options()
-    if not Path(sample.PEERS).exists():
-        raise SystemExit(f"{sample.PEERS} is missing; run benchmarks/setup once")
-    sample.pin(options.core)
-    scale, repetitions = (QUICK, 1) if options.quick else (1.0, options.repetitions)
-    found: dict[str, Any] = {
-        "command": shlex.join(["python", "-m", "benchmarks.run", *sys.argv[1:]]),
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "revision": timed.revision(),
-        "source": timed.digest(),
-        "hardware": machine.cpu(),
-        "repetitions": repetitions,
-        "versions": {},
-        "tasks": {letter: _empty() for letter in options.tasks},
-        "first_step": {"ours": [], "sb3": []},
-    }
-    for repetition in range(repetitions):
-        for letter in options.tasks:
-            _take(found, letter, scale)
-            _say(f"{repetition + 1}/{repetitions} {letter}", found["tasks"][letter])
-        found["first_step"]["ours"].append(sample.first_step_ours())
-        found["first_step"]["sb3"].append(sample.first_step_sb3())
-    path = options.out or RESULTS / ("quick.json" if options.quick else report.SOURCE.name)
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    path = options.out or (results.COMPARISON if _is_whole(options) else results.PARTIAL)
+    for letter in options.tasks:
+        _measure(letter, options, path)
+    if "a" in options.tasks:
+        _first_steps(options, path)
     _tell(f"wrote {path}")
-    if path == report.SOURCE:
+    if path == results.COMPARISON:
+        from benchmarks import report
+
         report.write()
         _tell(f"wrote {report.PAGE}")
 
 
-def _take(found: dict[str, Any], letter: str, scale: float) -> None:
+def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
+    """All rounds of one task; stored after each, in place of what was known of that task."""
+    entry = timed.surroundings("run") | {"source": timed.digest(), "versions": {}, "absent": {}}
+    entry |= {"samples": {}, "two_cores": {}}
+    for name in options.peers:
+        peer = PEERS[name]
+        if letter in peer.tasks and (why := peer.why_missing()) is not None:
+            entry["absent"][name] = why
+    for number in range(1, options.repetitions + 1):
+        _round(letter, options, entry)
+        told = results.round_text(entry["samples"])
+        _tell(f"{letter} {number}/{options.repetitions}: {told}")
+        results.put(path, "tasks", letter, entry)
+    for name, why in entry["absent"].items():
+        _tell(f"{letter}: without {name}: {why}")
+
+
+def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> None:
     """One sample of each, one right after the other: they meet the same neighbours."""
-    env_steps = TASKS[letter].scaled(scale)
-    told = {
-        "ours": sample.ours(letter, env_steps),
-        "sb3": sample.sb3(letter, env_steps),
-        "alone": sample.alone(letter),
-    }
-    work = [[told[who][count] for count in ("env_steps", "updates")] for who in ("ours", "sb3")]
-    assert work[0] == work[1], f"task {letter}: different amounts of work, {work}"
-    timed.refuse_other_code(told["ours"].pop("source"), found["source"])
-    for who, one in told.items():
-        found["versions"][who] = one.pop("versions")
-        found["tasks"][letter][who].append(one)
+    task, scale = TASKS[letter], options.scale
+    env_steps = task.scaled(scale)
+    with sample.on_cores({options.core}):
+        _keep(entry, "ours", sample.ours(letter, task.scaled(scale * task.ours)))
+        for name in options.peers:
+            if letter not in PEERS[name].tasks or name in entry["absent"]:
+                continue
+            try:
+                _keep(entry, name, sample.peer(name, letter, env_steps))
+            except sample.Failed as problem:
+                entry["absent"][name] = problem.reason
+                entry["samples"].pop(name, None)
+        _keep(entry, "alone", sample.alone(letter))
+    if not task.pixels:
+        return
+    for threads in THREADS:
+        for who in TWO_CORES:
+            if who == "ours":
+                one = sample.ours(letter, task.scaled(scale * task.ours), threads)
+            elif who in entry["samples"]:
+                one = sample.peer(who, letter, env_steps, threads)
+            else:
+                continue
+            _keep(entry, who, one, "two_cores", f"{who}, {threads}")
 
 
-def _empty() -> dict[str, list[Any]]:
-    return {"ours": [], "sb3": [], "alone": []}
+def _keep(
+    entry: dict[str, Any], who: str, one: dict[str, Any], where: str = "samples", name: str = ""
+) -> None:
+    if who == "ours":
+        timed.refuse_other_code(one.pop("source"), entry["source"])
+    entry["versions"][who] = one.pop("versions")
+    entry[where].setdefault(name or who, []).append(one)
 
 
-def _say(what: str, samples: dict[str, list[Any]]) -> None:
-    speeds = (f"{who} {report.speed(of[-1]):,.0f}/s" for who, of in samples.items())
-    _tell(f"{what}: {', '.join(speeds)}, ratio {report.ratios(samples)[-1]:.2f}")
+def _first_steps(options: argparse.Namespace, path: Path) -> None:
+    entry = timed.surroundings("run") | {"samples": {"ours": [], "sb3": []}}
+    with sample.on_cores({options.core}):
+        for _ in range(max(options.repetitions, 1 if options.scale < 1 else 5)):
+            entry["samples"]["ours"].append(sample.first_step_ours())
+            if "sb3" in options.peers and PEERS["sb3"].why_missing() is None:
+                entry["samples"]["sb3"].append(sample.first_step_sb3())
+    results.put(path, "first_step", None, entry)
+
+
+def _is_whole(options: argparse.Namespace) -> bool:
+    """What leaves peers out, or is short, would take numbers off the page."""
+    return options.scale == 1 and list(options.peers) == list(PEERS)
 
 
 def _tell(line: str) -> None:
@@ -86,13 +113,24 @@ def _tell(line: str) -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", default=list(TASKS), type=lambda text: text.split(","))
+    def words(text: str) -> list[str]:
+        return [word for word in text.split(",") if word]
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tasks", default=list(TASKS), type=words, help="letters, by commas")
+    parser.add_argument("--peers", default=list(PEERS), type=words, help=", ".join(PEERS))
     parser.add_argument("--repetitions", default=3, type=int)
     parser.add_argument("--core", default=max(os.sched_getaffinity(0)), type=int)
-    parser.add_argument("--quick", action="store_true", help="one short repetition")
+    parser.add_argument("--scale", default=1.0, type=float, help="share of every budget")
+    parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--out", type=lambda text: Path(text).resolve())
-    return parser.parse_args()
+    options = parser.parse_args()
+    unknown = {*options.tasks} - {*TASKS} | {*options.peers} - {*PEERS}
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if options.quick:
+        options.repetitions, options.scale = 1, QUICK
+    return options
 
 
 if __name__ == "__main__":

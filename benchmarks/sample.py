@@ -1,4 +1,4 @@
-"""Run one process on one core and one thread, and say how much CPU time it used."""
+"""Run one process on chosen cores and threads, and say how much time it used."""
 
 from __future__ import annotations
 
@@ -9,67 +9,108 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.contenders import PEERS
 from benchmarks.tasks import TASKS
 from benchmarks.timed import ROOT
 from gymnast.metrics.store import MetricStore
 
 OURS = sys.executable
-PEERS = str(ROOT / "benchmarks" / ".venv" / "bin" / "python")
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+TOO_LONG = 1200
+"""Seconds for any one sample."""
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_CACHE = tempfile.TemporaryDirectory(prefix="gymnast-benchmarks-")
+"""What peers compile: once per run of the benchmarks, since compiling is not timed."""
+_COMPILED = {
+    "TORCHINDUCTOR_CACHE_DIR": f"{_CACHE.name}/torch",
+    "JAX_COMPILATION_CACHE_DIR": f"{_CACHE.name}/jax",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+}
 
 
-def pin(core: int) -> None:
-    """This process, and so every process it starts."""
-    os.sched_setaffinity(0, {core})
+@contextmanager
+def on_cores(cores: Collection[int]) -> Iterator[None]:
+    """This process, and so every process it starts meanwhile."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
-def ours(letter: str, env_steps: int) -> dict[str, Any]:
+def ours(letter: str, env_steps: int, threads: int = 1) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as runs:
-        command = [OURS, "-m", "benchmarks.ours", letter, str(env_steps), runs]
-        sample = _sample(command)
+        words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs]
+        sample = told([OURS, "-m", *words], threads)
         return sample | _record(Path(sample.pop("run")))
 
 
-def sb3(letter: str, env_steps: int) -> dict[str, Any]:
-    return _sample([PEERS, "-m", "benchmarks.peers.sb3", letter, str(env_steps)])
+def peer(name: str, letter: str, env_steps: int, threads: int = 1) -> dict[str, Any]:
+    module = f"benchmarks.peers.{PEERS[name].module}"
+    words = ["-m", module, letter, str(env_steps), str(threads)]
+    return told([str(PEERS[name].python), *words], threads)
 
 
 def alone(letter: str) -> dict[str, Any]:
-    return _sample([OURS, "-m", "benchmarks.alone", letter])
+    return told([OURS, "-m", "benchmarks.alone", letter])
 
 
 def first_step_ours() -> dict[str, Any]:
     """The real command up to its first environment step."""
     env = "env.id=py:benchmarks.first_step:FirstStep"
-    command = [OURS, "-m", "gymnast", "train", TASKS["a"].env, "--set", env]
-    return {"whole": _whole(command)[1]}
+    done = whole([OURS, "-m", "gymnast", "train", TASKS["a"].env, "--set", env])
+    return {"cpu": done.cpu, "wall": done.wall}
 
 
 def first_step_sb3() -> dict[str, Any]:
-    return {"whole": _whole([PEERS, "-m", "benchmarks.peers.sb3", "first-step"])[1]}
+    done = whole([str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3_first_step"])
+    return {"cpu": done.cpu, "wall": done.wall}
 
 
-def _sample(command: Sequence[str]) -> dict[str, Any]:
+def told(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
     """What the process told, and the CPU seconds of the whole command."""
-    told, whole = _whole(command)
-    return {**json.loads(told.splitlines()[-1]), "whole": whole}
+    done = whole(command, threads)
+    return {**json.loads(done.printed.splitlines()[-1]), "whole": done.cpu}
 
 
-def _whole(command: Sequence[str]) -> tuple[str, float]:
-    """What a command printed, and the CPU seconds of its process tree."""
-    before = _children()
+@dataclass(frozen=True)
+class Done:
+    printed: str
+    cpu: float
+    """Seconds of the process tree, from start to exit."""
+    wall: float
+
+
+def whole(command: Sequence[str], threads: int = 1) -> Done:
+    """To its end, in a directory of its own."""
+    cpu, began = _children(), time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
-        surroundings = {**os.environ, **_ONE_THREAD, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, cwd=place, env=surroundings, capture_output=True, text=True)
+        surroundings = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
+        surroundings |= {"PYTHONPATH": str(ROOT), "GYMNAST_RUNS": f"{place}/runs"}
+        about: Any = {"cwd": place, "env": surroundings, "capture_output": True, "text": True}
+        try:
+            done = subprocess.run(command, timeout=TOO_LONG, **about)
+        except subprocess.TimeoutExpired:
+            raise Failed(shlex.join(command), f"no end after {TOO_LONG} s") from None
     if done.returncode:
-        raise RuntimeError(f"{shlex.join(command)} failed: {done.stderr[-2000:]}")
-    return done.stdout, _children() - before
+        raise Failed(f"{shlex.join(command)} failed", done.stderr[-3000:])
+    return Done(done.stdout, _children() - cpu, time.perf_counter() - began)
+
+
+class Failed(RuntimeError):
+    def __init__(self, what: str, printed: str) -> None:
+        super().__init__(f"{what}: {printed}")
+        lines = [line for line in printed.splitlines() if line.strip()]
+        self.reason = lines[-1].strip()[:300] if lines else what
 
 
 def _children() -> float:
@@ -81,8 +122,9 @@ def _record(run: Path) -> dict[str, Any]:
     """From the run's own rows: how far it came, and where it says its seconds went."""
     with MetricStore(run / "metrics.db") as store:
         rows = {name: column[np.isfinite(column)] for name, column in store.read().items()}
+    returns = rows.get("episode/return", np.empty(0))
     return {
         "updates": int(rows["clock/updates"][-1]),
-        "episode_return": float(rows["episode/return"][-1]),
+        "episode_return": float(returns[-1]) if len(returns) else None,
         "split": {name: float(rows[name].sum()) for name in rows if name.startswith("time/")},
     }

@@ -1,11 +1,14 @@
 """What is timed: the same algorithm, hyperparameters and networks for every library.
 
-Letters are those of the table of speeds to beat; two separate tanh MLPs of HIDDEN each.
+Letters are those of the table of speeds to beat. Vectors: two separate tanh MLPs of HIDDEN each.
+Pixels: the CNN of the Nature paper (32 8x8/4, 64 4x4/2, 64 3x3/1, 512 dense, ReLU), shared by
+policy and value; a step is four frames, without sticky actions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 HIDDEN = (64, 64)
 SEED = 1
@@ -20,7 +23,9 @@ class Task:
     batch_size: int
     epochs: int
     env_steps: int
-    """Budget of one sample: 10 to 20 s of CPU on the slower library."""
+    """Budget of one sample of a peer: about 5 s of CPU, 20 s for pixels."""
+    ours: int
+    """Our budget is this many times as large, so that both are timed for about as long."""
     checkpoint_every: int
     """Env steps between checkpoints in a training of full length (a tenth of it); a sample is
     shorter, and must not save more often for that."""
@@ -31,10 +36,31 @@ class Task:
     gamma: float = 0.99
     gae_lambda: float = 0.95
     entropy_coef: float = 0.0
+    backend: Literal["auto", "vector"] = "auto"
+    """Ours: copies in this process, or the environment's own vector implementation."""
+    pixels: bool = False
 
     @property
     def rollout(self) -> int:
         return self.n_envs * self.n_steps
+
+    @property
+    def updates_per_rollout(self) -> int:
+        """Optimiser steps."""
+        return self.epochs * -(-self.rollout // self.batch_size)
+
+    @property
+    def warm_up(self) -> Task:
+        """One update on one batch, before the clock starts: what torch and others do once is no part
+        of learning."""
+        n_steps = -(-self.batch_size // self.n_envs)
+        return replace(self, n_steps=n_steps, epochs=1, env_steps=n_steps * self.n_envs)
+
+    @property
+    def network(self) -> str:
+        if self.pixels:
+            return "one NatureCNN, ReLU"
+        return f"2 MLPs {' x '.join(map(str, HIDDEN))}, tanh"
 
     def scaled(self, factor: float) -> int:
         """A share of the budget, in whole rollouts."""
@@ -44,12 +70,18 @@ class Task:
 TASKS = {
     task.letter: task
     for task in (
-        Task("a", "CartPole-v1", 8, 32, 256, 20, env_steps=160 * 256, checkpoint_every=10_000,
-             lr=1e-3, decays=True, gamma=0.98, gae_lambda=0.8),
-        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=80 * 1024, checkpoint_every=10_000,
-             lr=2.5e-4, entropy_coef=0.01),
-        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=3 * 16384, checkpoint_every=100_000,
-             gamma=0.999, gae_lambda=0.98, entropy_coef=0.01),
-        Task("e", "HalfCheetah-v5", 1, 2048, 64, 10, env_steps=6 * 2048, checkpoint_every=100_000),
+        Task("a", "CartPole-v1", 8, 32, 256, 20, env_steps=48 * 256, ours=8,
+             checkpoint_every=10_000, lr=1e-3, decays=True, gamma=0.98, gae_lambda=0.8),
+        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=24 * 1024, ours=8,
+             checkpoint_every=10_000, lr=2.5e-4, entropy_coef=0.01),
+        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, ours=3,
+             checkpoint_every=100_000, gamma=0.999, gae_lambda=0.98, entropy_coef=0.01),
+        Task("d", "Pong", 8, 128, 256, 4, env_steps=3 * 1024, ours=1,
+             checkpoint_every=1_000_000, lr=2.5e-4, clip=0.1, entropy_coef=0.01,
+             backend="vector", pixels=True),
+        Task("e", "HalfCheetah-v5", 1, 2048, 64, 10, env_steps=2 * 2048, ours=5,
+             checkpoint_every=100_000),
+        Task("f", "CartPole-v1", 1024, 64, 8192, 1, env_steps=8 * 65536, ours=2,
+             checkpoint_every=1_000_000, backend="vector"),
     )
 }  # fmt: skip

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "gymnast"
+RESULTS = Path(__file__).parent / "results"
+
+
+def surroundings(module: str) -> dict[str, Any]:
+    """What every stored measurement begins with."""
+    from gymnast.runs import machine
+
+    return {
+        "command": shlex.join(["python", "-m", f"benchmarks.{module}", *sys.argv[1:]]),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "revision": revision(),
+        "hardware": machine.cpu(),
+    }
 
 
 def revision() -> str:
@@ -17,9 +34,10 @@ def revision() -> str:
 
 
 def digest() -> str:
-    """Of the package's files as they are now."""
+    """Of the package's files as they are now, compiled ones too."""
     told = hashlib.sha256()
-    for path in sorted(p for kind in ("*.py", "*.yaml") for p in PACKAGE.rglob(kind)):
+    kinds = ("*.py", "*.yaml", "*.so")
+    for path in sorted(p for kind in kinds for p in PACKAGE.rglob(kind)):
         told.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
     return told.hexdigest()
 

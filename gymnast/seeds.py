@@ -36,5 +36,11 @@ def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
     return seed_of
 
 
+def is_among(share: float, seed: int) -> bool:
+    """Whether the episode of this seed is one of a share of all. Multiplying by an odd number only
+    puts the seeds in another order, so the share is exact."""
+    return seed * 0x9E3779B1 % 2**31 < share * 2**31
+
+
 def _digest(root: int, path: tuple[Name, ...], size: int) -> bytes:
     return blake2b(repr((root, *path)).encode(), digest_size=size).digest()

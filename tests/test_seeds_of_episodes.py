@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gymnast.seeds import episode_seed, episode_seeds
+from gymnast.seeds import episode_seed, episode_seeds, is_among
 
 
 def test_the_short_way_gives_the_same_seeds():
@@ -11,3 +11,14 @@ def test_the_short_way_gives_the_same_seeds():
         for env in (0, 7, 1023):
             for number in (0, 1, 10, 12345):
                 assert seed_of(env, number) == episode_seed(root, "episode", "agent", env, number)
+
+
+def test_a_share_of_episodes_is_that_share_and_grows_with_it():
+    seeds = [episode_seed(3, "episode", "agent", env, n) for env in range(40) for n in range(250)]
+    few, more = ({s for s in seeds if is_among(share, s)} for share in (0.01, 0.2))
+    assert 60 < len(few) < 140
+    assert 1900 < len(more) < 2100
+    assert few < more
+    assert not any(is_among(0.0, seed) for seed in seeds)
+    assert all(is_among(1.0, seed) for seed in seeds)
+    assert {s % 7 for s in few} == set(range(7))

@@ -1,19 +1,24 @@
 """The episodes that are running now: their seeds, and what happened in each since its reset.
 
-Seed and actions restore an episode after a crash; the rest makes its trace when it ends.
+Seed and actions restore an episode after a crash; the rest makes its trace when it ends. The last
+rollouts are kept whole, as far back as the longest episode reaches: that of a copy is its last
+`length` steps. Nothing is cut out for a single copy before somebody asks for it.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 Array = np.ndarray
 Columns = dict[str, Array]
-"""Named [T, ...] arrays of one copy, or [T, N, ...] of several."""
+"""Named [T, ...] arrays of one copy, or [T, N, ...] of all."""
+ROOM = 2**25
+"""Bytes of whole rollouts above which a few long episodes are cut out of them."""
 _PER_COPY = ("seed", "number", "raw_return", "length")
+_PAST = "past."
 
 
 class RunningEpisodes:
@@ -25,8 +30,12 @@ class RunningEpisodes:
         self.seed, self.number = self.table["seed"], self.table["number"]
         """`number`: how many episodes each copy has begun."""
         self.raw_return, self.length = self.table["raw_return"], self.table["length"]
-        self._past: list[_Piece] = []
-        """Of earlier rollouts, oldest first."""
+        self._past: deque[Columns] = deque()
+        """Whole rollouts, oldest first."""
+        self._steps = self._bytes = 0
+        """How much those hold."""
+        self._before: dict[int, list[Columns]] = {}
+        """Of copies whose episode began before those: the steps up to there."""
 
     def begin(self, copies: Array, seeds: Sequence[int]) -> None:
         self.seed[copies] = seeds
@@ -40,97 +49,77 @@ class RunningEpisodes:
     def whole(self, env: int, length: int, piece: Columns) -> Columns:
         """The episode of a copy, of that many steps, which ends with this piece of it."""
         earlier = length - len(piece["reward"])
-        return piece if earlier <= 0 else _joined([*self._pieces(env), piece])
-
-    def go_on(self, columns: Columns, steps: int) -> None:
-        """A rollout of so many steps has ended: keep what the episodes that still run did in it."""
-        kept = (piece.of(self.length[piece.copies] > steps) for piece in self._past)
-        self._past = [piece for piece in kept if piece is not None]
-        if steps and self.length.any():
-            begins = np.maximum(steps - self.length, 0)
-            self._past.append(_Piece(columns, np.arange(len(self.table)), begins))
+        return piece if earlier <= 0 else _joined([*self._last(env, earlier), piece])
 
     def so_far(self, env: int) -> Columns:
         """What has happened in the running episode of a copy; empty right after its reset."""
-        return _joined(self._pieces(env)) if self.length[env] else {}
+        return _joined(self._last(env, int(self.length[env])))
 
-    def _pieces(self, env: int) -> list[Columns]:
-        return [found for piece in self._past if (found := piece.of_copy(env))]
+    def go_on(self, columns: Columns, steps: int) -> None:
+        """A rollout of so many steps has ended: keep it, and let go what no episode reaches."""
+        if not steps:
+            return
+        self._past.append(columns)
+        self._steps, self._bytes = self._steps + steps, self._bytes + _size(columns)
+        longest = int(self.length.max())
+        while self._past and self._steps - len(self._past[0]["reward"]) >= longest:
+            gone = self._past.popleft()
+            self._steps, self._bytes = self._steps - len(gone["reward"]), self._bytes - _size(gone)
+        if self._before:
+            reach = self.length > self._steps
+            self._before = {env: pieces for env, pieces in self._before.items() if reach[env]}
+        if self._bytes > ROOM:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Cut the running episodes out of the past, if they are a small part of it."""
+        needed = int(np.minimum(self.length, self._steps).sum())
+        if 4 * needed < self._steps * len(self.table):
+            for env in np.flatnonzero(self.length).tolist():
+                whole = self._last(env, int(self.length[env]))
+                self._before[env] = [{n: c.copy() for n, c in piece.items()} for piece in whole]
+            self._past.clear()
+            self._steps = self._bytes = 0
+
+    def _last(self, env: int, length: int) -> list[Columns]:
+        """The last steps of a copy, oldest first."""
+        found: list[Columns] = []
+        for rollout in reversed(self._past):
+            if length <= 0:
+                break
+            steps = len(rollout["reward"])
+            first = max(steps - length, 0)
+            found.append({name: column[first:, env] for name, column in rollout.items()})
+            length -= steps
+        return [*(self._before.get(env, ()) if length > 0 else ()), *reversed(found)]
 
     # ---- stored form -------------------------------------------------------------------------
 
     def state(self, *, past: bool) -> Columns:
         """`past`: with what happened, the episodes of all copies end to end."""
         arrays = {name: self.table[name].copy() for name in _PER_COPY}
-        if past and self._past:
-            copy = np.concatenate([piece.owners() for piece in self._past])
-            order = np.argsort(copy, kind="stable")
-            for name in self._past[0].columns:
-                steps = np.concatenate([piece.steps(name) for piece in self._past])
-                arrays[f"{_PAST}{name}"] = steps[order]
+        if past:
+            running = np.flatnonzero(self.length).tolist()
+            every = _joined([self.so_far(env) for env in running])
+            arrays |= {f"{_PAST}{name}": column for name, column in every.items()}
         return arrays
 
     def load(self, arrays: Columns) -> None:
         for name in _PER_COPY:
             self.table[name] = arrays[name]
         past = {n.removeprefix(_PAST): a for n, a in arrays.items() if n.startswith(_PAST)}
-        self._past = []
+        self._past.clear()
+        self._steps, self._bytes, self._before = 0, 0, {}
         if past:
             last = np.cumsum(self.length)
             for env in np.flatnonzero(self.length).tolist():
-                span = slice(last[env] - self.length[env], last[env])
-                columns = {name: steps[span, None] for name, steps in past.items()}
-                self._past.append(_Piece(columns, np.array([env]), np.array([0])))
-
-
-_PAST = "past."
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """What happened in some copies during one rollout."""
-
-    columns: Columns
-    """[T, K, ...]"""
-    copies: Array
-    """Whose column is which, [K] in ascending order."""
-    begins: Array
-    """Step in here with which the running episode of each begins, [K]; T where it begins later."""
-
-    @property
-    def length(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def of(self, still: Array) -> _Piece | None:
-        """What is left when only some of the episodes still run. That is cut out once the rest is
-        the larger part, so that one long episode does not keep everything."""
-        begins = np.where(still, self.begins, self.length)
-        going = begins < self.length
-        if not going.any():
-            return None
-        if 2 * np.count_nonzero(going) > len(going):
-            return _Piece(self.columns, self.copies, begins)
-        columns = {name: column[:, going] for name, column in self.columns.items()}
-        return _Piece(columns, self.copies[going], begins[going])
-
-    def of_copy(self, env: int) -> Columns | None:
-        place = int(np.searchsorted(self.copies, env))
-        if place == len(self.copies) or self.copies[place] != env:
-            return None
-        first = int(self.begins[place])
-        if first == self.length:
-            return None
-        return {name: column[first:, place] for name, column in self.columns.items()}
-
-    def owners(self) -> Array:
-        """The copy of each step of a running episode: one copy after the other."""
-        return np.repeat(self.copies, self.length - self.begins)
-
-    def steps(self, name: str) -> Array:
-        """One column of those steps."""
-        runs = np.arange(self.length) >= self.begins[:, None]
-        return self.columns[name].swapaxes(0, 1)[runs]
+                own = slice(last[env] - self.length[env], last[env])
+                self._before[env] = [{name: column[own] for name, column in past.items()}]
 
 
 def _joined(pieces: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
+
+
+def _size(columns: Columns) -> int:
+    return sum(column.nbytes for column in columns.values())

@@ -31,6 +31,7 @@ class Tape:
         self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
         self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
         self.logprob = np.empty((capacity, n), np.float32)
+        self.value = np.empty((capacity + 1, n), np.float32)
         self.reward = np.empty((capacity, n))
         self.valid = np.ones((capacity, n), dtype=bool)
         self.terminated, self.done = (np.zeros((capacity, n), dtype=bool) for _ in range(2))
@@ -79,11 +80,26 @@ class Tape:
         """Everything but the observation that comes after the last step, with what the critic says
         of each state and of each true successor."""
         steps = self.length
-        value, next_value = _values(policy, self.obs[: steps + 1], ends)
+        value, next_value = self._values(policy, ends)
         own = {name: getattr(self, name)[:steps] for name in _OWN}
         given = own["action"] if self._given is None else self._given[:steps]
         columns = own | {"env_action": given, "value": value, "next_value": next_value}
         return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
+
+    def _values(self, policy: Policy, ends: Ends) -> tuple[Array, Array]:
+        """V of every observation [T, N], and of every true successor, in two calls of the critic."""
+        steps, n = self.length, self.reward.shape[1]
+        if policy.values_while_acting:
+            self.value[steps] = policy.value(self.obs[steps])
+            value = self.value[: steps + 1]
+        else:
+            shown = self.obs[: steps + 1]
+            value = policy.value(shown.reshape(-1, *shown.shape[2:])).reshape(steps + 1, n)
+        next_value = value[1:].copy()
+        cut_at, cut_obs = ends.cut()
+        if len(cut_obs):
+            next_value[cut_at] = policy.value(cut_obs)
+        return value[:-1], next_value
 
     def as_rollout(self, columns: Mapping[str, Array], ends: Ends) -> Rollout:
         """All of the tape."""
@@ -104,15 +120,4 @@ def rollout_of(columns: Mapping[str, Array], last_obs: Array, ends: Ends) -> Rol
 
 
 _OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
-_GROWING = (*_OWN, "mask", "_given")
-
-
-def _values(policy: Policy, obs: Array, ends: Ends) -> tuple[Array, Array]:
-    """V of every observation [T, N], and of every true successor, in two calls of the critic."""
-    steps, n = obs.shape[0] - 1, obs.shape[1]
-    value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
-    next_value = value[1:].copy()
-    cut_at, cut_obs = ends.cut()
-    if len(cut_obs):
-        next_value[cut_at] = policy.value(cut_obs)
-    return value[:-1], next_value
+_GROWING = (*_OWN, "value", "mask", "_given")

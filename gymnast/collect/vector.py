@@ -168,7 +168,7 @@ class VectorCollector:
             shown, action = tape.obs[t], tape.action[t]
             shown[...] = envs.obs
             drawn = head.noise(draws, (n,)) if noise is None else noise[t]
-            rows = action, tape.dist[t], tape.logprob[t]
+            rows = action, tape.dist[t], tape.logprob[t], tape.value[t]
             policy.act_into(shown, drawn, tape.allow(envs.mask), *rows)
             given = tape.for_env(action)
             before = time.perf_counter()

@@ -196,9 +196,7 @@ class InProcess:
         """Faults of copies that gave NaN or infinity."""
         if self._numbers is not None:
             np.isfinite(self._numbers, self._finite)
-        if np.count_nonzero(self._finite) == len(self._finite) and math.isfinite(
-            sum(self._rewards)
-        ):
+        if 0 not in self._finite.tobytes() and math.isfinite(sum(self._rewards)):
             return []
         faults: list[Fault] = []
         for i in np.flatnonzero(~np.isfinite(self._reward)).tolist():

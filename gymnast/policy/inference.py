@@ -34,6 +34,11 @@ class Inference(Protocol):
         """All of acting in one call, where there is one."""
         ...
 
+    @property
+    def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
+        """Actor and critic at once, where that is cheaper: they share an encoder that is not."""
+        ...
+
     def actor(self, features: Array) -> Array:
         """What the last actor layer says, [B, k]."""
         ...
@@ -48,7 +53,7 @@ class Inference(Protocol):
 
 
 class NumpyInference:
-    act_into = None
+    act_into = both = None
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights

@@ -7,7 +7,6 @@ Tuple, one NumPy record with a field per entry.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,11 +40,8 @@ class Vector:
 
     def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
         """Which rows [N] hold NaN or infinity; None if none does."""
-        # a sum is finite unless a term is not (or it overflows, which the second look sorts out)
-        if math.isfinite(rows.sum(dtype=np.float64)):
-            return None
-        bad = np.asarray(~np.isfinite(rows.reshape(len(rows), -1)).all(1))
-        return bad if bad.any() else None
+        finite = np.isfinite(rows)
+        return None if finite.all() else np.asarray(~finite.reshape(len(rows), -1).all(1))
 
     def where_not_finite(self, row: np.ndarray) -> str:
         """The first place of a row that is NaN or infinite, in words."""

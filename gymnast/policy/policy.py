@@ -86,16 +86,27 @@ class Policy:
         action: Array,
         dist: Array,
         logprob: Array,
+        value: Array,
     ) -> None:
         """As `act`, written into rows of a tape: actions [B, ...], the distributions [B, k] they come
-        from, and their log-probabilities [B]."""
+        from, their log-probabilities [B], and V [B] if `values_while_acting`."""
         features = self.features(obs)
         if self.inference.act_into is not None:
             self.inference.act_into(features, noise, mask, action, dist, logprob)
             return
-        dist[:] = self.dist_of(features, mask)
+        if self.values_while_acting and self.inference.both is not None:
+            output, found = self.inference.both(features)
+            value[:] = self.value_scale.real(found)
+        else:
+            output = self.inference.actor(features)
+        dist[:] = self.head.parameters(output, self._free, mask)
         action[:] = self.head.sample(dist, noise)
         logprob[:] = self.head.logprob(dist, action)
+
+    @property
+    def values_while_acting(self) -> bool:
+        """Whether acting says V by the way; otherwise asking for a whole rollout's is cheaper."""
+        return self.inference.both is not None and not isinstance(self.head, EpsilonGreedy)
 
     def value(self, obs: Array) -> Array:
         """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action

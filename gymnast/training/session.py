@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from gymnast.clock import Clock
@@ -23,7 +24,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed
+from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.learner import Learner
 from gymnast.training.rows import WINDOW
@@ -193,12 +194,11 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     replays = replays_exactly(envs, cfg.facts.deterministic)
     if not replays:
         envs.restore = "none"
-    threshold = int(cfg.traces.train * 2**31)
     return VectorCollector(
         envs,
         seed=cfg.seed,
         numbers=numbers,
-        traced=lambda seed: episode_seed(seed, "traced") < threshold,
+        traced=partial(is_among, cfg.traces.train),
         keep_obs=not replays,
         on_fault=env.on_fault,
         max_faults=env.max_faults,

@@ -14,6 +14,8 @@ Array = np.ndarray
 
 
 class NativeInference:
+    both = None
+
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.plan = planned(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs

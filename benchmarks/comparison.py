@@ -1,0 +1,130 @@
+"""The tables of the comparison: speeds and ratios, what is done once, where our time goes."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from benchmarks import measurement
+from benchmarks.contenders import LABELS, PEERS
+from benchmarks.goals import best_of
+from benchmarks.results import Samples, ratios, usual
+from benchmarks.tables import rounded, table, times
+from benchmarks.tasks import TASKS
+
+Tasks = dict[str, Any]
+_PARTS = ("env", "inference", "update", "checkpoint", "rest")
+
+
+def settings() -> str:
+    rows = []
+    for task in TASKS.values():
+        falls = " falling to 0" if task.decays else ""
+        numbers = f"lr {task.lr:g}{falls}, clip {task.clip:g}{falls}, gamma {task.gamma:g}, "
+        numbers += f"lambda {task.gae_lambda:g}, entropy {task.entropy_coef:g}"
+        rows.append(
+            [
+                task.letter,
+                task.env,
+                f"{task.n_envs} x {task.n_steps}",
+                task.batch_size,
+                task.epochs,
+                task.network,
+                numbers,
+                f"{task.scaled(task.ours):,} / {task.env_steps:,}",
+            ]
+        )
+    head = ("task", "environment", "copies x steps", "batch", "epochs", "network", "PPO")
+    return table((*head, "env steps of a sample, ours / peers"), rows)
+
+
+def speeds(tasks: Tasks) -> str:
+    """A row per task and contender."""
+    rows = []
+    for letter, entry in tasks.items():
+        samples: Samples = entry["samples"]
+        for who, of in samples.items():
+            beside = "" if who == "ours" else times(ratios(samples, who))
+            by_clock = "" if who == "ours" else times(ratios(samples, who, part="wall"))
+            name = f"**{LABELS[who]}**" if who == "ours" else LABELS[who]
+            rows.append([letter, name, rounded(usual(of)), beside, by_clock, _return(of)])
+    head = ("task", "", "env steps per CPU second", "gymnast is, times", "by the clock", "return")
+    return table(head, rows)
+
+
+def _return(samples: list[dict[str, Any]]) -> str:
+    told = [one["episode_return"] for one in samples if one.get("episode_return") is not None]
+    return f"{median(told):.0f}" if told else ""
+
+
+def absent(tasks: Tasks) -> str:
+    told = {
+        f"- {LABELS[who]}, task {letter}: {why}"
+        for letter, entry in tasks.items()
+        for who, why in entry["absent"].items()
+    }
+    return "Not timed:\n\n" + "\n".join(sorted(told)) + "\n" if told else ""
+
+
+def two_cores(tasks: Tasks) -> str:
+    samples: Samples = tasks.get("d", {}).get("two_cores", {})
+    if not samples:
+        return "Not measured."
+    rows = []
+    for name, of in samples.items():
+        who, threads = name.split(", ")
+        best = "best" if name == best_of(samples, who) else ""
+        rows.append([LABELS[who], threads, f"{usual(of, 'wall'):.0f}", f"{usual(of):.0f}", best])
+    head = ("", "threads", "env steps per second", "per CPU second", "")
+    return table(head, rows)
+
+
+def once(tasks: Tasks) -> str:
+    """CPU seconds that a command takes beside learning."""
+    rows = []
+    for letter, entry in tasks.items():
+        for who, of in entry["samples"].items():
+            if who == "alone":
+                continue
+            compiles = who in PEERS and PEERS[who].compiles
+            compiling = f"{max(one['compiling'] for one in of):.1f}" if compiles else ""
+            rest = median(one["whole"] - one["cpu"] - one.get("compiling", 0.0) for one in of)
+            rows.append([letter, LABELS[who], f"{rest:.1f}", compiling])
+    return table(("task", "", "start, first update and exit, s", "compiling, s"), rows)
+
+
+def first_step(entry: dict[str, Any] | None) -> str:
+    samples = (entry or {}).get("samples", {})
+    if not samples.get("sb3"):
+        return ""
+    ours, sb3 = (median(one["cpu"] for one in samples[who]) for who in ("ours", "sb3"))
+    return (
+        f"`gymnast train CartPole-v1` takes {ours:.2f} CPU seconds to its first environment step, "
+        f"an SB3 script {sb3:.2f}: {ours / sb3:.2f} of it."
+    )
+
+
+def splits(tasks: Tasks) -> str:
+    """Shares of our loop, and how near it comes to the environment alone."""
+    rows = []
+    for letter, entry in tasks.items():
+        samples: Samples = entry["samples"]
+        told = [one["split"] for one in samples["ours"]]
+        shares = (median(s[f"time/{part}"] / sum(s.values()) for s in told) for part in _PARTS)
+        alone = median(ratios(samples, "alone"))
+        rows.append([letter, *(f"{share:.1%}" for share in shares), f"{alone:.0%}"])
+    return table(("task", *_PARTS, "speed, of the environment alone"), rows)
+
+
+def surroundings(tasks: Tasks) -> str:
+    lines = []
+    for letter, entry in tasks.items():
+        rounds = len(entry["samples"]["ours"])
+        told = measurement.surroundings_text(entry)
+        lines.append(f"- {letter}, {rounds} round{'s' if rounds > 1 else ''}: {told}")
+    versions: dict[str, str] = {}
+    for entry in tasks.values():
+        for who, numbers in entry["versions"].items():
+            if who != "alone":
+                versions[who] = ", ".join(f"{name} {number}" for name, number in numbers.items())
+    return "\n".join([*lines, *(f"- {LABELS[who]}: {text}" for who, text in versions.items())])

@@ -1,0 +1,45 @@
+"""Who is timed beside us, on which tasks, and where each is installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Peer:
+    label: str
+    module: str
+    """Below `benchmarks.peers`."""
+    tasks: str
+    """Their letters."""
+    place: str = ".venv"
+    """Its virtual environment, made by `benchmarks/setup`."""
+    compiles: bool = False
+    """Before the clock starts."""
+
+    @property
+    def python(self) -> Path:
+        return HERE / self.place / "bin" / "python"
+
+    def why_missing(self) -> str | None:
+        """None where it is installed; else what stood in the way."""
+        note = HERE / f"{self.place}.failed"
+        if note.exists():
+            return note.read_text().strip()
+        return None if self.python.exists() else "not installed: run benchmarks/setup"
+
+
+PEERS = {
+    "sb3": Peer("SB3", "sb3", "abcde"),
+    "cleanrl": Peer("CleanRL-style", "cleanrl", "abcde"),
+    "leanrl": Peer("LeanRL-style", "leanrl", "abce", compiles=True),
+    "sbx": Peer("SBX", "sbx", "abce", compiles=True),
+    "pufferlib": Peer("PufferLib", "pufferlib", "abf", place=".venv-pufferlib"),
+    "samplefactory": Peer("Sample Factory", "sample_factory", "ab", place=".venv-sample-factory"),
+}
+LABELS = {"ours": "gymnast", "alone": "environment alone"} | {
+    name: peer.label for name, peer in PEERS.items()
+}

@@ -1,0 +1,121 @@
+"""What we set out to reach, beside what the stored measurements say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from benchmarks import recording
+from benchmarks.results import Samples, best_peer, ratios, usual
+from benchmarks.tables import rounded, table
+
+Found = dict[str, Any]
+"""`tasks`, `first_step`, and each further measurement by its name, where it was made."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    name: str
+    wanted: str
+    reached: str
+    met: bool
+
+
+def goals(found: Found) -> list[Goal]:
+    return [goal for source in (_tasks, _two_cores, _start, _rest) for goal in source(found)]
+
+
+def section(found: Found) -> str:
+    rows = [
+        [goal.name, goal.wanted, goal.reached, "yes" if goal.met else "**no**"]
+        for goal in goals(found)
+    ]
+    return table(("", "goal", "reached", "met"), rows)
+
+
+def _tasks(found: Found) -> Iterator[Goal]:
+    tasks = found["tasks"]
+    for letter, least in (("a", 8.0), ("b", 7.0), ("c", 5.0), ("d", 1.5)):
+        yield from _beside(tasks, letter, "sb3", "SB3", least)
+    if "a" in tasks and (best := best_peer(tasks["a"]["samples"])):
+        yield from _beside(tasks, "a", best, "the best peer", 5.0)
+    if "b" in tasks:
+        speed = usual(tasks["b"]["samples"]["ours"])
+        yield Goal("b", "40,000 env steps per CPU second", rounded(speed), speed >= 40_000)
+    if "c" in tasks:
+        yield _of_alone(tasks["c"]["samples"], "c", 0.7)
+    if "e" in tasks and "sb3" in (samples := tasks["e"]["samples"]):
+        beside, alone = median(ratios(samples, "sb3")), median(ratios(samples, "alone"))
+        told = f"{beside:.1f} times, {alone:.0%}"
+        wanted = "7 times SB3, or 55% of the environment alone"
+        yield Goal("e", wanted, told, beside >= 7 or alone >= 0.55)
+        speed = usual(samples["ours"])
+        yield Goal("e", "6,500 env steps per CPU second", rounded(speed), speed >= 6500)
+    yield from _beside(tasks, "f", "pufferlib", "PufferLib", 1.0)
+
+
+def _beside(tasks: Found, letter: str, peer: str, label: str, least: float) -> Iterator[Goal]:
+    samples: Samples = tasks[letter]["samples"] if letter in tasks else {}
+    if peer in samples:
+        ratio = median(ratios(samples, peer))
+        wanted = f"{least:g} times {label}" if least > 1 else f"ahead of {label}"
+        yield Goal(letter, wanted, f"{ratio:.2f} times", ratio >= least)
+
+
+def _of_alone(samples: Samples, letter: str, least: float) -> Goal:
+    share = median(ratios(samples, "alone"))
+    return Goal(letter, f"{least:.0%} of the environment alone", f"{share:.0%}", share >= least)
+
+
+def _two_cores(found: Found) -> Iterator[Goal]:
+    samples: Samples = found["tasks"].get("d", {}).get("two_cores", {})
+    if any(name.startswith("sb3") for name in samples):
+        ours, sb3 = best_of(samples, "ours"), best_of(samples, "sb3")
+        ratio = usual(samples[ours], "wall") / usual(samples[sb3], "wall")
+        wanted = "twice SB3 on two cores by the clock, each with its best number of threads"
+        yield Goal("d", wanted, f"{ratio:.2f} times", ratio >= 2.0)
+
+
+def best_of(samples: Samples, who: str) -> str:
+    """The number of threads with which it is fastest by the clock."""
+    return max(
+        (name for name in samples if name.startswith(f"{who},")),
+        key=lambda name: usual(samples[name], "wall"),
+    )
+
+
+def _start(found: Found) -> Iterator[Goal]:
+    samples = (found.get("first_step") or {}).get("samples", {})
+    if samples.get("sb3"):
+        share = first_step_share(samples)
+        wanted = "to the first environment step: a quarter of SB3's CPU time"
+        yield Goal("start", wanted, f"{share:.2f} of it", share <= 0.25)
+
+
+def first_step_share(samples: Samples) -> float:
+    ours, sb3 = (median(one["cpu"] for one in samples[who]) for who in ("ours", "sb3"))
+    return ours / sb3
+
+
+def _rest(found: Found) -> Iterator[Goal]:
+    if (memory := found.get("memory")) and "sb3" in memory["samples"]:
+        sb3 = median(memory["samples"]["sb3"])
+        for who, label, most in (("ours", "memory", 1.0), ("torch", "memory, torch engine", 1.3)):
+            if who in memory["samples"]:
+                share = median(memory["samples"][who]) / sb3
+                wanted = "below SB3's" if most == 1 else f"at most {most:g} of SB3's"
+                yield Goal(label, wanted, f"{share:.2f} of it", share < most)
+    if record := found.get("recording"):
+        worst = max(median(recording.shares(of, "bare")) for of in record["tasks"].values())
+        wanted = "metrics, alerts and traces: under 5% of CPU time"
+        yield Goal("record", wanted, f"{worst:.1%} at most", worst < 0.05)
+    for env, limit in (("CartPole-v1", 3), ("LunarLander-v3", 60)):
+        samples = ((found.get("solving") or {}).get("envs", {}).get(env) or {}).get("samples")
+        if samples:
+            solved = all(one["solved"] for one in samples["ours"])
+            seconds = median(one["wall"] for one in samples["ours"])
+            told = f"{seconds:.1f} s" + ("" if solved else ", not every seed")
+            wanted = f"{env} solved in under {limit} s of the clock"
+            yield Goal("solving", wanted, told, solved and seconds < limit)

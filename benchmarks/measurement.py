@@ -1,0 +1,58 @@
+"""What the measurements beside the comparison share: options, one JSON file each, one section."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from benchmarks import timed
+
+
+def options(doc: str | None, repetitions: int) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
+    parser.add_argument("--repetitions", default=repetitions, type=int)
+    parser.add_argument("--quick", action="store_true", help="one short round, nothing written")
+    chosen = parser.parse_args()
+    if chosen.quick:
+        chosen.repetitions = 1
+    return chosen
+
+
+def path(name: str) -> Path:
+    return timed.RESULTS / f"{name}.json"
+
+
+def stored(name: str) -> dict[str, Any] | None:
+    return json.loads(path(name).read_text()) if path(name).exists() else None
+
+
+def begin(name: str) -> dict[str, Any]:
+    return timed.surroundings(name) | {"source": timed.digest()}
+
+
+def end(name: str, entry: dict[str, Any], quick: bool) -> None:
+    """Refuse what was measured on changing code; write the rest, and the page."""
+    timed.refuse_other_code(str(timed.PACKAGE), entry["source"])
+    if quick:
+        return
+    path(name).write_text(json.dumps(entry, indent=1) + "\n")
+    from benchmarks import report
+
+    report.write()
+    print(f"wrote {path(name)} and {report.PAGE}")
+
+
+def core() -> int:
+    """Where everything that is measured on one core runs."""
+    return max(os.sched_getaffinity(0))
+
+
+def surroundings_text(found: dict[str, Any]) -> str:
+    hardware = found["hardware"]
+    return (
+        f"`{found['command']}` on {found['date']} at revision `{found['revision'][:12]}`, "
+        f"{hardware['cores']} cores of {hardware['model']}."
+    )

@@ -1,0 +1,109 @@
+"""The most memory a training needs: PSS of its process tree, sampled while it runs.
+
+python -m benchmarks.memory                     # about a minute; writes JSON and the page
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+
+from benchmarks import measurement, sample
+from benchmarks.contenders import PEERS
+from benchmarks.tables import table
+from benchmarks.tasks import TASKS
+from benchmarks.timed import ROOT
+
+TASK = TASKS["a"]
+REPETITIONS = 3
+EVERY = 0.05
+"""Seconds between two looks."""
+LABELS = {
+    "ours": "gymnast, task a",
+    "torch": "gymnast, task a, `engine: torch`",
+    "command": "`gymnast train CartPole-v1`, its evaluation process included",
+    "sb3": "SB3, task a",
+}
+
+
+def main() -> None:
+    options = measurement.options(__doc__, REPETITIONS)
+    entry = measurement.begin("memory") | {"samples": {}}
+    for _ in range(options.repetitions):
+        with tempfile.TemporaryDirectory() as place:
+            for who, command in _commands(place):
+                peak = _peak(command, place)
+                entry["samples"].setdefault(who, []).append(peak)
+                print(f"{who}: {peak:.0f} MB", flush=True)
+    measurement.end("memory", entry, options.quick)
+
+
+def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
+    from gymnast.config.config import Config
+
+    words = ["-m", "benchmarks.ours", "a", str(TASK.scaled(2)), "1", place]
+    yield "ours", [sample.OURS, *words]
+    if "engine" in Config.model_fields:
+        yield "torch", [sample.OURS, *words, "engine=torch"]
+    yield "command", [sample.OURS, "-m", "gymnast", "train", TASK.env, "--seed", "1"]
+    if PEERS["sb3"].why_missing() is None:
+        module = "benchmarks.peers.sb3"
+        yield "sb3", [str(PEERS["sb3"].python), "-m", module, "a", str(TASK.scaled(1)), "1"]
+
+
+def _peak(command: list[str], place: str) -> float:
+    """MB."""
+    surroundings = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    surroundings["GYMNAST_RUNS"] = f"{place}/runs"
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started = subprocess.Popen(command, cwd=place, env=surroundings, **quiet)
+    tree, peak = psutil.Process(started.pid), 0
+    while started.poll() is None:
+        peak = max(peak, sum(map(_pss, [tree.pid, *_children(tree)])))
+        time.sleep(EVERY)
+    if started.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed")
+    return peak / 1e6
+
+
+def _children(tree: psutil.Process) -> list[int]:
+    try:
+        return [child.pid for child in tree.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _pss(pid: int) -> int:
+    """Bytes: its own pages, and its share of those it shares."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:  # it has ended
+        return 0
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def section(found: dict[str, Any]) -> str:
+    samples = found["samples"]
+    beside = median(samples["sb3"]) if "sb3" in samples else None
+    rows = [
+        [
+            LABELS[who],
+            f"{median(peaks):.0f}",
+            f"{median(peaks) / beside:.2f}" if beside and who != "sb3" else "",
+        ]
+        for who, peaks in samples.items()
+    ]
+    head = ("", "most PSS of the process tree, MB", "of SB3's")
+    return f"{table(head, rows)}\n\n{measurement.surroundings_text(found)}"
+
+
+if __name__ == "__main__":
+    main()

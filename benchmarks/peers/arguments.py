@@ -1,0 +1,13 @@
+"""What every peer is called with."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks.tasks import TASKS, Task
+
+
+def arguments() -> tuple[Task, int, int]:
+    """Task, env steps, threads."""
+    letter, env_steps, threads = sys.argv[1:]
+    return TASKS[letter], int(env_steps), int(threads)

@@ -1,0 +1,131 @@
+"""PPO in the manner of LeanRL: acting, the loss and the step of Adam are compiled by torch.
+
+The first rollouts compile it and are not timed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchmarks.child import measured, tell
+from benchmarks.peers.agent import Agent, environments, finished
+from benchmarks.peers.arguments import arguments
+from benchmarks.tasks import SEED, Task
+
+
+def main() -> None:
+    task, env_steps, threads = arguments()
+    torch.set_num_threads(threads)
+    with measured() as compiling:
+        lean = Lean(task)
+        lean.train(2)
+    with measured() as spent:
+        lean.train(env_steps // task.rollout)
+    mean = float(np.mean(lean.returns[-100:])) if lean.returns else None
+    tell(
+        "torch",
+        env_steps,
+        spent,
+        updates=env_steps // task.rollout * task.updates_per_rollout,
+        episode_return=mean,
+        compiling=compiling.cpu,
+    )
+
+
+@dataclass
+class Lean:
+    task: Task
+    returns: list[float] = field(default_factory=list[float])
+
+    def __post_init__(self) -> None:
+        torch.manual_seed(SEED)
+        self.envs = environments(self.task)
+        self.agent = Agent(self.task, self.envs)
+        self.optimizer = torch.optim.Adam(
+            self.agent.parameters(), lr=torch.tensor(self.task.lr), eps=1e-5, capturable=False
+        )
+        self.obs = torch.as_tensor(self.envs.reset(seed=SEED)[0], dtype=torch.float32)
+        self.done = torch.zeros(self.task.n_envs)
+        self.act = torch.compile(torch.no_grad()(self.agent.forward))
+        self.value = torch.compile(torch.no_grad()(self.agent.value))
+        self.loss = torch.compile(self._loss)
+        self.descend = torch.compile(self._descend)
+
+    def train(self, rollouts: int) -> None:
+        task = self.task
+        for rollout in range(rollouts):
+            left = 1.0 - rollout / rollouts if task.decays else 1.0
+            self.optimizer.param_groups[0]["lr"].fill_(left * task.lr)
+            clip = torch.tensor(left * task.clip)
+            columns = self.collect()
+            n = task.rollout
+            obs, action, log_prob, advantage, target = (c.flatten(0, 1) for c in columns)
+            for _ in range(task.epochs):
+                for batch in torch.randperm(n).split(task.batch_size):
+                    self.optimizer.zero_grad(set_to_none=True)
+                    self.loss(
+                        obs[batch],
+                        action[batch],
+                        log_prob[batch],
+                        advantage[batch],
+                        target[batch],
+                        clip,
+                    ).backward()
+                    self.descend()
+
+    def collect(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """obs, action, log-probability, advantage, target: [T, N, ...]"""
+        rows: list[tuple[Any, ...]] = []
+        for _ in range(self.task.n_steps):
+            action, log_prob, _, value = self.act(self.obs)
+            told, reward, terminated, truncated, info = self.envs.step(action.numpy())
+            rows.append((self.obs, action, log_prob, value, self.done, torch.as_tensor(reward)))
+            self.obs = torch.as_tensor(told, dtype=torch.float32)
+            self.done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
+            self.returns += finished(info)
+        obs, action, log_prob, value, done, reward = map(torch.stack, zip(*rows, strict=True))
+        after = torch.cat([value[1:], self.value(self.obs)[None]])
+        going = 1.0 - torch.cat([done[1:], self.done[None]])
+        delta = reward.float() + self.task.gamma * after * going - value
+        keep = self.task.gamma * self.task.gae_lambda * going
+        # in NumPy: unrolled by the compiler, 1024 steps would take minutes to compile
+        advantage = _discounted(delta.numpy(), keep.numpy())
+        return obs, action, log_prob, advantage, advantage + value
+
+    def _loss(
+        self,
+        obs: Tensor,
+        action: Tensor,
+        old_log_prob: Tensor,
+        advantage: Tensor,
+        target: Tensor,
+        clip: Tensor,
+    ) -> Tensor:
+        _, log_prob, entropy, value = self.agent(obs, action)
+        ratio = (log_prob - old_log_prob).exp()
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        bounded = torch.minimum(torch.maximum(ratio, 1 - clip), 1 + clip)
+        policy = torch.max(-advantage * ratio, -advantage * bounded).mean()
+        worth = ((value - target) ** 2).mean()
+        return policy + 0.5 * worth - self.task.entropy_coef * entropy.mean()
+
+    def _descend(self) -> None:
+        nn.utils.clip_grad_norm_(self.agent.parameters(), 0.5, foreach=True)
+        self.optimizer.step()
+
+
+def _discounted(delta: np.ndarray, keep: np.ndarray) -> Tensor:
+    advantage, last = np.empty_like(delta), np.zeros_like(delta[0])
+    for t in range(len(delta) - 1, -1, -1):
+        last = delta[t] + keep[t] * last
+        advantage[t] = last
+    return torch.from_numpy(advantage)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""SBX: SB3's PPO in JAX. A first rollout, not timed, compiles it."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+import flax.linen as nn
+from sbx import PPO
+
+from benchmarks.child import measured, tell
+from benchmarks.peers.arguments import arguments
+from benchmarks.peers.sb3 import environments, mean_return, policy, settings
+from benchmarks.tasks import SEED
+
+
+def main() -> None:
+    task, env_steps, _ = arguments()
+    chosen = settings(task)
+    chosen["policy_kwargs"] |= {"activation_fn": nn.tanh}
+    with measured() as compiling:
+        envs = environments(task)
+        model = PPO(policy(task), envs, device="cpu", seed=SEED, **chosen)
+        model.learn(task.rollout)
+    with measured() as spent:
+        model.learn(env_steps)
+    tell(
+        "sbx-rl",
+        model.num_timesteps,
+        spent,
+        updates=model.num_timesteps // task.rollout * task.updates_per_rollout,
+        episode_return=mean_return(model),
+        compiling=compiling.cpu,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""What metrics, alerts, traces and checkpoints cost: trainings with and without, in turn.
+
+python -m benchmarks.recording                  # about 4 minutes; writes JSON and the page
+python -m benchmarks.recording sample TASK VARIANT ENV_STEPS RUNS_DIR
+
+The product has no switch for its record, so the process without it takes the code out: rows are
+not made, judged, stored, logged or shown, and no episode is traced. What the update computes on its
+way (KL, clipped share) stays in both.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from statistics import median
+from typing import Any
+
+from benchmarks import measurement, sample
+from benchmarks.tables import table
+from benchmarks.tasks import TASKS
+
+REPETITIONS = 7
+LETTERS = ("a", "b", "c")
+VARIANTS = {
+    "on": "everything on",
+    "bare": "without metrics, alerts and traces",
+    "nothing": "without these and checkpoints",
+}
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["sample"]:
+        letter, variant, env_steps, runs_dir = sys.argv[2:]
+        _sample(letter, variant, int(env_steps), runs_dir)
+        return
+    options = measurement.options(__doc__, REPETITIONS)
+    entry = measurement.begin("recording") | {"tasks": {letter: {} for letter in LETTERS}}
+    for number in range(options.repetitions):
+        for letter, samples in entry["tasks"].items():
+            for variant in VARIANTS:
+                one = _measure(letter, variant, options.quick)
+                samples.setdefault(variant, []).append(one)
+                print(f"{number + 1} {letter} {variant}: {one['cpu']:.2f} s", flush=True)
+    measurement.end("recording", entry, options.quick)
+
+
+def _measure(letter: str, variant: str, quick: bool) -> dict[str, Any]:
+    task = TASKS[letter]
+    env_steps = task.scaled(task.ours / (8 if quick else 1.5))
+    with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
+        words = ["sample", letter, variant, str(env_steps), runs]
+        one = sample.told([sample.OURS, "-m", "benchmarks.recording", *words])
+    return {key: one[key] for key in ("env_steps", "cpu", "wall")}
+
+
+def _sample(letter: str, variant: str, env_steps: int, runs_dir: str) -> None:
+    from benchmarks.child import measured, tell
+    from benchmarks.ours import overrides, train
+
+    task = TASKS[letter]
+    settings, warm_up = overrides(task, env_steps), overrides(task.warm_up, task.warm_up.env_steps)
+    if variant != "on":
+        _take_the_record_out()
+        settings["traces"] = {"train": 0, "eval": "off", "film": "off"}
+    if variant == "nothing":
+        settings["checkpoint"] = {"every": "off"}
+    train(task, warm_up, runs_dir)
+    with measured() as spent:
+        train(task, settings, runs_dir)
+    tell("gymnast", env_steps, spent)
+
+
+def _take_the_record_out() -> None:
+    from gymnast.metrics.recorder import Recorder
+    from gymnast.training import loop
+
+    Recorder.write = lambda *_: []  # type: ignore[method-assign]
+    loop.rollout_row = lambda *_: {}  # type: ignore[assignment]
+    loop.episode_row = lambda *_: {}  # type: ignore[assignment]
+
+
+def shares(samples: dict[str, list[dict[str, Any]]], without: str) -> list[float]:
+    """Of the CPU time of a training with everything on, per pair."""
+    pairs = zip(samples["on"], samples[without], strict=True)
+    return [1.0 - less["cpu"] / whole["cpu"] for whole, less in pairs]
+
+
+def section(found: dict[str, Any]) -> str:
+    rows = []
+    for letter, samples in found["tasks"].items():
+        costs = [shares(samples, without) for without in ("bare", "nothing")]
+        cells = (f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})" for c in costs)
+        rows.append([letter, len(samples["on"]), *cells])
+    head = ("task", "pairs", "metrics, alerts, traces", "and checkpoints")
+    return _SECTION.format(
+        table=table(head, rows), surroundings=measurement.surroundings_text(found)
+    )
+
+
+_SECTION = """\
+Share of the CPU time of a training, in pairs: everything on, and a process from which the making,
+judging, storing, logging and showing of rows and the tracing of episodes were taken out; in the last
+column the checkpoints on the way too. What the update computes on its way (KL, clipped share) is in
+both.
+
+{table}
+
+{surroundings}"""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The stored measurements: where they are, how one is put in place, and what follows from samples."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.contenders import LABELS
+from benchmarks.timed import RESULTS
+
+COMPARISON = RESULTS / "comparison.json"
+PARTIAL = RESULTS / "partial.json"
+"""Of quick and restricted runs; not kept in the repository."""
+
+Sample = dict[str, Any]
+Samples = dict[str, list[Sample]]
+
+
+def put(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> None:
+    """Replace one entry of a file and leave the rest; whole or not at all."""
+    found = json.loads(path.read_text()) if path.exists() else {}
+    if key is None:
+        found[section] = entry
+    else:
+        kept = found.get(section, {}) | {key: entry}
+        found[section] = dict(sorted(kept.items()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_suffix(".new")
+    aside.write_text(json.dumps(found, indent=1) + "\n")
+    os.replace(aside, path)
+
+
+def speed(sample: Sample, part: str = "cpu") -> float:
+    """Env steps per second."""
+    return sample["env_steps"] / sample[part]
+
+
+def usual(samples: list[Sample], part: str = "cpu") -> float:
+    return median(speed(one, part) for one in samples)
+
+
+def ratios(samples: Samples, peer: str, who: str = "ours", part: str = "cpu") -> list[float]:
+    """Of one to another, each sample against the one of the same round."""
+    pairs = zip(samples[who], samples[peer], strict=True)
+    return [speed(one, part) / speed(other, part) for one, other in pairs]
+
+
+def best_peer(samples: Samples) -> str | None:
+    """The fastest but us and the environment alone."""
+    peers = [who for who in samples if who not in ("ours", "alone")]
+    return max(peers, key=lambda who: usual(samples[who]), default=None)
+
+
+def round_text(samples: Samples) -> str:
+    """The last round, in a line."""
+    return ", ".join(f"{LABELS[who]} {speed(of[-1]):,.0f}/s" for who, of in samples.items())

@@ -1,0 +1,70 @@
+"""The comparison measures real processes, replaces only what it measured, and goes on without peers
+that are not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import results
+from benchmarks.contenders import Peer
+from benchmarks.sample import Failed
+from benchmarks.timed import ROOT
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short look at task b, of ours and the environment alone, beside a task known before."""
+    path = tmp_path_factory.mktemp("results") / "look.json"
+    path.write_text(json.dumps({"tasks": {"a": {"kept": True}, "b": {"kept": False}}}))
+    words = ["--tasks", "b", "--peers", "", "--repetitions", "1", "--scale", "0.01"]
+    subprocess.run(
+        [sys.executable, "-m", "benchmarks.run", *words, "--out", str(path)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        capture_output=True,
+    )
+    return path
+
+
+def test_a_run_replaces_the_tasks_that_it_measured_and_keeps_the_others(measured: Path):
+    tasks = json.loads(measured.read_text())["tasks"]
+    assert tasks["a"] == {"kept": True}
+    assert set(tasks["b"]["samples"]) == {"ours", "alone"}
+    assert "--tasks b" in tasks["b"]["command"]
+
+
+def test_a_sample_of_ours_says_its_work_its_time_and_where_that_went(measured: Path):
+    (one,) = json.loads(measured.read_text())["tasks"]["b"]["samples"]["ours"]
+    assert one["env_steps"] == 2048
+    assert one["updates"] == 2 * 16
+    assert 0 < one["cpu"] < one["whole"]
+    assert one["split"]["time/update"] > 0
+
+
+def test_an_entry_is_put_beside_the_others_in_order(tmp_path: Path):
+    path = tmp_path / "new" / "found.json"
+    for letter in ("b", "a"):
+        results.put(path, "tasks", letter, {"samples": {}})
+    results.put(path, "first_step", None, {"samples": {}})
+    found = json.loads(path.read_text())
+    assert list(found["tasks"]) == ["a", "b"]
+    assert "first_step" in found
+
+
+def test_a_peer_that_is_not_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("benchmarks.contenders.HERE", tmp_path)
+    peer = Peer("Some", "some", "a", place=".venv-some")
+    assert peer.why_missing() == "not installed: run benchmarks/setup"
+    (tmp_path / ".venv-some.failed").write_text("error: no compiler\n")
+    assert peer.why_missing() == "error: no compiler"
+
+
+def test_the_reason_of_a_failure_is_the_last_line_that_was_printed():
+    assert Failed("it", "Traceback\n  line\nValueError: no\n\n").reason == "ValueError: no"

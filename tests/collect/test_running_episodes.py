@@ -1,0 +1,100 @@
+"""What is kept of episodes that outlast a rollout: enough to tell them whole, and not much more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.collect import running as module
+from gymnast.collect.running import RunningEpisodes
+from tests.collect.test_collecting import begun, collect, collector_of
+from tests.scripted import Script, obs_of
+
+N = 40
+
+
+class Uneven(Script):
+    """Episodes of 1 to 60 steps, by their seed."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        obs, info = super().reset(seed=seed, options=options)
+        self.length = self.steps_of(seed or 0)
+        return obs, info
+
+    @staticmethod
+    def steps_of(seed: int) -> int:
+        return 1 + seed % 60
+
+
+def test_episodes_over_many_rollouts_are_whole_in_any_number_of_copies():
+    collector, policy = begun(Uneven, n_envs=N)
+    found = collect(collector, policy, [3, 1, 7, 2, 5, 3, 11, 4] * 3)
+    traces = [trace for c in found for trace in c.traces]
+    assert len(traces) > 100
+    for trace in traces:
+        shown = [obs_of(trace.seed, t) for t in range(Uneven.steps_of(trace.seed) + 1)]
+        assert np.array_equal(trace.obs, shown)
+    assert sum(len(c.rollouts["agent"].episodes) for c in found) == len(traces)
+
+
+def test_a_state_holds_the_running_episodes_of_all_copies():
+    collector, policy = begun(Uneven, n_envs=N)
+    collect(collector, policy, [5, 3, 9, 4])
+    again = collector_of(Uneven, n_envs=N)
+    assert again.load(collector.state()) == []
+    for env in range(N):
+        ours, theirs = collector.running.so_far(env), again.running.so_far(env)
+        assert ours.keys() == theirs.keys()
+        assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+        assert len(ours.get("reward", ())) == collector.running.length[env]
+    after, expected = (collect(c, policy, [30], done=4)[0] for c in (again, collector))
+    assert [t.seed for t in after.traces] == [t.seed for t in expected.traces]
+    for one, two in zip(after.traces, expected.traces, strict=True):
+        assert np.array_equal(one.reward, two.reward)
+        assert np.array_equal(one.value, two.value)
+
+
+def test_what_cannot_be_replayed_is_not_stored():
+    collector, policy = begun(Script)
+    collect(collector, policy, [4])
+    collector.envs.restore = "none"
+    state = collector.state()
+    assert not [name for name in state if name.startswith("past.")]
+    restarted = collector_of(Script).load(state)  # which could have replayed it
+    assert restarted == np.flatnonzero(collector.running.length).tolist()
+
+
+def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "ROOM", 2**20)
+    running, told = RunningEpisodes(100), np.zeros(100, dtype=np.int64)
+    for k in range(60):
+        running.length += 64
+        running.length[np.arange(100) != 7] = k % 64  # the others ended in this rollout
+        running.go_on({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
+        assert running.so_far(7)["reward"].tolist() == list(range(64 * (k + 1)))
+        other = running.so_far(8).get("reward", np.zeros(0))
+        assert other.tolist() == list(range(64 * (k + 1) - k % 64, 64 * (k + 1)))
+    assert running._bytes < 2**21
+    running.length[7] = 0
+    running.go_on({"reward": np.zeros((64, 100))}, 64)
+    assert len(running._past) == 1
+    assert not running._before
+
+
+def test_long_episodes_over_short_rollouts_are_let_go_when_they_end():
+    running = RunningEpisodes(2)
+    for _ in range(500):
+        running.length += 1
+        running.go_on({"reward": np.zeros((1, 2))}, 1)
+    assert len(running._past) == 500
+    running.length[:] = (0, 3)
+    running.go_on({"reward": np.zeros((1, 2))}, 1)
+    assert len(running._past) == 3
+
+
+def test_a_trace_does_not_hold_on_to_its_rollout():
+    collector, policy = begun(lambda: Script(length=2))
+    (found,) = collect(collector, policy, [20])
+    assert all(trace.reward.base is None and trace.dist.base is None for trace in found.traces)

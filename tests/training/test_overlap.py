@@ -1,0 +1,88 @@
+"""`overlap: on`: learning beside collecting, one update behind, and as exact as ever."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from gymnast.errors import ConfigError
+from gymnast.runs import checkpoint
+from gymnast.training import learning
+from tests.small_runs import gone_back, resumed, rows, same_run, trained
+from tests.training.test_resuming import EVERYTHING, ROLLOUT
+
+OVERLAP = EVERYTHING | {"overlap": "on"}
+
+
+@pytest.mark.parametrize("engine", ["native", "torch"])
+def test_it_may_be_killed_anywhere_and_goes_on_to_the_last_bit(engine: str):
+    settings = OVERLAP | {"engine": engine}
+    whole = trained("CartPole-v1", settings)
+    same_run(trained("CartPole-v1", settings), whole)
+    for step in (0, 3 * ROLLOUT):
+        same_run(resumed(gone_back(whole, step)), whole)
+
+
+def test_what_is_learned_from_is_the_rollout_before():
+    plain, overlapped = (
+        rows(trained("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT}))
+        for way in ("off", "on")
+    )
+    seen = [[row.get("value/mean") for row in run] for run in (plain, overlapped)]
+    assert seen[1][0] is None  # there was no rollout before the first
+    assert seen[1][1] == seen[0][0]  # the same rollout, one iteration later
+    assert [row["clock/env_steps"] for row in plain] == [
+        row["clock/env_steps"] for row in overlapped
+    ]
+
+
+def test_a_checkpoint_holds_the_rollout_that_waits_and_a_run_may_go_on_without_overlap():
+    run = trained("Script", OVERLAP)
+    going = gone_back(run, 3 * ROLLOUT)
+    stored = checkpoint.latest(going.path).tensors("waiting")
+    assert stored["agent/reward"].size == ROLLOUT
+    assert "waiting" not in checkpoint.latest(trained("Script", EVERYTHING).path).stems
+    resumed(going, {"overlap": "off"})
+    assert "waiting" not in checkpoint.latest(going.path).stems
+    (event,) = [e for e in going.events() if e["kind"] == "resumed"]
+    assert not event["bit_exact"]
+
+
+def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    where: list[str] = []
+    learn = learning.learn
+
+    def failing(session, rollouts, values):
+        where.append(threading.current_thread().name)
+        if len(where) == 3:
+            raise FloatingPointError("in the update")
+        return learn(session, rollouts, values)
+
+    monkeypatch.setattr("gymnast.training.loop.learn", failing)
+    with pytest.raises(FloatingPointError, match="in the update"):
+        trained("CartPole-v1", OVERLAP)
+    assert all(name.startswith("learning") for name in where)
+
+
+@pytest.mark.parametrize("algo", ["a2c", "reinforce"])
+def test_an_algorithm_that_nothing_corrects_is_refused(algo: str):
+    with pytest.raises(ConfigError, match=r"overlap.*must learn from the policy that acted"):
+        trained("CartPole-v1", {"overlap": "on"}, algo=algo)
+
+
+def test_whole_episodes_of_records_wait_in_a_checkpoint_as_they_are():
+    from gymnast.rollout import Rollout
+    from gymnast.runs.tensors import pack, unpack
+    from tests.algos.practice import IDENTITY, Practice
+
+    practice = Practice.on(IDENTITY, {"env.kwargs": {"obs": "parts"}, "algo.n_steps": 4})
+    rollout = practice.collect()
+    again = Rollout.from_arrays(unpack(pack(rollout.arrays())))
+    assert again.obs.dtype == rollout.obs.dtype
+    assert np.array_equal(again.obs, rollout.obs)
+    assert again.mask is None
+    assert np.array_equal(again.next_obs(), rollout.next_obs())
