@@ -89,7 +89,7 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
-        self._cpu = time.process_time()
+        self._cpu = _used()[0]
         self._spent: dict[str, float] = {}
 
     def add(self, name: str, seconds: float) -> None:
@@ -106,7 +106,7 @@ class Stopwatch:
 
     def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
         """Seconds since the last lap, and the row that divides them; starts the next lap."""
-        now, cpu = time.perf_counter(), time.process_time()
+        now, (cpu, memory) = time.perf_counter(), _used()
         total = max(now - self._began, 1e-9)
         parts = {f"time/{name}": seconds for name, seconds in self._spent.items()}
         row = {
@@ -115,7 +115,7 @@ class Stopwatch:
             "time/rest": max(total - sum(parts.values()), 0.0),
             "speed/env_steps": env_steps / total,
             "system/cpu": (cpu - self._cpu) / total,
-            "system/memory": memory_mb(),
+            "system/memory": memory,
         }
         self._began, self._cpu, self._spent = now, cpu, {}
         return total, row
@@ -124,7 +124,8 @@ class Stopwatch:
 _PARTS = ("time/env", "time/inference", "time/update", "time/evaluate_wait", "time/checkpoint")
 
 
-def memory_mb() -> float:
-    """Peak resident memory of this process."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+def _used() -> tuple[float, float]:
+    """CPU seconds and peak megabytes of this process. time.process_time() takes 20 times as long."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit

@@ -58,8 +58,9 @@ def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     for part, stack in network.stacks():
         planner = _Planner(plan, parameters, part)
         planner.encoder(_entries(part, stack, network))
-        rest: list[tuple[int, Layer]]
-        rest = [(i, x) for i, x in enumerate(stack) if isinstance(x, _DENSE)]
+        rest: list[tuple[int, Layer]] = [
+            (i, layer) for i, layer in enumerate(stack) if isinstance(layer, _DENSE)
+        ]
         while rest:
             rest = planner.dense(rest)
     _head(plan, parameters, head)
