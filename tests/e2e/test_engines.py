@@ -82,6 +82,15 @@ def test_it_is_scored_and_looked_into_without_torch(place: WithoutTorch, words: 
     place.succeed(*words)
 
 
+def test_it_is_scored_to_nearly_the_same_where_the_kernels_were_not_built(place: WithoutTorch):
+    words = ("eval", "@last", "--episodes", "2", "--json")
+    done = place.type(*words, GYMNAST_NATIVE="off")
+    assert done.returncode == 0, done.stderr
+    assert not place.log.exists()
+    built = json.loads(place.succeed(*words))
+    assert json.loads(done.stdout)["mean"] == pytest.approx(built["mean"], rel=0.1)
+
+
 def test_it_is_played_and_filmed_without_torch(place: WithoutTorch, tmp_path: Path):
     film = tmp_path / "play.mp4"
     place.succeed("play", "@last", "--record", str(film), "--seed", "0")

@@ -134,6 +134,18 @@ def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.G
     )
 
 
+def acted(
+    policy: Policy, seen: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Actions, the distributions they come from, their log-probabilities."""
+    head, rows = policy.head, len(seen)
+    action = np.empty((rows, *head.kind.shape), head.kind.dtype)
+    dist = np.empty((rows, head.n_parameters), np.float32)
+    logprob, value = np.empty((2, rows), np.float32)
+    policy.act_into(seen, noise, mask, action, dist, logprob, value)
+    return action, dist, logprob
+
+
 def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
     seen = np.zeros((rows, *obs.shape), obs.dtype)
     for name, leaf in (obs.leaves if isinstance(obs, Parts) else {"": obs}).items():

@@ -6,21 +6,10 @@ import numpy as np
 import pytest
 
 from gymnast.policy.discrete import Bernoulli
-from gymnast.policy.policy import Policy
-from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem, seen_by
+from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem, acted, seen_by
 from tests.engine.native.test_gradients import MASKABLE
 
 CASES = [(action, masked) for action in ACTIONS for masked in (False, action in MASKABLE)]
-
-
-def acted(
-    policy: Policy, seen: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    head, rows = policy.head, len(seen)
-    action = np.empty((rows, *head.kind.shape), head.kind.dtype)
-    dist, logprob = np.empty((rows, head.n_parameters), np.float32), np.empty(rows, np.float32)
-    policy.act_into(seen, noise, mask, action, dist, logprob)
-    return action, dist, logprob
 
 
 @pytest.mark.parametrize(("action", "masked"), sorted(set(CASES)))

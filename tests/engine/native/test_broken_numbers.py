@@ -10,7 +10,7 @@ import pytest
 
 from gymnast import _native
 from gymnast.engine.objective import Objective
-from tests.engine.native.problems import ACTIONS, PLAIN, Problem
+from tests.engine.native.problems import ACTIONS, PLAIN, Problem, acted
 from tests.engine.native.test_gradients import EVERYTHING, MASKABLE
 
 NAN = np.float32(np.nan)
@@ -111,10 +111,8 @@ def test_acting_on_a_broken_network_says_so(action: str):
     last = [n for n in policy.parameters.views if n.startswith("actor.") and n.endswith("bias")][-1]
     policy.parameters.views[last][...] = NAN
     head = policy.head
-    taken = np.empty((5, *head.kind.shape), head.kind.dtype)
-    dist, logprob = np.empty((5, head.n_parameters), np.float32), np.empty(5, np.float32)
     noise = head.noise(np.random.default_rng(0), (5,))
-    policy.act_into(problem.batch.features, noise, None, taken, dist, logprob)
+    taken, dist, logprob = acted(policy, problem.batch.features, noise, None)
     assert np.isnan(dist).any(1).all()
     assert np.isnan(logprob).all()
     if taken.dtype == np.int64:  # whatever is taken exists

@@ -4,6 +4,7 @@ of the processor are."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -126,3 +127,20 @@ def test_no_rows_give_no_results():
     features = np.empty((0, 5), np.float32)
     assert problem.policy.inference.actor(features).shape == (0, 3)
     assert problem.policy.inference.critic(features).shape == (0,)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_acting_beside_an_update_changes_neither(count: int):
+    """As when the next rollout is collected while the last one is learned from."""
+    _native.set_threads(count)
+    learner, actor = Problem.of("dict", rows=1300), Problem.of("vector", "amounts", rows=700)
+    passes = Passes(np.stack([np.random.default_rng(k).permutation(1300) for k in range(6)]), 650)
+    actor.policy.run_on("native")
+    inference = actor.policy.inference
+    alone, said = learned(learner, passes), inference.actor(actor.batch.features)
+    with ThreadPoolExecutor(1) as beside:
+        for _ in range(5):
+            update = beside.submit(learned, learner, passes)
+            while not update.done():
+                assert np.array_equal(inference.actor(actor.batch.features), said)
+            assert same(update.result(), alone)

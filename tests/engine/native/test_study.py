@@ -1,0 +1,40 @@
+"""The stored comparison of learning curves says what its own numbers say."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[3] / "docs/studies/engines.py"
+
+
+@pytest.fixture(scope="module")
+def study() -> Any:
+    spec = importlib.util.spec_from_file_location("engines_study", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_is_stored_follows_from_the_stored_curves(study: Any):
+    entries = json.loads(study.FILE.read_text())
+    assert [entry["task"].partition(":")[0] for entry in entries] == list(study.TASKS)
+    for entry in entries:
+        assert entry["seeds"] == list(study.SEEDS)
+        for name, value in study.compared(entry["returns"]).items():
+            assert entry[name] == pytest.approx(value), name
+        assert entry["p"] > 0.05
+
+
+def test_sign_flips_find_a_difference_that_is_there_and_none_where_there_is_none(study: Any):
+    rng = np.random.default_rng(0)
+    assert study.sign_flips(rng.normal(0, 1, 10)) > 0.05
+    assert study.sign_flips(rng.normal(3, 1, 10)) == 2 / 1024
+    assert study.sign_flips(np.array([1.0, -1.0] * 5)) == 1.0
