@@ -68,8 +68,8 @@ def test_show_says_when_there_is_no_preset():
 @pytest.mark.usefixtures("stored")
 def test_diff_compares_presets_and_runs():
     found = answer("config", "diff", "CartPole-v1", "@last", "--json")
-    assert found == [{"key": "algo.epochs", "a": 20, "b": 3}]
-    assert "algo.epochs: 20 | 3" in run("config", "diff", "CartPole-v1", "try-1").output
+    assert found == [{"key": "algo.epochs", "a": 10, "b": 3}]
+    assert "algo.epochs: 10 | 3" in run("config", "diff", "CartPole-v1", "try-1").output
     assert "no difference" in run("config", "diff", "Taxi-v4", "Taxi-v4:ppo").output
 
 

@@ -135,5 +135,5 @@ def test_check_takes_names_variants_files_and_stored_configs(tmp_path):
     assert not any(good.values())
     bad = check(["Nowhere-v0", "CartPole-v1:x", "gone.yaml"])
     assert all(bad.values())
-    stored.write_text(stored.read_text().replace("epochs: 20", "epochs: x"))
+    stored.write_text(stored.read_text().replace("epochs: 10", "epochs: x"))
     assert check([str(stored)])[str(stored)]

@@ -45,7 +45,7 @@ def test_a_batch_of_the_whole_rollout_does_not_come_back_as_a_batch_of_one():  #
 
 def test_mistakes_in_a_stored_config_are_named_with_their_lines():
     text = save(resolve("CartPole-v1").config)
-    broken = text.replace("n_steps: 32", "n_steps: some").replace("gamma:", "gama:")
+    broken = text.replace("n_steps: 64", "n_steps: some").replace("gamma:", "gama:")
     with pytest.raises(ConfigError) as refused:
         load(broken, at="config.yaml")
     lines = text.splitlines()
