@@ -1,0 +1,230 @@
+// One step of learning: losses, gradients, Adam.
+#pragma once
+
+#include "ready.hpp"
+
+namespace {
+
+struct Sums {
+  double policy = 0, value = 0, entropy = 0, kl = 0, value_clipped = 0;
+};
+
+struct StepTask {
+  const Network* net;
+  const Packed* packed;
+  const float* parameters;
+  const Batch* batch;
+  const Objective* objective;
+  const std::int64_t* order;
+  std::int64_t rows;
+  float shift, scale;  // of advantages
+  float* gradient;     // [shards of a wave, size]
+  Sums* sums;
+  int first;           // shard of this wave
+};
+
+// The policy's part of the loss over a block, and its derivative by the outputs.
+template <class H>
+inline void policy_loss(const StepTask& task, const Rows& rows, const float* out, int ld,
+                        float* d_out, float* d_log_std, float* dist, float* ready, Sums& sums) {
+  const Objective& o = *task.objective;
+  const Batch& b = *task.batch;
+  const Head& head = task.net->head;
+  const float share = 1.0f / float(task.rows);
+  for (int i = 0; i < rows.count; ++i) {
+    const std::int64_t r = rows.row(i);
+    const Row row = row_of(b, head, task.parameters, H::n_parameters(head), r);
+    H::parameters(head, out + i * ld, row, dist);
+    H::prepare(head, dist, row, ready);
+    const float logprob = H::logprob(head, dist, ready, row);
+    const float advantage = (b.advantage[r] - task.shift) * task.scale;
+    Weights w{-share * advantage, -share * o.entropy_coef, share * o.kl_coef};
+    if (o.clipped) {
+      const float ratio = std::exp(logprob - b.logprob[r]);
+      const float held = ratio < 1 - o.clip ? 1 - o.clip : ratio > 1 + o.clip ? 1 + o.clip : ratio;
+      const bool free = !(held * advantage < ratio * advantage);  // NaN too goes on
+      sums.policy -= free ? ratio * advantage : held * advantage;
+      w.logprob = free ? w.logprob * ratio : 0;
+    } else {
+      sums.policy -= logprob * advantage;
+    }
+    if (o.entropy_coef != 0) sums.entropy += H::entropy(head, dist, ready, row);
+    if (o.kl_coef != 0) sums.kl += H::kl(head, dist, ready, row);
+    H::slope(head, dist, ready, row, w, d_out + i * ld, d_log_std);
+  }
+}
+
+// Squared errors, or Huber's with the same curvature near zero; `slope` is the derivative.
+inline float error_of(float distance, bool huber, float& slope) {
+  const float size = std::fabs(distance);
+  if (!huber || size < 1) {
+    slope = 2 * distance;
+    return distance * distance;
+  }
+  slope = distance > 0 ? 2.0f : -2.0f;
+  return 2 * size - 1;
+}
+
+inline void value_loss(const StepTask& task, const Rows& rows, const float* out, int ld, float* d_out,
+                       Sums& sums) {
+  const Objective& o = *task.objective;
+  const float weight = o.value_coef / float(task.rows);
+  for (int i = 0; i < rows.count; ++i) {
+    const std::int64_t r = rows.row(i);
+    const float value = out[i * ld], target = task.batch->target[r], old = task.batch->value[r];
+    float slope;
+    float error = error_of(value - target, o.huber, slope);
+    if (o.value_clipped) {
+      const float moved = value - old;
+      const bool outside = std::fabs(moved) > o.value_clip;
+      const float held = outside ? old + (moved > 0 ? o.value_clip : -o.value_clip) : value;
+      float unused;
+      const float held_error = error_of(held - target, o.huber, unused);
+      if (held_error > error) {
+        error = held_error;
+        if (outside) slope = 0;
+      }
+      if (moved != moved) error = slope = moved;  // NaN goes on
+      sums.value_clipped += outside;
+    }
+    sums.value += error;
+    d_out[i * ld] = weight * slope;
+  }
+}
+
+void step_shard(void* context, int s) {
+  const StepTask& task = *static_cast<StepTask*>(context);
+  const Network& net = *task.net;
+  Arena& arena = arena_of_this_thread();
+  const Arena::Mark start = arena.mark();
+  Trails trails = room_for(arena, net);
+  const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
+  float* dist = arena.floats(2 * net.head.n_outputs);
+  float* ready = arena.floats(3 * net.head.n_outputs);
+  float* gradient = task.gradient + std::int64_t(s) * net.size;
+  std::memset(gradient, 0, net.size * 4);
+  float* d_log_std = net.head.log_std == NONE ? nullptr : gradient + net.head.log_std;
+  Sums& sums = task.sums[s];
+  sums = Sums{};
+  const std::int64_t first = std::int64_t(task.first + s) * SHARD;
+  const std::int64_t end = smaller(task.rows, first + SHARD);
+  for (std::int64_t at = first; at < end; at += BLOCK) {
+    const Arena::Mark mark = arena.mark();
+    const Rows rows{task.batch->features, task.batch->feature_bytes, task.order, at,
+                    int(smaller(end - at, std::int64_t(BLOCK)))};
+    const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
+
+    const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
+    float* d_out = arena.zeros(std::int64_t(rows.count) * ld_actor);
+    with_head(net.head.kind, [&](auto kind) {
+      policy_loss<decltype(kind)>(task, rows, out, ld_actor, d_out, d_log_std, dist, ready, sums);
+    });
+    float* d_hidden = backward(arena, net.actor, task.packed->actor, rows, hidden, trails.actor,
+                               d_out, gradient);
+    if (task.objective->critic) {
+      const float* value = forward(net.critic, task.packed->critic, task.parameters, rows, hidden, trails.critic);
+      float* d_value = arena.zeros(std::int64_t(rows.count) * ld_critic);
+      value_loss(task, rows, value, ld_critic, d_value, sums);
+      const float* more = backward(arena, net.critic, task.packed->critic, rows, hidden,
+                                   trails.critic, d_value, gradient);
+      if (hidden) {
+        const std::int64_t n = std::int64_t(rows.count) * padded(net.actor.dense[0].n_in);
+        for (std::int64_t i = 0; i < n; i += LANES)
+          store(d_hidden + i, load(d_hidden + i) + load(more + i));
+      }
+    }
+    if (hidden)
+      backward(arena, net.shared, task.packed->shared, rows, nullptr, trails.shared, d_hidden,
+               gradient);
+    arena.release(mark);
+  }
+  arena.release(start);
+}
+
+inline void standardize(StepTask& task) {
+  const float* advantage = task.batch->advantage;
+  double mean = 0, square = 0;
+  for (std::int64_t i = 0; i < task.rows; ++i) mean += advantage[task.order[i]];
+  mean /= double(task.rows);
+  for (std::int64_t i = 0; i < task.rows; ++i) {
+    const double d = advantage[task.order[i]] - mean;
+    square += d * d;
+  }
+  const double spread = std::sqrt(square / double(task.rows));
+  task.shift = float(mean);
+  task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;
+}
+
+inline double norm_of(const float* x, std::int64_t n) {
+  double lane[LINE] = {};
+  std::int64_t i = 0;
+  for (; i + LINE <= n; i += LINE)
+    for (int j = 0; j < LINE; ++j) lane[j] += double(x[i + j]) * x[i + j];
+  double sum = 0;
+  for (; i < n; ++i) sum += double(x[i]) * x[i];
+  for (double part : lane) sum += part;
+  return std::sqrt(sum);
+}
+
+// AdamW (arXiv:1711.05101) on the flat vector.
+inline void descend(float* parameters, const float* gradient, Adam& adam, std::int64_t size) {
+  constexpr double BETA1 = 0.9, BETA2 = 0.999;
+  adam.steps += 1;
+  const vec keep = all(float(1 - double(adam.lr) * adam.weight_decay));
+  const vec rate = all(float(-adam.lr / (1 - std::pow(BETA1, double(adam.steps)))));
+  const vec unbias = all(float(1 / std::sqrt(1 - std::pow(BETA2, double(adam.steps)))));
+  const vec eps = all(adam.eps), one = all(float(1 - BETA1)), two = all(float(1 - BETA2));
+  for (std::int64_t i = 0; i < size; i += LANES) {
+    const vec g = load(gradient + i);
+    const vec first = load(adam.first + i) + (g - load(adam.first + i)) * one;
+    const vec second = load(adam.second + i) * all(float(BETA2)) + g * g * two;
+    vec root;
+    for (int j = 0; j < LANES; ++j) root[j] = std::sqrt(second[j]);
+    store(adam.first + i, first);
+    store(adam.second + i, second);
+    store(parameters + i, load(parameters + i) * keep + rate * first / (root * unbias + eps));
+  }
+}
+
+void step(const Network& net, float* parameters, float* gradient, const Batch& batch,
+          const std::int64_t* order, std::int64_t rows, const Objective& objective, Adam& adam,
+          StepReport& report, Parallel parallel) {
+  constexpr int WAVE = 8;  // shards at once
+  Arena& arena = arena_of_this_thread();
+  arena.clear();
+  const Packed packed = pack(arena, net, parameters, true);
+  const std::int64_t shards = shards_of(rows);
+  const int wave = int(smaller(shards, std::int64_t(WAVE)));
+  Sums found[WAVE], total;
+  float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);
+  StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, 0, 1, parts, found, 0};
+  if (objective.standardize) standardize(task);
+  if (shards > 1) std::memset(gradient, 0, net.size * 4);
+  for (std::int64_t first = 0; first < shards; first += WAVE) {
+    task.first = int(first);
+    const int n = int(smaller(shards - first, std::int64_t(WAVE)));
+    parallel(step_shard, &task, n);
+    for (int s = 0; s < n; ++s) {
+      total.policy += found[s].policy, total.value += found[s].value, total.kl += found[s].kl;
+      total.entropy += found[s].entropy, total.value_clipped += found[s].value_clipped;
+      if (shards > 1)
+        for (std::int64_t i = 0; i < net.size; i += LANES)
+          store(gradient + i, load(gradient + i) + load(parts + s * net.size + i));
+    }
+  }
+  report.norm = norm_of(gradient, net.size);
+  if (adam.max_norm > 0) {
+    const double shrink = adam.max_norm / (report.norm + 1e-6);
+    if (!(shrink >= 1))
+      for (std::int64_t i = 0; i < net.size; i += LANES)
+        store(gradient + i, load(gradient + i) * all(float(shrink)));
+  }
+  descend(parameters, gradient, adam, net.size);
+  const double n = double(rows);
+  report.policy = total.policy / n, report.value = total.value / n, report.kl = total.kl / n;
+  report.value_clipped = total.value_clipped / n;
+  report.total = report.policy + (objective.critic ? objective.value_coef * report.value : 0) -
+                 objective.entropy_coef * total.entropy / n + objective.kl_coef * report.kl;
+}
+
+}  // namespace

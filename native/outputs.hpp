@@ -1,0 +1,84 @@
+// What a network says of rows of features, and acting by it.
+#pragma once
+
+#include "ready.hpp"
+
+namespace {
+
+struct ForwardTask {
+  const Network* net;
+  const Packed* packed;
+  const float* parameters;
+  const std::uint8_t* features;
+  std::int64_t bytes, rows;
+  bool critic;
+  float* out;
+};
+
+void forward_shard(void* context, int s) {
+  const ForwardTask& task = *static_cast<ForwardTask*>(context);
+  const Network& net = *task.net;
+  Arena& arena = arena_of_this_thread();
+  const Arena::Mark mark = arena.mark();
+  Trails trails = room_for(arena, net);
+  const Stack& stack = task.critic ? net.critic : net.actor;
+  const int ld = width_of(stack), n_out = stack.dense[stack.n_dense - 1].n_out;
+  const std::int64_t end = smaller(task.rows, std::int64_t(s + 1) * SHARD);
+  for (std::int64_t at = std::int64_t(s) * SHARD; at < end; at += BLOCK) {
+    const Rows rows{task.features, task.bytes, nullptr, at, int(smaller(end - at, std::int64_t(BLOCK)))};
+    const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
+    const PackedStack& packed = task.critic ? task.packed->critic : task.packed->actor;
+    const float* y = forward(stack, packed, task.parameters, rows, hidden,
+                             task.critic ? trails.critic : trails.actor);
+    for (int i = 0; i < rows.count; ++i)
+      std::memcpy(task.out + (at + i) * n_out, y + i * ld, n_out * 4);
+  }
+  arena.release(mark);
+}
+
+void forward_all(const Network& net, const float* parameters, const std::uint8_t* features,
+                 std::int64_t bytes, std::int64_t rows, bool critic, float* out,
+                 Parallel parallel) {
+  Arena& arena = arena_of_this_thread();
+  arena.clear();
+  const Packed packed = pack(arena, net, parameters, false);
+  ForwardTask task{&net, &packed, parameters, features, bytes, rows, critic, out};
+  parallel(forward_shard, &task, int(shards_of(rows)));
+}
+
+void act(const Network& net, const float* parameters, const std::uint8_t* features,
+         std::int64_t bytes, std::int64_t count, const float* noise, const std::uint8_t* mask,
+         std::int64_t* chosen, float* amounts, float* dist, float* logprob) {
+  Arena& arena = arena_of_this_thread();
+  arena.clear();
+  const Packed packed = pack(arena, net, parameters, false);
+  Trails trails = room_for(arena, net);
+  const Head& head = net.head;
+  const int ld = width_of(net.actor);
+  const int n_masked = head.kind == HeadKind::bernoulli ? 2 * head.n_outputs : head.n_outputs;
+  const int n_chosen = head.kind == HeadKind::categorical ? head.n_groups : head.n_outputs;
+  with_head(head.kind, [&](auto kind) {
+    using H = decltype(kind);
+    const int n = H::n_parameters(head);
+    float* ready = arena.floats(3 * head.n_outputs);
+    for (std::int64_t at = 0; at < count; at += BLOCK) {
+      const Rows rows{features, bytes, nullptr, at, int(smaller(count - at, std::int64_t(BLOCK)))};
+      const float* hidden = run_shared(net, packed, parameters, rows, trails);
+      const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);
+      for (int i = 0; i < rows.count; ++i) {
+        const std::int64_t r = at + i;
+        Row row{parameters + head.log_std, mask ? mask + r * n_masked : nullptr,
+                chosen ? chosen + r * n_chosen : nullptr,
+                amounts ? amounts + r * head.n_outputs : nullptr, nullptr};
+        float* d = dist + r * n;
+        H::parameters(head, y + i * ld, row, d);
+        H::sample(head, d, noise + r * n_chosen, const_cast<std::int64_t*>(row.chosen),
+                  const_cast<float*>(row.amounts));
+        H::prepare(head, d, row, ready);
+        logprob[r] = H::logprob(head, d, ready, row);
+      }
+    }
+  });
+}
+
+}  // namespace

@@ -1,0 +1,67 @@
+// A network ready to run: its weights packed, room for what passes through, its rows in shards.
+#pragma once
+
+#include "heads.hpp"
+#include "layers.hpp"
+
+namespace {
+
+// Rows whose gradient is summed apart: the unit of work of a thread. The sums of shards are added in
+// order, so results do not depend on the number of threads.
+constexpr int SHARD = 512;
+
+inline Arena& arena_of_this_thread() {
+  static thread_local Arena arena;
+  return arena;
+}
+
+// Calls run(kind) with the struct of the head's kind.
+template <class Run> inline void with_head(HeadKind kind, Run run) {
+  switch (kind) {
+    case HeadKind::categorical: return run(Categorical{});
+    case HeadKind::bernoulli: return run(Bernoulli{});
+    case HeadKind::gaussian: return run(Gaussian{});
+    case HeadKind::squashed: return run(Squashed{});
+  }
+}
+
+inline std::int64_t shards_of(std::int64_t rows) { return (rows + SHARD - 1) / SHARD; }
+
+struct Packed {
+  PackedStack shared, actor, critic;
+};
+
+inline Packed pack(Arena& arena, const Network& net, const float* parameters, bool back) {
+  return {pack(arena, net.shared, parameters, back), pack(arena, net.actor, parameters, back),
+          pack(arena, net.critic, parameters, back)};
+}
+
+struct Trails {
+  Trail shared, actor, critic;
+};
+
+inline Trails room_for(Arena& arena, const Network& net) {
+  return {room_for(arena, net.shared), room_for(arena, net.actor), room_for(arena, net.critic)};
+}
+
+inline bool has_shared(const Network& net) { return net.shared.encoded > 0; }
+
+inline const float* run_shared(const Network& net, const Packed& packed, const float* parameters,
+                               const Rows& rows, Trails& trails) {
+  if (!has_shared(net)) return nullptr;
+  return forward(net.shared, packed.shared, parameters, rows, nullptr, trails.shared);
+}
+
+inline int width_of(const Stack& stack) { return padded(stack.dense[stack.n_dense - 1].n_out); }
+
+// What row r of a batch was given and did.
+inline Row row_of(const Batch& b, const Head& h, const float* parameters, int n_parameters,
+                  std::int64_t r) {
+  const int n_masked = h.kind == HeadKind::bernoulli ? 2 * h.n_outputs : h.n_outputs;
+  const int n_chosen = h.kind == HeadKind::categorical ? h.n_groups : h.n_outputs;
+  return {parameters + h.log_std, b.mask ? b.mask + r * n_masked : nullptr,
+          b.chosen ? b.chosen + r * n_chosen : nullptr,
+          b.amounts ? b.amounts + r * h.n_outputs : nullptr, b.dist + r * n_parameters};
+}
+
+}  // namespace

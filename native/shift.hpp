@@ -1,0 +1,71 @@
+// How far the policy has moved from the one that acted.
+#pragma once
+
+#include "ready.hpp"
+
+namespace {
+
+struct ShiftTask {
+  const Network* net;
+  const Packed* packed;
+  const float* parameters;
+  const Batch* batch;
+  float clip;
+  Shift* found;
+};
+
+void shift_shard(void* context, int s) {
+  const ShiftTask& task = *static_cast<ShiftTask*>(context);
+  const Network& net = *task.net;
+  const Batch& b = *task.batch;
+  Arena& arena = arena_of_this_thread();
+  const Arena::Mark mark = arena.mark();
+  Trails trails = room_for(arena, net);
+  float* dist = arena.floats(2 * net.head.n_outputs);
+  float* ready = arena.floats(3 * net.head.n_outputs);
+  Shift sum{0, 0, 0, -HUGE_VAL, 0};
+  const std::int64_t end = smaller(b.rows, std::int64_t(s + 1) * SHARD);
+  const int ld = width_of(net.actor);
+  with_head(net.head.kind, [&](auto kind) {
+    using H = decltype(kind);
+    for (std::int64_t at = std::int64_t(s) * SHARD; at < end; at += BLOCK) {
+      const Rows rows{b.features, b.feature_bytes, nullptr, at, int(smaller(end - at, std::int64_t(BLOCK)))};
+      const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
+      const float* y = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
+      for (int i = 0; i < rows.count; ++i) {
+        const Row row = row_of(b, net.head, task.parameters, H::n_parameters(net.head), at + i);
+        H::parameters(net.head, y + i * ld, row, dist);
+        H::prepare(net.head, dist, row, ready);
+        const double ratio = std::exp(H::logprob(net.head, dist, ready, row) - b.logprob[at + i]);
+        sum.kl += H::kl(net.head, dist, ready, row);
+        sum.entropy += H::entropy(net.head, dist, ready, row);
+        sum.ratio_mean += ratio;
+        if (!(ratio <= sum.ratio_max)) sum.ratio_max = ratio;
+        sum.clip_fraction += std::fabs(ratio - 1) > task.clip;
+      }
+    }
+  });
+  task.found[s] = sum;
+  arena.release(mark);
+}
+
+void shift(const Network& net, const float* parameters, const Batch& batch, float clip, Shift& total,
+           Parallel parallel) {
+  Arena& arena = arena_of_this_thread();
+  arena.clear();
+  const Packed packed = pack(arena, net, parameters, false);
+  const std::int64_t shards = shards_of(batch.rows);
+  Shift* found = reinterpret_cast<Shift*>(arena.floats(shards * std::int64_t(sizeof(Shift) / 4)));
+  ShiftTask task{&net, &packed, parameters, &batch, clip, found};
+  parallel(shift_shard, &task, int(shards));
+  total = {0, 0, 0, -HUGE_VAL, 0};
+  for (std::int64_t s = 0; s < shards; ++s) {
+    total.kl += found[s].kl, total.entropy += found[s].entropy;
+    total.ratio_mean += found[s].ratio_mean, total.clip_fraction += found[s].clip_fraction;
+    if (!(found[s].ratio_max <= total.ratio_max)) total.ratio_max = found[s].ratio_max;
+  }
+  const double n = double(batch.rows);
+  total.kl /= n, total.entropy /= n, total.ratio_mean /= n, total.clip_fraction /= n;
+}
+
+}  // namespace
