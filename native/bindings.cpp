@@ -13,6 +13,7 @@
 
 #include "network.hpp"
 #include "returns.hpp"
+#include "statistics.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -248,6 +249,22 @@ void advantages(Array<double> reward, Floats value, Floats next_value, Flags ter
       target.data());
 }
 
+std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> valid) {
+  const auto size = std::int64_t(x.size());
+  const std::int64_t groups = valid ? std::int64_t(valid->size()) : size;
+  const std::int64_t width = groups ? size / groups : 0;
+  Spread found;
+  if (x.dtype() == nb::dtype<double>())
+    found = spread(static_cast<const double*>(x.data()), groups, width, bytes(valid));
+  else if (x.dtype() == nb::dtype<float>())
+    found = spread(static_cast<const float*>(x.data()), groups, width, bytes(valid));
+  else if (x.dtype() == nb::dtype<std::int64_t>())
+    found = spread(static_cast<const std::int64_t*>(x.data()), groups, width, bytes(valid));
+  else
+    throw nb::type_error("float32, float64 or int64 expected");
+  return {found.mean, found.std, found.least, found.most};
+}
+
 }  // namespace
 
 #include <nanobind/stl/tuple.h>
@@ -265,6 +282,7 @@ NB_MODULE(_native, m) {
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
+  m.def("spread", spread_of, nb::arg("x"), nb::arg("valid").none());
 
   nb::class_<Native>(m, "Network")
       .def(nb::init<std::int64_t>(), nb::arg("size"))

@@ -204,8 +204,11 @@ inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const 
 }
 
 inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows, int n_out) {
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < n_out; ++j) gradient[j] += dy[i * ld + j];
+  for (int j = 0; j < n_out; j += LANES) {
+    vec sum{};
+    for (int i = 0; i < rows; ++i) sum += load(dy + i * ld + j);
+    for (int k = 0; k < smaller(LANES, n_out - j); ++k) gradient[j + k] += sum[k];
+  }
 }
 
 // dW += X^T dY. A narrow dY is taken as the rows instead, so that no lanes are idle.

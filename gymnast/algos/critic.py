@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.policy.policy import Policy
-from gymnast.rl.statistics import explained_variance, standardize
+from gymnast.rl.statistics import explained_variance, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -29,15 +29,16 @@ def standardized(advantage: Array, valid: Array) -> Array:
 
 def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
     """The critic that acted, what it should have said, and the advantages before normalisation."""
-    value, advantage, target = (x[rollout.valid] for x in (rollout.value, advantage, target))
+    keep = rollout.valid
+    said, due, gain = (spread(x, keep) for x in (rollout.value, target, advantage))
     return {
-        "value/explained_variance": explained_variance(value, target),
-        "value/mean": float(value.mean()),
-        "value/std": float(value.std()),
-        "value/target_mean": float(target.mean()),
-        "value/target_std": float(target.std()),
-        "advantage/mean": float(advantage.mean()),
-        "advantage/std": float(advantage.std()),
-        "advantage/min": float(advantage.min()),
-        "advantage/max": float(advantage.max()),
+        "value/explained_variance": explained_variance(rollout.value[keep], target[keep]),
+        "value/mean": said.mean,
+        "value/std": said.std,
+        "value/target_mean": due.mean,
+        "value/target_std": due.std,
+        "advantage/mean": gain.mean,
+        "advantage/std": gain.std,
+        "advantage/min": gain.least,
+        "advantage/max": gain.most,
     }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+
+from gymnast.compiled import kernels
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,30 @@ class Interval:
     mean: float
     low: float
     high: float
+
+
+class Spread(NamedTuple):
+    mean: float
+    std: float
+    least: float
+    most: float
+
+
+def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
+    """Of the numbers in x [..., more], where valid [...]; in float64 whatever x holds."""
+    native = kernels()
+    if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
+        return Spread(*native.spread(x, valid))
+    return slow_spread(x, valid)
+
+
+def slow_spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
+    """The same without compiled code."""
+    kept = (x if valid is None else x[valid]).astype(np.float64)
+    return Spread(*(float(of(kept)) for of in (np.mean, np.std, np.min, np.max)))
+
+
+_COMPILED = (np.float64, np.float32, np.int64)
 
 
 def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:

@@ -14,6 +14,7 @@ from gymnast.collect.vector import ROLE
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
+from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 
 WINDOW = 100
@@ -38,34 +39,35 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
     keep = rollout.valid
-    reward, action = rollout.reward[keep], rollout.action[keep]
-    if isinstance(head.space, Amounts):
-        action = head.for_env(action)
-    ended = int(rollout.done[keep].sum())
+    amounts = isinstance(head.space, Amounts)
+    reward = spread(rollout.reward, keep)
+    action = spread(head.for_env(rollout.action) if amounts else rollout.action, keep)
+    over = rollout.done & keep
+    ended = int(np.count_nonzero(over))
     return {
-        "rollout/reward_mean": float(reward.mean()),
-        "rollout/reward_std": float(reward.std()),
-        "rollout/reward_min": float(reward.min()),
-        "rollout/reward_max": float(reward.max()),
-        **_obs_row(rollout.obs[keep]),
-        "rollout/action_mean": float(action.mean(dtype=np.float64)),
-        "rollout/action_std": float(action.std(dtype=np.float64)),
+        "rollout/reward_mean": reward.mean,
+        "rollout/reward_std": reward.std,
+        "rollout/reward_min": reward.least,
+        "rollout/reward_max": reward.most,
+        **_obs_row(rollout.obs, keep),
+        "rollout/action_mean": action.mean,
+        "rollout/action_std": action.std,
         "rollout/episodes": ended,
-        "rollout/truncated_share": int((rollout.done & ~rollout.terminated & keep).sum())
+        "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
         / max(ended, 1),
     }
 
 
-def _obs_row(obs: np.ndarray) -> dict[str, float]:
+def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
     """Of a record, its vectors; of images, nothing."""
     numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
     if not numbers:
         return {}
-    every = np.concatenate([column.ravel() for column in numbers])
-    return {
-        "rollout/obs_mean": float(every.mean(dtype=np.float64)),
-        "rollout/obs_std": float(every.std(dtype=np.float64)),
-    }
+    every = numbers[0]
+    if len(numbers) > 1:
+        every = np.concatenate([column.reshape(*keep.shape, -1) for column in numbers], -1)
+    seen = spread(every, keep)
+    return {"rollout/obs_mean": seen.mean, "rollout/obs_std": seen.std}
 
 
 def episode_row(recent: Collection[Episode]) -> dict[str, float]:

@@ -16,6 +16,8 @@ from gymnast.rl.statistics import (
     explained_variance,
     interquartile_mean,
     mean_interval,
+    slow_spread,
+    spread,
     standardize,
     t_quantile,
 )
@@ -154,3 +156,21 @@ def test_dividing_by_the_deviation_is_always_defined():
     assert Moments.of_nothing(2).std.tolist() == [1.0, 1.0]
     constant = Moments.of_nothing(1).seen(np.full((10, 1), 0.1))
     assert constant.std.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("more", [(), (3,)])
+def test_a_spread_is_that_of_the_valid_numbers_compiled_or_not(dtype: type, more: tuple[int, ...]):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(16, 5, *more)) * 100).astype(dtype)
+    valid = rng.random((16, 5)) < 0.7
+    for keep in (valid, None):
+        expected = slow_spread(x, keep)
+        assert spread(x, keep) == pytest.approx(expected, rel=1e-12)
+        kept = x if keep is None else x[keep]
+        assert expected.std == pytest.approx(np.std(kept.astype(np.float64)))
+        assert (expected.least, expected.most) == (kept.min(), kept.max())
+
+
+def test_a_spread_of_nan_is_nan():
+    assert all(np.isnan(part) for part in spread(np.array([1.0, np.nan, 2.0])))
