@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 HIDDEN = "GYMNAST_NATIVE"
@@ -23,4 +25,10 @@ def why_absent() -> str:
     """Of kernels that are not there."""
     if os.environ.get(HIDDEN) == "off":
         return f"{HIDDEN}=off"
-    return "the native engine was not built (install with a C++ compiler to have it)"
+    if find_spec("gymnast._native") is None:
+        return "the native engine was not built (install with a C++ compiler to have it)"
+    try:
+        import_module("gymnast._native")
+    except ImportError as problem:
+        return f"the native engine cannot be loaded: {problem}"
+    return ""

@@ -53,6 +53,9 @@ struct Head {
   int n_nodes = 0;                 // of the squashed entropy's quadrature
   const float* node = nullptr;
   const float* node_weight = nullptr;
+
+  int n_chosen() const { return kind == HeadKind::categorical ? n_groups : n_outputs; }
+  int n_masked() const { return kind == HeadKind::bernoulli ? 2 * n_outputs : n_outputs; }
 };
 
 struct Network {

@@ -55,8 +55,8 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
   Trails trails = room_for(arena, net);
   const Head& head = net.head;
   const int ld = width_of(net.actor);
-  const int n_masked = head.kind == HeadKind::bernoulli ? 2 * head.n_outputs : head.n_outputs;
-  const int n_chosen = head.kind == HeadKind::categorical ? head.n_groups : head.n_outputs;
+  const float* log_std = log_std_of(head, parameters);
+  const int n_masked = head.n_masked(), n_chosen = head.n_chosen();
   with_head(head.kind, [&](auto kind) {
     using H = decltype(kind);
     const int n = H::n_parameters(head);
@@ -67,7 +67,7 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
       const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);
       for (int i = 0; i < rows.count; ++i) {
         const std::int64_t r = at + i;
-        Row row{parameters + head.log_std, mask ? mask + r * n_masked : nullptr,
+        Row row{log_std, mask ? mask + r * n_masked : nullptr,
                 chosen ? chosen + r * n_chosen : nullptr,
                 amounts ? amounts + r * head.n_outputs : nullptr, nullptr};
         float* d = dist + r * n;

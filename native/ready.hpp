@@ -54,13 +54,15 @@ inline const float* run_shared(const Network& net, const Packed& packed, const f
 
 inline int width_of(const Stack& stack) { return padded(stack.dense[stack.n_dense - 1].n_out); }
 
+inline const float* log_std_of(const Head& head, const float* parameters) {
+  return head.log_std == NONE ? nullptr : parameters + head.log_std;
+}
+
 // What row r of a batch was given and did.
 inline Row row_of(const Batch& b, const Head& h, const float* parameters, int n_parameters,
                   std::int64_t r) {
-  const int n_masked = h.kind == HeadKind::bernoulli ? 2 * h.n_outputs : h.n_outputs;
-  const int n_chosen = h.kind == HeadKind::categorical ? h.n_groups : h.n_outputs;
-  return {parameters + h.log_std, b.mask ? b.mask + r * n_masked : nullptr,
-          b.chosen ? b.chosen + r * n_chosen : nullptr,
+  return {log_std_of(h, parameters), b.mask ? b.mask + r * h.n_masked() : nullptr,
+          b.chosen ? b.chosen + r * h.n_chosen() : nullptr,
           b.amounts ? b.amounts + r * h.n_outputs : nullptr, b.dist + r * n_parameters};
 }
 

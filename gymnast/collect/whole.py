@@ -24,8 +24,8 @@ def whole_episode(ends: Ends, k: int, columns: Columns, running: RunningEpisodes
 
 
 def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
-    """To be stored; `columns`: of the whole episode; `version`: env steps its policy had learned
-    from."""
+    """To be stored; `columns`: of the whole episode; `version`: env steps taken before the rollout in
+    which it ended."""
     seen = np.concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
     truncated = bool(ends.episodes.truncated[k])
     return Trace(

@@ -7,15 +7,24 @@ from typing import Any, Literal
 
 from gymnast.compiled import kernels, why_absent
 from gymnast.config.config import Config
-from gymnast.engine.native.plan import unable
+from gymnast.engine.native.plan import unable, widest
 from gymnast.errors import ConfigError
 from gymnast.policy.layers import Network
+
+MOST_WIDTH = 1024
+"""Beyond this a layer's weights leave the caches, for which torch's products are made."""
 
 
 @dataclass(frozen=True)
 class Chosen:
     name: Literal["native", "torch"]
     why: str
+    instructions: str = ""
+
+    @property
+    def computes(self) -> str:
+        """What decides about bits."""
+        return f"{self.name} {self.instructions}".rstrip()
 
     def __str__(self) -> str:
         return f"{self.name}: {self.why}"
@@ -27,7 +36,8 @@ def choose(cfg: Config[Any], network: Network) -> Chosen:
         return Chosen("torch", "engine=torch")
     obstacle = _obstacle(cfg, network)
     if obstacle is None:
-        return Chosen("native", f"compiled kernels, {kernels().instruction_set()}")  # type: ignore[union-attr]
+        instructions: str = kernels().instruction_set()  # type: ignore[union-attr]
+        return Chosen("native", f"compiled kernels, {instructions}", instructions)
     if cfg.engine == "native":
         raise ConfigError(f"engine: native cannot run this: {obstacle}", fix="set engine=auto")
     return Chosen("torch", obstacle)
@@ -40,4 +50,6 @@ def _obstacle(cfg: Config[Any], network: Network) -> str | None:
         return f"device={cfg.device}"
     if problem := unable(network):
         return problem
+    if cfg.engine == "auto" and widest(network) > MOST_WIDTH:
+        return f"layers wider than {MOST_WIDTH:,} are faster there"
     return why_absent() if kernels() is None else None

@@ -41,9 +41,13 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Lea
     return done
 
 
-def beside(work: Callable[[], Learned]) -> Future[Learned]:
-    """Begun on another core; engines let go of the interpreter while they compute."""
-    executor = ThreadPoolExecutor(1, "learning")
-    future = executor.submit(work)
-    executor.shutdown(wait=False)
-    return future
+class Beside:
+    """A thread to learn in, and thus another core: engines let go of the interpreter while they
+    compute."""
+
+    def __init__(self) -> None:
+        self._thread: ThreadPoolExecutor | None = None
+
+    def begin(self, work: Callable[[], Learned]) -> Future[Learned]:
+        self._thread = self._thread or ThreadPoolExecutor(1, "learning")
+        return self._thread.submit(work)

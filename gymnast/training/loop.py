@@ -30,7 +30,7 @@ from gymnast.training.commands import Commands
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
-from gymnast.training.learning import beside, learn
+from gymnast.training.learning import Beside, learn
 from gymnast.training.rows import WINDOW, Stopwatch, clock_row, episode_row, scoped
 from gymnast.training.saving import save
 from gymnast.training.session import POLICY, Session, of_role
@@ -63,6 +63,7 @@ class Loop:
     collected: Collected | None = None
     """The last rollout."""
     reported: float = 0.0
+    beside: Beside = field(default_factory=Beside)
 
     def train(self) -> Summary:
         """Until a reason to stop; returns how it ended."""
@@ -93,7 +94,7 @@ class Loop:
         s, clock = self.session, self.session.clock
         values: Any = s.control.values(clock)
         if s.cfg.overlap:
-            under_way = beside(partial(learn, s, s.waiting, values))
+            under_way = self.beside.begin(partial(learn, s, s.waiting, values))
             collected, s.waiting = self.collect(values)
             began = time.perf_counter()
             learned = under_way.result()

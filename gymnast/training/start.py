@@ -147,11 +147,11 @@ def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
 
 def note_engine(loop: Loop) -> list[str]:
     """What computes from here on; `engine` if that is not what computed before."""
-    cfg, before = loop.session.cfg, loop.run.info.get("engine")
-    chosen = {str(choose(cfg, x.policy.network)) for x in loop.session.learners.values()}
+    cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
+    chosen = {choose(cfg, x.policy.network).computes for x in loop.session.learners.values()}
     now = " and ".join(sorted(chosen))
     loop.run.update(engine=now)
-    if before is None or before == now:
+    if loop.session.clock.rollouts == 0 or before == now:
         return []
     loop.event("engine changed", **{"from": before, "to": now})
     return ["engine"]
@@ -190,12 +190,15 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
         arrays = of_role(role, saved.tensors(POLICY))
         taken, fresh = learner.policy.load_compatible(arrays)
         loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
+    loop.session.catch_up()
 
 
 def refuse_what_cannot_begin(
     cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
+    if not cfg.algo.native:
+        load_engine("torch")
     load_algorithm(cfg.algo)
     if cfg.algo.acts != "sample":
         collector.envs.reset([0], [cfg.seed])

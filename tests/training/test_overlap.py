@@ -86,3 +86,12 @@ def test_whole_episodes_of_records_wait_in_a_checkpoint_as_they_are():
     assert np.array_equal(again.obs, rollout.obs)
     assert again.mask is None
     assert np.array_equal(again.next_obs(), rollout.next_obs())
+
+
+def test_weights_of_another_run_act_from_the_first_rollout():
+    parent = trained("CartPole-v1", EVERYTHING)
+    plain, overlapped = (
+        rows(trained("CartPole-v1", EVERYTHING | {"seed": 9, "overlap": way}, source=parent))
+        for way in ("off", "on")
+    )
+    assert overlapped[1]["value/mean"] == plain[0]["value/mean"]

@@ -47,8 +47,12 @@ def unable(network: Network) -> str | None:
         for part, stack in network.stacks()
     )
     if layers > MOST_LAYERS or pieces > MOST_PIECES:
-        return "the network has too many parts"
+        return f"it has more than {MOST_LAYERS} layers or {MOST_PIECES} inputs"
     return None
+
+
+def widest(network: Network) -> int:
+    return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
 
 
 def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
