@@ -12,7 +12,7 @@ from gymnast.training.session import open_collector
 SETTINGS = {
     "stop.env_steps": 4096,
     "stop.eval_return": 1.0,  # the first result ends it
-    "eval.every": "512 env_steps",
+    "eval.every": "1 rollouts",
     "eval.episodes": 2,
     "eval.confirm_episodes": 2,
     "eval.mode": "inline",
@@ -27,7 +27,7 @@ def test_a_run_killed_after_its_stopping_result_stays_ended(runs_dir: Path):
     run = train("CartPole-v1", seed=0, overrides=SETTINGS, runs_dir=runs_dir, quiet=True)
     before = run.info
     assert before["reason_kind"] == "eval_return"
-    assert before["clocks"]["env_steps"] == 1024  # result of 512, taken at the next point
+    assert before["clocks"]["env_steps"] == 2048  # result of 1024, taken at the next point
     run.update(status="running", reason="", score=None, solved=None)  # as kill -9 leaves it
     resume(run, open_collector, overrides={}, console=quiet)
     after = run.info

@@ -149,7 +149,7 @@ def test_the_page_says_what_a_preset_begins_with():
     page = ask("CartPole-v1")
     assert "9,155 parameters, 36.6 kB" in page
     assert "initial policy: entropy 0.6931 of ln 2 = 0.6931 (uniform)" in page
-    assert "on a batch of 256 steps in 8 environments" in page
+    assert "on a batch of 1,024 steps in 16 environments" in page
     for layer in ("actor.4", "critic.3", "actor.4.weight"):
         assert f"\n{layer} " in page
 

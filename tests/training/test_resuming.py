@@ -34,6 +34,8 @@ EVERYTHING = {
     "stop.env_steps": 8 * ROLLOUT,
     "eval.every": "2 rollouts",
     "eval.starts": "seeds",
+    "eval.warmup": "off",
+    "eval.start_at": "off",
     "eval.max_episode_steps": 40,
     "checkpoint.every": "3 rollouts",
     "checkpoint.keep": 20,
