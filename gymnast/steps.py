@@ -55,7 +55,10 @@ def _cells(column: Array) -> list[str]:
     """As text. The module csv takes five times as long, and a checkpoint waits for this."""
     if column.dtype == np.float32:
         return [f"{x:.9g}" for x in column.tolist()]  # as many digits as tell float32 apart
-    return list(map(_quoted if column.dtype == object else repr, column.tolist()))
+    if column.dtype == object:
+        text = {name: _quoted(name) for name in set(column.tolist())}
+        return [text[name] for name in column.tolist()]
+    return list(map(repr, column.tolist()))
 
 
 def _quoted(text: str) -> str:

@@ -97,7 +97,7 @@ void step_shard(void* context, int s) {
   const Network& net = *task.net;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark start = arena.mark();
-  Trails trails = room_for(arena, net);
+  Trails trails = room_for(arena, net, Parts::both);
   const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
@@ -192,7 +192,7 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   constexpr int WAVE = 8;  // shards at once
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, true);
+  const Packed packed = pack(arena, net, parameters, Parts::both, true);
   const std::int64_t shards = shards_of(rows);
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;

@@ -20,7 +20,7 @@ void forward_shard(void* context, int s) {
   const Network& net = *task.net;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark mark = arena.mark();
-  Trails trails = room_for(arena, net);
+  Trails trails = room_for(arena, net, task.critic ? Parts::critic : Parts::actor);
   const Stack& stack = task.critic ? net.critic : net.actor;
   const int ld = width_of(stack), n_out = stack.dense[stack.n_dense - 1].n_out;
   const std::int64_t end = smaller(task.rows, std::int64_t(s + 1) * SHARD);
@@ -41,7 +41,7 @@ void forward_all(const Network& net, const float* parameters, const std::uint8_t
                  Parallel parallel) {
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, false);
+  const Packed packed = pack(arena, net, parameters, critic ? Parts::critic : Parts::actor);
   ForwardTask task{&net, &packed, parameters, features, bytes, rows, critic, out};
   parallel(forward_shard, &task, int(shards_of(rows)));
 }
@@ -51,8 +51,8 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
          std::int64_t* chosen, float* amounts, float* dist, float* logprob) {
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, false);
-  Trails trails = room_for(arena, net);
+  const Packed packed = pack(arena, net, parameters, Parts::actor);
+  Trails trails = room_for(arena, net, Parts::actor);
   const Head& head = net.head;
   const int ld = width_of(net.actor);
   const float* log_std = log_std_of(head, parameters);

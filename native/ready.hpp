@@ -31,17 +31,27 @@ struct Packed {
   PackedStack shared, actor, critic;
 };
 
-inline Packed pack(Arena& arena, const Network& net, const float* parameters, bool back) {
-  return {pack(arena, net.shared, parameters, back), pack(arena, net.actor, parameters, back),
-          pack(arena, net.critic, parameters, back)};
+enum class Parts { both, actor, critic };
+
+inline Packed pack(Arena& arena, const Network& net, const float* parameters, Parts parts,
+                   bool back = false) {
+  Packed packed;
+  packed.shared = pack(arena, net.shared, parameters, back);
+  if (parts != Parts::critic) packed.actor = pack(arena, net.actor, parameters, back);
+  if (parts != Parts::actor) packed.critic = pack(arena, net.critic, parameters, back);
+  return packed;
 }
 
 struct Trails {
   Trail shared, actor, critic;
 };
 
-inline Trails room_for(Arena& arena, const Network& net) {
-  return {room_for(arena, net.shared), room_for(arena, net.actor), room_for(arena, net.critic)};
+inline Trails room_for(Arena& arena, const Network& net, Parts parts) {
+  Trails trails;
+  trails.shared = room_for(arena, net.shared);
+  if (parts != Parts::critic) trails.actor = room_for(arena, net.actor);
+  if (parts != Parts::actor) trails.critic = room_for(arena, net.critic);
+  return trails;
 }
 
 inline bool has_shared(const Network& net) { return net.shared.encoded > 0; }

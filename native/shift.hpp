@@ -20,7 +20,7 @@ void shift_shard(void* context, int s) {
   const Batch& b = *task.batch;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark mark = arena.mark();
-  Trails trails = room_for(arena, net);
+  Trails trails = room_for(arena, net, Parts::actor);
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
   Shift sum{0, 0, 0, -HUGE_VAL, 0};
@@ -53,7 +53,7 @@ void shift(const Network& net, const float* parameters, const Batch& batch, floa
            Parallel parallel) {
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, false);
+  const Packed packed = pack(arena, net, parameters, Parts::actor);
   const std::int64_t shards = shards_of(batch.rows);
   Shift* found = reinterpret_cast<Shift*>(arena.floats(shards * std::int64_t(sizeof(Shift) / 4)));
   ShiftTask task{&net, &packed, parameters, &batch, clip, found};
