@@ -62,5 +62,5 @@ clean:
 $(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text]"
+	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text,atari]"
 	touch $@

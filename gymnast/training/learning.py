@@ -51,3 +51,8 @@ class Beside:
     def begin(self, work: Callable[[], Learned]) -> Future[Learned]:
         self._thread = self._thread or ThreadPoolExecutor(1, "learning")
         return self._thread.submit(work)
+
+    def close(self) -> None:
+        """When what was begun is done."""
+        if self._thread is not None:
+            self._thread.shutdown()

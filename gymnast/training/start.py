@@ -133,6 +133,7 @@ def open_run(
         stack.enter_context(keys)
         run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
         loop = Loop(run, session, recorder, record, interrupts, commands)
+        stack.callback(loop.beside.close)
         if loss:
             loop.event("record begins anew", why=loss)
         yield loop

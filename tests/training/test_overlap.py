@@ -66,6 +66,7 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
     with pytest.raises(FloatingPointError, match="in the update"):
         trained("CartPole-v1", OVERLAP)
     assert all(name.startswith("learning") for name in where)
+    assert not [t for t in threading.enumerate() if t.name.startswith("learning")]
 
 
 @pytest.mark.parametrize("algo", ["a2c", "reinforce"])
