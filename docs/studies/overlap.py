@@ -23,14 +23,15 @@ from gymnast.training.notebook import train
 FILE = Path(__file__).with_suffix(".json")
 WAYS = ("off", "on")
 TASKS: dict[str, dict[str, Any]] = {
-    "CartPole-v1:frugal": {"stop.env_steps": 20_480, "eval.every": "2048 env_steps"},
-    "Pendulum-v1:frugal": {"stop.env_steps": 61_440, "eval.every": "4096 env_steps"},
-    "LunarLander-v3:frugal": {"stop.env_steps": 327_680, "eval.every": "32768 env_steps"},
+    "CartPole-v1": {"stop.env_steps": 20_480, "eval.every": "2048 env_steps"},
+    "Pendulum-v1": {"stop.env_steps": 40_960, "eval.every": "4096 env_steps"},
+    "LunarLander-v3": {"stop.env_steps": 81_920, "eval.every": "8192 env_steps"},
 }
+TO_THE_END = {"eval.start_at": "off", "eval.warmup": "off", "stop.eval_return": "off"}
 
 
 def studied(task: str, runs_dir: Path) -> dict[str, Any]:
-    settings = COMMON | TASKS[task]
+    settings = COMMON | TO_THE_END | TASKS[task]
     runs: dict[str, list[Run]] = {way: [] for way in WAYS}
     for seed, way in itertools.product(SEEDS, WAYS):
         given = settings | {"overlap": way}
@@ -41,7 +42,7 @@ def studied(task: str, runs_dir: Path) -> dict[str, Any]:
     area = {way: np.array(of).mean(1) for way, of in curves.items()}
     differences = area["on"] - area["off"]
     return {
-        "task": task,
+        "task": f"{task}:ppo",
         "command": f"gymnast train {task} --seed SEED "
         + " ".join(f"--set {k}={json.dumps(v)}" for k, v in settings.items())
         + " --set overlap=WAY",
