@@ -43,9 +43,9 @@ def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
     """All rounds of one task; stored after each, in place of what was known of that task."""
     entry = timed.surroundings("run") | {"source": timed.digest(), "versions": {}, "absent": {}}
     entry |= {"samples": {}, "two_cores": {}}
-    for name in options.peers:
-        peer = PEERS[name]
-        if letter in peer.tasks and (why := peer.why_missing()) is not None:
+    for name, peer in PEERS.items():
+        why = peer.why_missing() if name in options.peers else "left out of this run"
+        if letter in peer.tasks and why is not None:
             entry["absent"][name] = why
     for number in range(1, options.repetitions + 1):
         _round(letter, options, entry)
