@@ -131,6 +131,8 @@ class Commands:
         except ConfigError as problem:
             self._refuse(command, _line(problem), loop)
             return None
+        # first how far the run is, or who reads the change would take it for one that is still to come
+        self.run.update(clocks=loop.session.clock.counters())
         loop.event(CHANGED, id=command.id, by=command.by, changes=changes)
         return adopt(loop, changes)
 
