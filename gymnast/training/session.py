@@ -65,12 +65,12 @@ class Session:
         clock = Clock(limits=cfg.stop.limits())
         spaces = collector.spaces
         learners = {role: Learner(role, *spaces[role], cfg) for role in spaces}
-        acting = {r: Policy.from_spec(x.policy.spec()) for r, x in learners.items()}
+        apart = learners if cfg.overlap else {}
         session = cls(
             clock=clock,
             collector=collector,
             learners=learners,
-            acting=acting if cfg.overlap else {},
+            acting={r: Policy.from_spec(x.policy.spec()) for r, x in apart.items()},
             settings=Settings(cfg),
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
