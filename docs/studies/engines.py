@@ -63,37 +63,41 @@ def detectable(differences: np.ndarray) -> float:
 
 
 def compared(curves: dict[str, list[list[float]]]) -> dict[str, float]:
-    """What the test says of curves [seed][evaluation] of both engines."""
-    area = {engine: np.array(found).mean(1) for engine, found in curves.items()}
-    differences = area["native"] - area["torch"]
+    """What the test says of the first way beside the second, from their curves [seed][evaluation]."""
+    first, second = curves
+    area = {way: np.array(found).mean(1) for way, found in curves.items()}
+    last = {way: np.array(found)[:, -1] for way, found in curves.items()}
+    differences = area[first] - area[second]
     return {
-        "mean_area_native": float(area["native"].mean()),
-        "mean_area_torch": float(area["torch"].mean()),
+        f"mean_area_{first}": float(area[first].mean()),
+        f"mean_area_{second}": float(area[second].mean()),
         "difference": float(differences.mean()),
         "p": sign_flips(differences),
         "detectable": detectable(differences),
-        "mean_last_native": float(np.array(curves["native"])[:, -1].mean()),
-        "mean_last_torch": float(np.array(curves["torch"])[:, -1].mean()),
+        f"mean_last_{first}": float(last[first].mean()),
+        f"mean_last_{second}": float(last[second].mean()),
     }
 
 
-def studied(task: str, runs_dir: Path) -> dict[str, Any]:
-    settings = COMMON | TASKS[task]
-    found: dict[str, list[dict[int, float]]] = {engine: [] for engine in ENGINES}
+def studied(
+    task: str, settings: dict[str, Any], key: str, ways: tuple[str, str], runs_dir: Path
+) -> dict[str, Any]:
+    """A task with a key of its config set in the first way and in the second, seed by seed."""
+    found: dict[str, list[dict[int, float]]] = {way: [] for way in ways}
     revision = ""
-    for seed, engine in itertools.product(SEEDS, ENGINES):
-        given = settings | {"engine": engine}
+    for seed, way in itertools.product(SEEDS, ways):
+        given = settings | {key: way}
         run = train(task, seed=seed, overrides=given, runs_dir=runs_dir, quiet=True)
-        found[engine].append(curve(run))
+        found[way].append(curve(run))
         revision = run.info["revision"]
-    env_steps = sorted(found["native"][0])
+    env_steps = sorted(found[ways[0]][0])
     assert all(sorted(one) == env_steps for every in found.values() for one in every)
-    curves = {e: [[one[at] for at in env_steps] for one in every] for e, every in found.items()}
+    curves = {w: [[one[at] for at in env_steps] for one in every] for w, every in found.items()}
     return {
         "task": f"{task}:ppo",
         "command": f"gymnast train {task} --seed SEED "
         + " ".join(f"--set {k}={json.dumps(v)}" for k, v in settings.items())
-        + " --set engine=ENGINE",
+        + f" --set {key}={key.upper()}",
         "revision": revision,
         "seeds": list(SEEDS),
         "test": "paired sign flips of the area under the curve, all 1024, two-sided",
@@ -103,12 +107,13 @@ def studied(task: str, runs_dir: Path) -> dict[str, Any]:
     }
 
 
-def main(runs_dir: Path) -> None:
-    entries = [studied(task, runs_dir) for task in TASKS]
-    FILE.write_text(json.dumps(entries, indent=1) + "\n")
+def store(file: Path, entries: list[dict[str, Any]]) -> None:
+    file.write_text(json.dumps(entries, indent=1) + "\n")
     for entry in entries:
         print({k: v for k, v in entry.items() if isinstance(v, float | str)})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    every = TASKS.items()
+    place = Path(sys.argv[1])
+    store(FILE, [studied(t, COMMON | own, "engine", ENGINES, place) for t, own in every])
