@@ -9,6 +9,7 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.quick import quickened
 from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.errors import EnvError
 from gymnast.imported import imported
@@ -31,7 +32,8 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
             warnings.simplefilter("ignore", DeprecationWarning)
             if exists_as_vector_only(cfg.id):
                 return _limited(Single(cfg.id, dict(cfg.kwargs)), max_episode_steps)
-            return gym.make(cfg.id, disable_env_checker=True, **limit, **dict[str, Any](cfg.kwargs))
+            kwargs = dict[str, Any](cfg.kwargs)
+            return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:

@@ -1,0 +1,109 @@
+"""Quick classes do what Gymnasium's do, to the last bit, and step aside where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.box2d.lunar_lander import heuristic
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.make import make_env
+from gymnast.envs.quick import QUICK
+
+Env = gym.Env[Any, Any]
+Player = Callable[[Env, np.ndarray, np.random.Generator], Any]
+
+
+class Upside(CartPoleEnv):
+    """A user's own."""
+
+
+def by_chance(env: Env, _: np.ndarray, chance: np.random.Generator) -> Any:
+    return env.action_space.dtype.type(chance.integers(env.action_space.n))  # type: ignore[union-attr]
+
+
+def balancing(_: Env, obs: np.ndarray, chance: np.random.Generator) -> Any:
+    return np.int64(obs[2] + 0.5 * obs[3] + 0.1 * chance.standard_normal() > 0)
+
+
+def landing(env: Env, obs: np.ndarray, _: np.random.Generator) -> Any:
+    return np.int64(heuristic(env.unwrapped, obs))
+
+
+GAMES: dict[str, tuple[dict[str, Any], list[Player]]] = {
+    "CartPole-v1": ({}, [by_chance, balancing]),
+    "LunarLander-v3": ({}, [by_chance, landing]),
+}
+UNUSUAL = [
+    ("CartPole-v1", {"sutton_barto_reward": True}, [by_chance]),
+    ("LunarLander-v3", {"enable_wind": True}, [by_chance]),
+    ("LunarLander-v3", {"gravity": -3.0}, [by_chance, landing]),
+    ("LunarLander-v3", {"render_mode": "rgb_array"}, [by_chance]),
+]
+
+
+def cases() -> list[tuple[str, dict[str, Any], Player]]:
+    usual = [(name, kwargs, players) for name, (kwargs, players) in GAMES.items()]
+    return [(n, kwargs, player) for n, kwargs, players in usual + UNUSUAL for player in players]
+
+
+@pytest.mark.parametrize(("name", "kwargs", "player"), cases())
+def test_the_same_to_the_last_bit(name: str, kwargs: dict[str, Any], player: Player) -> None:
+    original = gym.make(name, disable_env_checker=True, **kwargs)
+    quick = make_env(EnvConfig(id=name, kwargs=kwargs))
+    assert type(original.unwrapped) is not type(quick.unwrapped)
+    chance, endings = np.random.default_rng(3), set[float]()
+    for episode in range(12):
+        obs, _ = original.reset(seed=episode)
+        same, _ = quick.reset(seed=episode)
+        over = False
+        while not over:
+            assert obs.dtype == same.dtype
+            assert obs.tobytes() == same.tobytes()
+            action = player(original, obs, chance)
+            obs, reward, terminated, truncated, _ = original.step(action)
+            same, as_much, dead, cut, _ = quick.step(action)
+            assert float(reward).hex() == float(as_much).hex()
+            assert (terminated, truncated) == (dead, cut)
+            over = terminated or truncated
+        endings.add(float(reward))
+    if player is landing:
+        assert 100.0 in endings
+
+
+@pytest.mark.parametrize("action", [4, -1, 1.5, "up", None])
+@pytest.mark.parametrize("name", GAMES)
+def test_what_is_no_action_is_refused_as_ever(name: str, action: Any) -> None:
+    said: list[str] = []
+    for env in (gym.make(name, disable_env_checker=True), make_env(EnvConfig(id=name))):
+        env.reset(seed=0)
+        with pytest.raises(AssertionError) as problem:
+            env.step(action)
+        said.append(str(problem.value))
+    assert said[0] == said[1]
+
+
+def test_continuous_engines_go_the_usual_way() -> None:
+    kwargs = {"continuous": True}
+    original = gym.make("LunarLander-v3", disable_env_checker=True, **kwargs)  # type: ignore[arg-type]
+    quick = make_env(EnvConfig(id="LunarLander-v3", kwargs=kwargs))
+    original.reset(seed=1)
+    quick.reset(seed=1)
+    for angle in np.linspace(-1, 1, 30, dtype=np.float32):
+        action = np.array([angle, -angle], dtype=np.float32)
+        assert original.step(action)[0].tobytes() == quick.step(action)[0].tobytes()
+
+
+def test_a_class_derived_from_it_keeps_its_own_step() -> None:
+    env = make_env(EnvConfig(id=f"py:{__name__}:Upside"))
+    assert type(env.unwrapped).__name__ == "Upside"
+
+
+def test_every_quick_class_is_played_here() -> None:
+    played = {type(gym.make(name).unwrapped) for name in GAMES}
+    assert {f"{kind.__module__}:{kind.__qualname__}" for kind in played} == set(QUICK)
