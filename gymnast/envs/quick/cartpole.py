@@ -11,12 +11,13 @@ _INTEGERS = (np.int64, int)
 
 
 class QuickCartPole(CartPoleEnv):
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        known = type(action) in _INTEGERS and 0 <= action < 2 and self.state is not None
+    def step(self, action: Any) -> Any:
+        before: Any = self.state
+        known = type(action) in _INTEGERS and 0 <= action < 2 and before is not None
         plain = self.kinematics_integrator == "euler" and self.render_mode is None
         if not (known and plain) or self.steps_beyond_terminated is not None:
             return super().step(action)
-        x, speed, angle, spin = self.state.tolist()
+        x, speed, angle, spin = before.tolist()
         force = self.force_mag if action == 1 else -self.force_mag
         # NumPy's, of which the last bit may be another than that of Python's
         cos, sin = float(np.cos(angle)), float(np.sin(angle))

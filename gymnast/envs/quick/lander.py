@@ -31,11 +31,12 @@ _SIDE_ENGINE_UP = 17
 class QuickLander(LunarLander):
     """Discrete engines, no wind, nobody watching; whatever else goes the usual way."""
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Any:
         usual = type(action) not in _INTEGERS or not 0 <= action < 4
         if usual or self.continuous or self.enable_wind or self.render_mode is not None:
             return super().step(action)
-        lander, engine = self.lander, int(action)
+        lander: Any = self.lander
+        engine = int(action)
         draw = self.np_random.random
         ahead, aside = (2.0 * draw() - 1.0) / SCALE, (2.0 * draw() - 1.0) / SCALE
         fuel = 0.0
@@ -60,9 +61,7 @@ class QuickLander(LunarLander):
         self.world.Step(1.0 / FPS, 6 * 30, 2 * 30)
         return self._seen(lander, fuel)
 
-    def _seen(
-        self, lander: Any, fuel: float
-    ) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def _seen(self, lander: Any, fuel: float) -> tuple[Any, ...]:
         position, velocity, angle = lander.position, lander.linearVelocity, lander.angle
         left, right = self.legs
         x = (position.x - _HALF_WIDTH) / _HALF_WIDTH
