@@ -12,10 +12,11 @@ _INTEGERS = (np.int64, int)
 
 class QuickCartPole(CartPoleEnv):
     def step(self, action: Any) -> Any:
-        before: Any = self.state
-        known = type(action) in _INTEGERS and 0 <= action < 2 and before is not None
-        plain = self.kinematics_integrator == "euler" and self.render_mode is None
-        if not (known and plain) or self.steps_beyond_terminated is not None:
+        before = self.state
+        usual = self.kinematics_integrator != "euler" or self.render_mode is not None
+        if type(action) not in _INTEGERS or not 0 <= action < 2 or before is None or usual:
+            return super().step(action)
+        if self.steps_beyond_terminated is not None:
             return super().step(action)
         x, speed, angle, spin = before.tolist()
         force = self.force_mag if action == 1 else -self.force_mag
