@@ -72,9 +72,9 @@ TASKS = {
     for task in (
         Task("a", "CartPole-v1", 8, 32, 256, 20, env_steps=48 * 256, ours=8,
              checkpoint_every=10_000, lr=1e-3, decays=True, gamma=0.98, gae_lambda=0.8),
-        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=24 * 1024, ours=8,
+        Task("b", "CartPole-v1", 8, 128, 256, 4, env_steps=24 * 1024, ours=12,
              checkpoint_every=10_000, lr=2.5e-4, entropy_coef=0.01),
-        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, ours=3,
+        Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, ours=6,
              checkpoint_every=100_000, gamma=0.999, gae_lambda=0.98, entropy_coef=0.01),
         Task("d", "Pong", 8, 128, 256, 4, env_steps=3 * 1024, ours=1,
              checkpoint_every=1_000_000, lr=2.5e-4, clip=0.1, entropy_coef=0.01,
