@@ -36,6 +36,22 @@ def episode_seeds(root: int, *path: Name) -> Callable[[int, int], int]:
     return seed_of
 
 
+def with_task(seed: int, task: int, n_tasks: int) -> int:
+    """The seed beside this one that stands for that task: its remainder says which. Whoever has an
+    episode's seed thus knows its task."""
+    beside = seed - seed % n_tasks + task
+    return beside if beside < 2**31 else beside - n_tasks
+
+
+def task_of(seed: int, n_tasks: int) -> int:
+    return seed % n_tasks
+
+
+def portion(seed: int, purpose: str) -> float:
+    """A number in 0..1 that follows from a seed."""
+    return int.from_bytes(_digest(seed, (purpose,), 4)) / 2**32
+
+
 def is_among(share: float, seed: int) -> bool:
     """Whether the episode of this seed is one of a share of all. Multiplying by an odd number only
     puts the seeds in another order, so the share is exact."""

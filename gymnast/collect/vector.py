@@ -15,6 +15,7 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.tape import Tape
+from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
 from gymnast.envs.backend import Backend, Fault, Step, any_of, refuse
@@ -61,6 +62,7 @@ class VectorCollector:
         keep_obs: bool,
         on_fault: Literal["restart", "stop"] = "restart",
         max_faults: int = 5,
+        tasks: TaskDraw | None = None,
     ) -> None:
         """`numbers`: metric name -> key of the last `info`; `traced`: is the episode with this seed
         kept as a trace; `keep_obs`: traces hold observations, where replaying cannot."""
@@ -70,7 +72,7 @@ class VectorCollector:
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """What each copy shows now opens an episode."""
-        self._seed_of = episode_seeds(seed, "episode", ROLE)
+        self.tasks, self._seed_of = tasks, episode_seeds(seed, "episode", ROLE)
         self._in_a_row = np.zeros(envs.n_envs, dtype=np.int64)
         """Faults of each copy since it last finished an episode."""
         self._faults: list[Fault] = []
@@ -243,6 +245,8 @@ class VectorCollector:
         while len(copies):
             named = copies.tolist()
             seeds = list(map(self._seed_of, named, self.running.number[copies].tolist()))
+            if self.tasks is not None:
+                seeds = list(map(self.tasks, seeds))
             self.running.begin(copies, seeds)
             faults = self.envs.reset(named, seeds)
             copies = np.array(self._note(faults), dtype=np.int64) if faults else _NOBODY

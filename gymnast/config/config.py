@@ -79,6 +79,7 @@ class Config(Section, Generic[Algo]):
         """Settings that contradict each other: (dotted key, what is wrong)."""
         return [
             *((f"algo.{key}", text) for key, text in self.algo.conflicts(self.env.n_envs)),
+            *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),

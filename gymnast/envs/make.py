@@ -11,6 +11,8 @@ from gymnasium import error
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.quick import quickened
 from gymnast.envs.single import Single, exists_as_vector_only
+from gymnast.envs.tasks import OneOfTasks
+from gymnast.envs.wrappers import wrapped
 from gymnast.errors import EnvError
 from gymnast.imported import imported
 from gymnast.text.closest import closest
@@ -21,7 +23,14 @@ needs."""
 
 
 def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
-    """A fresh copy. `max_episode_steps` replaces the environment's own limit."""
+    """A fresh copy in what the config puts around it. `max_episode_steps` replaces the environment's
+    own limit."""
+    return wrapped(_alone(cfg, max_episode_steps), cfg)
+
+
+def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
+    if cfg.tasks:
+        return OneOfTasks(cfg, lambda task: _alone(task, max_episode_steps))
     if cfg.id.startswith("py:"):
         return _from_class(cfg.id, cfg.kwargs, max_episode_steps)
     limit: dict[str, Any] = {}

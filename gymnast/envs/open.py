@@ -16,6 +16,7 @@ from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.envs.process import Process
 from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.wrappers import wanted
 from gymnast.errors import EnvError
 
 _OTHERWISE = "set env.backend to inprocess or process"
@@ -42,6 +43,10 @@ def open_envs(
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     """The environment's own vector implementation."""
     make_env(cfg).close()  # whatever is wrong with the name is said as ever
+    keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
+    if keys:
+        what = f"{cfg.id}'s own vector implementation cannot do that"
+        raise EnvError(what, at=", ".join(keys), fix=_OTHERWISE)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
         raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=_OTHERWISE)

@@ -22,7 +22,7 @@ from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Category, Observation
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
-from gymnast.seeds import episode_seed
+from gymnast.seeds import episode_seed, task_of, with_task
 from gymnast.training.playing import Plan, play
 
 SeedList = Literal["eval", "confirm"]
@@ -39,6 +39,8 @@ class Evaluation:
     lengths: tuple[int, ...]
     seeds: tuple[int, ...]
     exact: bool
+    tasks: tuple[str, ...] = ()
+    """Their names, where there are several."""
     left_out: int = 0
     """Episodes of the plan that the environment broke again and again."""
     seconds: float = 0.0
@@ -68,7 +70,19 @@ class Evaluation:
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.left_out,
+            **self._task_rows(),
         }
+
+    def _task_rows(self) -> dict[str, float]:
+        played = np.array([task_of(seed, len(self.tasks) or 1) for seed in self.seeds])
+        row: dict[str, float] = {}
+        for task, name in enumerate(self.tasks):
+            its = played == task
+            if its.any():
+                row[f"eval/{name}:episode/return"] = float(np.array(self.returns)[its].mean())
+                row[f"eval/{name}:episode/length"] = float(np.array(self.lengths)[its].mean())
+                row[f"eval/{name}:episode/count"] = int(its.sum())
+        return row
 
 
 class Evaluator:
@@ -100,6 +114,8 @@ class Evaluator:
         steps = cfg.steps if which == "eval" and episodes is None else None
         n = steps if steps is not None else count  # an episode has at least one step
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
+        if tasks := len(self.cfg.env.tasks):  # in turn, so that each is played as often
+            seeds = tuple(with_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
         return Plan(seeds, steps=steps, deterministic=cfg.deterministic)
 
     def evaluate(
@@ -124,6 +140,7 @@ class Evaluator:
             lengths=tuple(len(t.reward) for t in episodes),
             seeds=tuple(t.seed for t in episodes),
             exact=plan.exact and not left_out,
+            tasks=tuple(env.tasks),
             left_out=len(left_out),
         )
         if not self.keep_obs:

@@ -31,7 +31,14 @@ from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, learn
-from gymnast.training.rows import WINDOW, Stopwatch, clock_row, episode_row, scoped
+from gymnast.training.rows import (
+    WINDOW,
+    Stopwatch,
+    clock_row,
+    episode_row,
+    scoped,
+    task_rows,
+)
 from gymnast.training.saving import save
 from gymnast.training.session import POLICY, Session, of_role
 from gymnast.training.stop import (
@@ -76,6 +83,7 @@ class Loop:
             self.iterate()
             reason, scored = self.evaluate()
             self.record()
+            self.change_stage()
             s.ended = reason
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
@@ -106,8 +114,9 @@ class Loop:
         self.watch.add("update", time.perf_counter() - began)
         self.row = s.control.row(values) | learned.row
         for role, rollout in collected.rollouts.items():
-            s.recent[role].extend(rollout.episodes.last(WINDOW))
-            self.row |= scoped(role, episode_row(s.recent[role]))
+            s.recent[role].extend(rollout.episodes.last(s.recent[role].maxlen or WINDOW))
+            self.row |= scoped(role, episode_row([*s.recent[role]][-WINDOW:]))
+            self.row |= task_rows(s.recent[role], tuple(s.cfg.env.tasks))
         for role, incident, rollout in learned.undone:
             self.undone(role, incident, rollout, values)
 
@@ -121,6 +130,8 @@ class Loop:
         for fault in collected.faults:
             self.event("fault", env=s.cfg.env.id, **asdict(fault))
         self.row["rollout/faults"] = len(collected.faults)
+        if s.curriculum is not None:
+            self.row["progress/stage"] = s.curriculum.stage + 1
 
     def collect(self, values: Any) -> tuple[Collected, dict[str, Rollout]]:
         """What came of one rollout per role, and the rollouts to learn from: none where the budget
@@ -234,6 +245,13 @@ class Loop:
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
         self.session.late_rows = 0
+
+    def change_stage(self) -> None:
+        """Of the curriculum, where the row says so; the episodes that begin from now on follow."""
+        curriculum = self.session.curriculum
+        moved = None if curriculum is None else curriculum.watch(self.row)
+        if moved is not None:
+            self.event("stage", **moved)
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
+from gymnast.seeds import task_of
 
 WINDOW = 100
 """Episodes that the `episode/*` means are over, at most."""
@@ -84,6 +85,15 @@ def episode_row(recent: Collection[Episode]) -> dict[str, float]:
         "episode/length": float(np.mean([e.length for e in recent])),
         **{n: float(np.mean([e.numbers[n] for e in recent if n in e.numbers])) for n in numbers},
     }
+
+
+def task_rows(recent: Collection[Episode], tasks: Sequence[str]) -> dict[str, float]:
+    """What `episode_row` says, of the episodes of each task."""
+    row: dict[str, float] = {}
+    for task, name in enumerate(tasks):
+        its = [e for e in recent if task_of(e.seed, len(tasks)) == task]
+        row |= {f"{name}:{key}": value for key, value in episode_row(its[-WINDOW:]).items()}
+    return row
 
 
 class Stopwatch:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from gymnast.clock import Clock
+from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
@@ -17,7 +18,7 @@ from gymnast.envs.backend import replays_exactly
 from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.specs import Limits
+from gymnast.metrics.specs import Limits, declared
 from gymnast.policy.action_spaces import Choice, highest_entropy, limits
 from gymnast.policy.observations import vector_of
 from gymnast.policy.policy import Policy
@@ -26,6 +27,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
+from gymnast.training.curriculum import Curriculum
 from gymnast.training.learner import Learner
 from gymnast.training.rows import WINDOW
 from gymnast.training.scores import Scores
@@ -57,6 +59,7 @@ class Session:
     """With overlap: collected, and to be learned from beside the next."""
     acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
     """With overlap: copies of the policies that act while the originals learn."""
+    curriculum: Curriculum | None = None
     late_rows: int = 0
     """Rows of results alone, written since the last rollout."""
 
@@ -76,7 +79,8 @@ class Session:
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
             transactions={role: Transaction(cfg.transaction) for role in spaces},
-            recent={role: deque(maxlen=WINDOW) for role in spaces},
+            recent={role: deque(maxlen=WINDOW * (len(cfg.env.tasks) or 1)) for role in spaces},
+            curriculum=Curriculum.of(cfg.env, collector.tasks, declared(cfg)),
         )
         session.catch_up()
         return session
@@ -132,6 +136,7 @@ class Session:
             "evaluates": self.evaluates.state(),
             "saves": self.saves.state(),
             "alerts": alerts.state(),
+            "curriculum": self.curriculum.state() if self.curriculum else None,
             "ended": asdict(self.ended) if self.ended else None,
             "live": self.settings.live,
             "late_rows": self.late_rows,
@@ -168,6 +173,8 @@ class Session:
         self.saves.load(state["saves"])
         self.ended = Reason(**state["ended"]) if state["ended"] else None
         alerts.load(state["alerts"])
+        if self.curriculum is not None and state.get("curriculum"):
+            self.curriculum.load(state["curriculum"])
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for learner in self.learners.values():
@@ -202,6 +209,7 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
         keep_obs=not replays,
         on_fault=env.on_fault,
         max_faults=env.max_faults,
+        tasks=TaskDraw.of(env),
     )
 
 

@@ -74,6 +74,14 @@ METRICS = (
         exact=False,
         bounds=(0, INF),
     ),
+    Metric(
+        "progress/stage",
+        "Stage of the curriculum that the rollout was collected in, from 1; absent without one.",
+        digits=0,
+        priority=5,
+        window=THIS_ROW,
+        bounds=(0, INF),
+    ),
     # ---- time: where this row's wall time went --------------------------------------------------
     _seconds("time/env", "Spent in the environments' steps and resets.", priority=7, in_table=True),
     _seconds("time/inference", "Spent asking the policy for actions and values."),

@@ -1,0 +1,54 @@
+"""When a metric has been somewhere for long enough: `eval/easy:episode/return >= 200 for 3`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import ge, gt, le, lt
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from gymnast.config.numbers import number_text, parse_count, parse_number, show
+
+_COMPARE = {">=": ge, "<=": le, ">": gt, "<": lt}
+_TEXT = re.compile(r"(?P<key>\S+) *(?P<sign>>=|<=|>|<) *(?P<bound>\S+)(?: +for +(?P<rows>\S+))?")
+
+
+@dataclass(frozen=True)
+class Rule:
+    key: str
+    """A row's key: `[scope:]metric`."""
+    sign: str
+    bound: float
+    rows: int = 1
+    """Rows in a row, of those that have the metric."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Rule:
+        if isinstance(value, Rule):
+            return value
+        found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            expected = "METRIC >= NUMBER [for ROWS], such as episode/return >= 200 for 3"
+            raise ValueError(f"{show(value)} is not a rule (expected {expected})")
+        rows = parse_count(found["rows"]) if found["rows"] else 1
+        return cls(found["key"], found["sign"], parse_number(found["bound"]), rows)
+
+    def holds(self, row: Mapping[str, float]) -> bool:
+        """In a row that has the metric."""
+        return _COMPARE[self.sign](row[self.key], self.bound)
+
+    def __str__(self) -> str:
+        times = f" for {self.rows}" if self.rows > 1 else ""
+        return f"{self.key} {self.sign} {number_text(self.bound)}{times}"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )

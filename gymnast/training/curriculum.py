@@ -1,0 +1,73 @@
+"""Through the stages of a curriculum: each plays some of the tasks until its rule holds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gymnast.collect.tasks import TaskDraw
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.tasks import StageConfig
+from gymnast.errors import ConfigError
+from gymnast.metrics.specs import split
+from gymnast.text.closest import closest
+
+
+@dataclass
+class Curriculum:
+    stages: tuple[StageConfig, ...]
+    draw: TaskDraw
+    """Of the collector, which follows the stage."""
+    held: dict[str, int] = field(default_factory=lambda: {"demote": 0, "promote": 0})
+    """Rows in a row in which each of the stage's rules has held."""
+
+    @classmethod
+    def of(
+        cls, cfg: EnvConfig, draw: TaskDraw | None, metrics: Collection[str]
+    ) -> Curriculum | None:
+        if draw is None or not cfg.curriculum:
+            return None
+        for number, stage in enumerate(cfg.curriculum):
+            for way in ("promote", "demote"):
+                rule = getattr(stage, way)
+                if rule is not None:
+                    _refuse_unknown(f"env.curriculum.{number}.{way}", rule.key, draw, metrics)
+        return cls(cfg.curriculum, draw)
+
+    @property
+    def stage(self) -> int:
+        return self.draw.stage
+
+    def watch(self, row: Mapping[str, float]) -> dict[str, Any] | None:
+        """Go on, or back, if this row makes a rule hold for long enough; says what happened."""
+        for way, step in (("demote", -1), ("promote", 1)):
+            rule = getattr(self.stages[self.stage], way)
+            if rule is None or rule.key not in row:
+                continue
+            self.held[way] = self.held[way] + 1 if rule.holds(row) else 0
+            if self.held[way] >= rule.rows:
+                return self._move(step, str(rule))
+        return None
+
+    def _move(self, step: int, why: str) -> dict[str, Any]:
+        before = self.stage
+        self.draw.stage += step
+        self.held = dict.fromkeys(self.held, 0)
+        tasks = ", ".join(self.stages[self.stage].tasks)
+        return {"from": before + 1, "to": self.stage + 1, "tasks": tasks, "why": why}
+
+    def state(self) -> dict[str, Any]:
+        return {"stage": self.stage, "held": self.held}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.draw.stage, self.held = state["stage"], dict(state["held"])
+
+
+def _refuse_unknown(at: str, key: str, draw: TaskDraw, metrics: Collection[str]) -> None:
+    scopes, name = split(key)
+    if name not in metrics:
+        raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
+    if any(scope not in ("eval", *draw.names) for scope in scopes):
+        known = ", ".join(draw.names)
+        raise ConfigError(f"{key!r} names no task (env.tasks: {known})", at=at)

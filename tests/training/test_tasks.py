@@ -1,0 +1,174 @@
+"""Several environments for one policy, and a curriculum through them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gymnast.collect.tasks import TaskDraw
+from gymnast.config.rule import Rule
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.make import make_env
+from gymnast.errors import ConfigError, EnvError
+from gymnast.seeds import episode_seed, task_of, with_task
+from gymnast.training.curriculum import Curriculum
+from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
+
+TASKS = {"short": {"id": "CartPole-v0"}, "long": {"share": 3}}
+"""The same physics; one ends after 200 steps, the other after 500."""
+STAGES = [
+    {"tasks": ["short"], "promote": "short:episode/return >= 5 for 2"},
+    {"tasks": ["short", "long"], "demote": "long:episode/return < 1"},
+]
+SMALL = {
+    "env.n_envs": 4,
+    "algo.n_steps": 32,
+    "stop.env_steps": 8 * 128,
+    "eval.every": "256 env_steps",
+    "checkpoint.every": "256 env_steps",
+    "checkpoint.keep": 20,
+    "traces.train": 1.0,
+    "env.tasks": TASKS,
+}
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(1, 40), st.data())
+def test_a_seed_beside_it_stands_for_the_task(seed: int, n: int, data: st.DataObject):
+    task = data.draw(st.integers(0, n - 1))
+    beside = with_task(seed, task, n)
+    assert task_of(beside, n) == task
+    assert 0 <= beside < 2**31
+    assert abs(beside - seed) <= n
+
+
+def test_tasks_are_drawn_by_their_shares_and_only_those_of_the_stage():
+    cfg = EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS, "curriculum": STAGES})
+    draw = TaskDraw.of(cfg)
+    assert draw is not None
+    seeds = [episode_seed(1, "here", i) for i in range(4000)]
+    assert Counter(task_of(draw(seed), 2) for seed in seeds) == {0: 4000}
+    draw.stage = 1
+    often = Counter(task_of(draw(seed), 2) for seed in seeds)
+    assert often[1] == pytest.approx(3000, abs=4 * np.sqrt(4000 * 0.25 * 0.75))
+
+
+@given(
+    st.sampled_from([">=", "<=", ">", "<"]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(1, 10**6),
+)
+def test_a_rule_is_what_it_is_written_as(sign: str, bound: float, times: int):
+    rule = Rule("eval/easy:episode/return", sign, bound, times)
+    assert Rule.parse(str(rule)) == rule
+
+
+def test_each_task_is_the_environment_itself():
+    alone = {0: make_env(EnvConfig(id="CartPole-v0")), 1: make_env(EnvConfig(id="CartPole-v1"))}
+    together = make_env(EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS}))
+    for seed in (10, 11, 12):
+        env = alone[seed % 2]
+        assert np.array_equal(env.reset(seed=seed)[0], together.reset(seed=seed)[0])
+        for _ in range(8):
+            ours, its = together.step(1), env.step(1)
+            assert np.array_equal(ours[0], its[0])
+            assert ours[1:4] == its[1:4]
+    assert together.unwrapped.spec.id == "CartPole-v0"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("backend", ["inprocess", "process"])
+def test_each_has_numbers_of_its_own_and_a_run_resumes_to_the_last_bit(backend: str):
+    settings = SMALL | {"env.curriculum": STAGES, "env.backend": backend, "env.workers": 2}
+    whole = trained("CartPole-v1", settings)
+    stages = [row["progress/stage"] for row in rows(whole) if "progress/stage" in row]
+    assert stages[0] == 1
+    assert stages[-1] == 2
+    (moved,) = [e for e in whole.events() if e["kind"] == "stage"]
+    assert moved["why"] == "short:episode/return >= 5 for 2"
+    last = [row for row in rows(whole) if "long:episode/return" in row][-1]
+    counts = [last["short:episode/count"], last["long:episode/count"]]
+    assert min(counts) > 0
+    assert sum(counts) == last["episode/count"]
+    scored = [row for row in rows(whole) if "eval/long:episode/count" in row][-1]
+    assert scored["eval/short:episode/count"] == scored["eval/long:episode/count"] == 2
+    for step in (128, 512):
+        at = max(s for s in traces_steps(whole) if s <= step)
+        same_run(resumed(gone_back(whole, at)), whole)
+
+
+def traces_steps(run: Any) -> list[int]:
+    return [0, *traces(run, "eval")]
+
+
+def curriculum() -> Curriculum:
+    stages = [
+        {"tasks": ["short"], "promote": "episode/return >= 10 for 2"},
+        {
+            "tasks": ["long"],
+            "promote": "eval:episode/return > 20",
+            "demote": "episode/return < 5 for 2",
+        },
+        {"tasks": ["short", "long"]},
+    ]
+    cfg = EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS, "curriculum": stages})
+    made = Curriculum.of(cfg, TaskDraw.of(cfg), ["episode/return"])
+    assert made is not None
+    return made
+
+
+def stages_after(steps: Curriculum, *returns: float) -> list[int]:
+    found: list[int] = []
+    for value in returns:
+        steps.watch({"episode/return": value})
+        found.append(steps.stage)
+    return found
+
+
+def test_a_stage_ends_when_its_rule_has_held_for_so_many_rows_in_a_row():
+    steps = curriculum()
+    assert stages_after(steps, 10, 9, 10, 10) == [0, 0, 0, 1]
+    assert stages_after(steps, 4, 5, 4) == [1, 1, 1]
+    again = curriculum()
+    again.load(steps.state())
+    assert stages_after(again, 4) == [0]
+    assert stages_after(again, 10, 10) == [0, 1]
+    assert again.watch({"eval:episode/return": 21.0}) == {
+        "from": 2,
+        "to": 3,
+        "tasks": "short, long",
+        "why": "eval:episode/return > 20",
+    }
+    assert again.watch({"episode/return": -1.0, "eval:episode/return": 99.0}) is None
+
+
+@pytest.mark.parametrize(
+    ("tasks", "stages", "said"),
+    [
+        (TASKS, [{"tasks": ["far"]}], "no task"),
+        (TASKS, [{"tasks": []}], "no task"),
+        (TASKS, [{"tasks": ["short"]}, {"tasks": ["long"]}], "never comes"),
+        (TASKS, [{"tasks": ["long"], "promote": "episode/return > 1"}], "after the last"),
+        (TASKS, [{"tasks": ["long"], "demote": "episode/return > 1"}], "before the first"),
+        (TASKS, [{"tasks": ["short"], "promote": "high enough"}, STAGES[1]], "not a rule"),
+        (TASKS, [{"tasks": ["short"], "promote": "episode/retrun > 1"}, STAGES[1]], "no metric"),
+        (TASKS, [{"tasks": ["short"], "promote": "far:episode/return > 1"}, STAGES[1]], "no task"),
+        ({"eval": {}}, [], "cannot name a task"),
+    ],
+)
+def test_a_curriculum_that_cannot_be_is_refused(tasks: Any, stages: Any, said: str):
+    with pytest.raises(ConfigError, match=said):
+        trained("CartPole-v1", SMALL | {"env.tasks": tasks, "env.curriculum": stages})
+
+
+def test_tasks_of_other_spaces_are_refused():
+    with pytest.raises(EnvError, match="the task other has the observation space"):
+        trained("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
+
+
+def test_a_vector_implementation_cannot_play_them():
+    with pytest.raises(EnvError, match=r"env\.tasks"):
+        trained("CartPole-v1", SMALL | {"env.backend": "vector"})
