@@ -72,10 +72,10 @@ def two_cores(tasks: Tasks) -> str:
         return "Not measured."
     rows = []
     for name, of in samples.items():
-        who, threads = name.split(", ")
+        who, setting = name.split(", ", 1)
         best = "best" if name == best_of(samples, who) else ""
-        rows.append([LABELS[who], threads, f"{usual(of, 'wall'):.0f}", f"{usual(of):.0f}", best])
-    head = ("", "threads", "env steps per second", "per CPU second", "")
+        rows.append([LABELS[who], setting, f"{usual(of, 'wall'):.0f}", f"{usual(of):.0f}", best])
+    head = ("", "threads and more", "env steps per second", "per CPU second", "")
     return table(head, rows)
 
 

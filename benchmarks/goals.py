@@ -74,12 +74,12 @@ def _two_cores(found: Found) -> Iterator[Goal]:
     if any(name.startswith("sb3") for name in samples):
         ours, sb3 = best_of(samples, "ours"), best_of(samples, "sb3")
         ratio = usual(samples[ours], "wall") / usual(samples[sb3], "wall")
-        wanted = "twice SB3 on two cores by the clock, each with its best number of threads"
+        wanted = "twice SB3 on two cores by the clock, each with its best setting"
         yield Goal("d", wanted, f"{ratio:.2f} times", ratio >= 2.0)
 
 
 def best_of(samples: Samples, who: str) -> str:
-    """The number of threads with which it is fastest by the clock."""
+    """The setting with which it is fastest by the clock."""
     return max(
         (name for name in samples if name.startswith(f"{who},")),
         key=lambda name: usual(samples[name], "wall"),

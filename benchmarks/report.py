@@ -122,7 +122,8 @@ that they learn.
 
 ### Pong on two cores
 
-By the clock, with one and two torch threads.
+By the clock, with one and two threads; ours also with the next rollout collected while the last one is
+learned from (`overlap`).
 
 {two_cores}
 

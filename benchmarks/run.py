@@ -19,9 +19,14 @@ from benchmarks.tasks import TASKS
 
 QUICK = 0.25
 """Share of the budget in a quick run."""
-TWO_CORES = ("ours", "sb3")
-"""Who is also timed on two cores, where a task has pixels, with each number of threads."""
-THREADS = (1, 2)
+TWO_CORES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    ("ours", 1, ()),
+    ("sb3", 1, ()),
+    ("ours", 2, ()),
+    ("sb3", 2, ()),
+    ("ours", 2, ("overlap=on",)),
+)
+"""Who is also timed on two cores, where a task has pixels, with which threads and settings."""
 
 
 def main() -> None:
@@ -73,15 +78,14 @@ def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> N
         _keep(entry, "alone", sample.alone(letter))
     if not task.pixels:
         return
-    for threads in THREADS:
-        for who in TWO_CORES:
-            if who == "ours":
-                one = sample.ours(letter, task.scaled(scale * task.ours), threads)
-            elif who in entry["samples"]:
-                one = sample.peer(who, letter, env_steps, threads)
-            else:
-                continue
-            _keep(entry, who, one, "two_cores", f"{who}, {threads}")
+    for who, threads, more in TWO_CORES:
+        if who == "ours":
+            one = sample.ours(letter, task.scaled(scale * task.ours), threads, more)
+        elif who in entry["samples"]:
+            one = sample.peer(who, letter, env_steps, threads)
+        else:
+            continue
+        _keep(entry, who, one, "two_cores", ", ".join((who, str(threads), *more)))
 
 
 def _keep(

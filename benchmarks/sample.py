@@ -47,9 +47,10 @@ def on_cores(cores: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def ours(letter: str, env_steps: int, threads: int = 1) -> dict[str, Any]:
+def ours(letter: str, env_steps: int, threads: int = 1, more: Sequence[str] = ()) -> dict[str, Any]:
+    """`more`: settings beside the task's."""
     with tempfile.TemporaryDirectory() as runs:
-        words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs]
+        words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *more]
         sample = told([OURS, "-m", *words], threads)
         return sample | _record(Path(sample.pop("run")))
 

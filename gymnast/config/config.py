@@ -32,7 +32,8 @@ class Config(Section, Generic[Algo]):
     seed: Whole = 0
     """Root of every random stream of the run."""
     threads: Count = 1
-    """Threads the engine may use; part of what makes a run repeatable."""
+    """Threads the engine may use; part of what makes a run repeatable. With images, each has its share of
+    the rows of a minibatch."""
     engine: Literal["auto", "native", "torch"] = "auto"
     """What computes: native (compiled, for standard networks on the CPU), torch, or native where it
     can (auto)."""

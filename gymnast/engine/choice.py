@@ -43,6 +43,13 @@ def choose(cfg: Config[Any], network: Network) -> Chosen:
     return Chosen("torch", obstacle)
 
 
+def in_shares(cfg: Config[Any], network: Network) -> bool:
+    """Whether each of `threads` takes its share of the rows (`engine/torch/shares.py`): images, in
+    layers of ours, and a loss that engines know. For others torch has threads of its own."""
+    ours = network.needs_torch and network.module is None
+    return ours and cfg.device == "cpu" and cfg.algo.native
+
+
 def _obstacle(cfg: Config[Any], network: Network) -> str | None:
     if not cfg.algo.native:
         return f"{cfg.algo.name} is computed by torch"

@@ -12,13 +12,16 @@ from gymnast.compiled import kernels
 from gymnast.errors import ConfigError
 
 
-def fix_threads(count: int) -> None:
-    """For every numerical library that is loaded by now."""
+def fix_threads(count: int, *, in_shares: bool) -> None:
+    """For every numerical library that is loaded by now. `in_shares`: torch computes with one thread,
+    on as many shares of the rows at once."""
     threadpool_limits(count)
     if (native := kernels()) is not None:
         native.set_threads(count)
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(count)
+        sys.modules["torch"].set_num_threads(1 if in_shares else count)
+        shares = importlib.import_module("gymnast.engine.torch.shares")
+        shares.fix_shares(count if in_shares else 1)
 
 
 def refuse_missing_device(device: str) -> None:

@@ -54,13 +54,17 @@ class Evaluating(Protocol):
 
 
 class Inline:
+    """In this process; its environments are opened for the first job."""
+
     def __init__(self, cfg: Config[Any]) -> None:
-        self.evaluator = Evaluator(cfg)
+        self.cfg = cfg
+        self.evaluator: Evaluator | None = None
         self._done: Evaluation | None = None
 
     def get_ready(self) -> None: ...
 
     def submit(self, job: Job) -> None:
+        self.evaluator = self.evaluator or Evaluator(self.cfg)
         self._done = perform(self.evaluator, job)
 
     def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
@@ -68,7 +72,8 @@ class Inline:
         return done
 
     def close(self) -> None:
-        self.evaluator.close()
+        if self.evaluator is not None:
+            self.evaluator.close()
 
 
 ALIVE = "alive"

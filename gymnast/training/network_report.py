@@ -16,6 +16,7 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
+from gymnast.engine.choice import in_shares
 from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
 from gymnast.policy.policy import Policy
@@ -45,7 +46,8 @@ def network_report(
 ) -> dict[str, Any]:
     """Layers, parameters and start of each role's policy: fresh, or as a checkpoint has it."""
     learners = {role: Learner(role, *found, cfg) for role, found in collector.spaces.items()}
-    fix_threads(cfg.threads)
+    networks = [x.policy.network for x in learners.values()]
+    fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
     clock = Clock(limits=cfg.stop.limits())
     if saved is not None:
         state = saved.document("state")

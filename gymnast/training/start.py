@@ -14,7 +14,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
-from gymnast.engine.choice import choose
+from gymnast.engine.choice import choose, in_shares
 from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
@@ -119,7 +119,8 @@ def open_run(
         stack.callback(evaluating.close)
         scores = Scores(evaluating, run.traces if cfg.traces.eval else None)
         session = Session.build(cfg, collector, scores)
-        fix_threads(cfg.threads)
+        networks = [x.policy.network for x in session.learners.values()]
+        fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
 
         commands = Commands(run)
         keys = Keys(run, commands, shown, wanted=keyboard)

@@ -10,6 +10,7 @@ from gymnast.engine.adam import Adam
 from gymnast.engine.batch import Batch, Passes
 from gymnast.engine.engine import Improved
 from gymnast.engine.objective import LOSSES, Objective
+from gymnast.engine.torch import shares
 from gymnast.engine.torch.adam import descend
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
@@ -23,6 +24,8 @@ class TorchEngine:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.network = TorchNetwork(policy.network, policy.parameters)
+        self.networks = [self.network]
+        """One per share of a batch: the same parameters, each with a gradient of its own."""
         self.gradient = self.network.gradient
 
     def improve(
@@ -40,9 +43,9 @@ class TorchEngine:
         features = ready(self.policy.network, batch.features)
         while done < len(passes.orders) and not stopped:
             for portion in passes.portions(passes.orders[done]):
-                parts = self.losses(features, batch, portion, objective)
-                norm = self.step(parts[0], adam, lr=lr, max_norm=max_norm)
-                lines.append(torch.stack([*(part.detach() for part in parts), norm]))
+                parts = self.differentiate(features, batch, portion, objective)
+                norm = self.descend(adam, lr=lr, max_norm=max_norm)
+                lines.append(torch.stack([*parts, norm]))
             done += 1
             if passes.most_kl is not None:
                 stopped = self.shift(batch, None)["policy/kl"] > passes.most_kl
@@ -50,25 +53,56 @@ class TorchEngine:
 
     def step(self, loss: Tensor, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
         """One step down any loss of this network; the gradient's norm before clipping."""
-        self.gradient[:] = 0.0
-        loss.backward()
+        self.network.differentiate(loss)
+        return self.descend(adam, lr=lr, max_norm=max_norm)
+
+    def descend(self, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
         return descend(self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm)
 
-    def losses(
+    def differentiate(
         self, features: Tensor, batch: Batch, portion: np.ndarray, objective: Objective
+    ) -> Tensor:
+        """LOSSES of a portion of the batch, but for the last; their gradient is in `gradient`. A loss
+        is a mean, so that each share of the rows counts by its size; sums are in fixed order."""
+        advantage = batch.advantage[portion]
+        if objective.standardize:
+            advantage = standardize(advantage)
+        spans = shares.spans(len(portion))
+        while len(self.networks) < len(spans):
+            self.networks.append(TorchNetwork(self.policy.network, self.policy.parameters))
+        used = self.networks[: len(spans)]
+
+        def of(share: tuple[TorchNetwork, slice]) -> Tensor:
+            network, span = share
+            rows = portion[span]
+            weight = len(rows) / len(portion)
+            parts = self.losses(network, features, batch, rows, advantage[span], objective)
+            network.differentiate(parts[0] * weight)
+            return torch.stack([part.detach() for part in parts]) * weight
+
+        found = shares.at_once(of, list(zip(used, spans, strict=True)))
+        for network in used[1:]:
+            torch.from_numpy(self.gradient).add_(torch.from_numpy(network.gradient))
+        return torch.stack(found).sum(0)
+
+    def losses(
+        self,
+        network: TorchNetwork,
+        features: Tensor,
+        batch: Batch,
+        rows: np.ndarray,
+        advantages: np.ndarray,
+        objective: Objective,
     ) -> list[Tensor]:
-        """LOSSES of a portion of the batch, but for the last."""
-        index = torch.from_numpy(portion)
+        """LOSSES of some rows of the batch, but for the last."""
+        index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)
 
         def of(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
-        output, value = self.network(chosen(features, index))
+        output, value = network(chosen(features, index))
         mask = None if batch.mask is None else of(batch.mask)
-        dist = distribution(self.policy.head, output, self.network.tensors, mask)
-        advantage = of(batch.advantage)
-        if objective.standardize:
-            advantage = torch.from_numpy(standardize(advantage.numpy()))
+        dist = distribution(self.policy.head, output, network.tensors, mask)
         logprob = dist.logprob(of(batch.action))
         if objective.clip is None:
             policy = -(logprob * advantage).mean()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import chain
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from gymnast.engine.torch import shares
 from gymnast.engine.torch.layers import run
 from gymnast.engine.torch.network import Forward
 from gymnast.policy.layers import Network
@@ -30,33 +34,41 @@ class TorchInference:
     def critic(self, features: Array) -> Array:
         return self._answer(features, "critic")
 
-    @torch.no_grad()
     def both(self, features: Array) -> tuple[Array, Array]:
         """What actor and critic say, [B, k] and [B]: the encoder they share runs once."""
-        parts = [self.forward(self.tensors, rows) for rows in _near(features)]
-        output, value = (torch.cat(column) for column in zip(*parts, strict=True))
-        return output.numpy(), value.numpy()
+        output, value = self._of_parts(lambda rows: self.forward(self.tensors, rows), features)
+        return output, value
 
     @torch.no_grad()
     def layer(self, part: str, i: int, features: Array) -> Array:
         return self._layer(part, i, torch.from_numpy(features)).numpy()
 
-    @torch.no_grad()
     def _answer(self, features: Array, part: str) -> Array:
         if self.forward.own is not None:
             return self.both(features)[part == "critic"]
         last = len(getattr(self.forward.network, part)) - 1
-        found = torch.cat([self._layer(part, last, rows) for rows in _near(features)]).numpy()
+        (found,) = self._of_parts(lambda rows: (self._layer(part, last, rows),), features)
         return found if part == "actor" else found[:, 0]
+
+    def _of_parts(
+        self, work: Callable[[Tensor], tuple[Tensor, ...]], features: Array
+    ) -> list[Array]:
+        """What comes of all rows: bytes go in parts, and many parts in shares of several threads;
+        anything else whole."""
+        rows = torch.from_numpy(features)
+        parts = rows.split(MOST_IMAGES) if rows.dtype == torch.uint8 else (rows,)
+
+        def of(span: slice) -> list[tuple[Tensor, ...]]:
+            with torch.no_grad():  # a setting of the thread
+                return [work(part) for part in parts[span]]
+
+        # a user's module is not made for several threads
+        spans = [slice(None)] if self.forward.own is not None else shares.spans(len(parts))
+        found = chain.from_iterable(shares.at_once(of, spans))
+        return [torch.cat(column).numpy() for column in zip(*found, strict=True)]
 
     def _layer(self, part: str, i: int, x: Tensor) -> Tensor:
         network = self.forward.network
         if part != "shared":
             x = run("shared", network.shared, self.tensors, x)
         return run(part, getattr(network, part)[: i + 1], self.tensors, x)
-
-
-def _near(features: Array) -> tuple[Tensor, ...]:
-    """Bytes in parts that stay in the processor's cache; anything else whole."""
-    rows = torch.from_numpy(features)
-    return rows.split(MOST_IMAGES) if rows.dtype == torch.uint8 else (rows,)

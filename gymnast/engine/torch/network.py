@@ -59,6 +59,11 @@ class TorchNetwork:
         output, value = self.forward(tensors, features.to(self.device))
         return output.to("cpu"), value.to("cpu")
 
+    def differentiate(self, loss: Tensor) -> None:
+        """Its gradient, and nothing else, is in `gradient` then."""
+        torch.from_numpy(self.gradient).zero_()
+        loss.backward()
+
 
 def _leaf(values, gradient) -> Tensor:
     tensor = torch.from_numpy(values).requires_grad_()

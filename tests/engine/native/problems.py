@@ -21,6 +21,7 @@ from gymnast.policy.spaces import (
     Category,
     Choice,
     Choices,
+    Image,
     Parts,
     Switches,
     Vector,
@@ -44,6 +45,8 @@ OBSERVATIONS: dict[str, Any] = {
     ),
     "tuple": Parts("Tuple", (("0", Vector((3,), (-1.0,) * 3, (1.0,) * 3)), ("1", Category(5, 0)))),
 }
+IMAGES: dict[str, Any] = {"image": Image((2, 36, 36), 255, "first")}
+"""For torch alone."""
 ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "choice": (Choice(3, 0), {}),
     "one of many": (Choice(37, 0), {}),
@@ -73,17 +76,19 @@ class Problem:
         rows: int = 96,
         masked: bool = False,
         seed: int = 0,
+        moved: float = 0.2,
         **settings: Any,
     ) -> Problem:
-        """A policy that has moved on since it acted, and what it did."""
+        """A policy whose weights have moved so far since it acted, and what it did."""
         rng = np.random.default_rng(seed)
         space, more = ACTIONS[action]
         cfg = PolicyConfig(**{"hidden": (24, 12), "embedding": 5, **more, **settings})
-        policy = Policy(OBSERVATIONS[obs], space, cfg, NormalizeConfig(obs="off"))
+        seen = (OBSERVATIONS | IMAGES)[obs]
+        policy = Policy(seen, space, cfg, NormalizeConfig(obs="off"))
         policy.initialize(seed, "agent")
         for view in policy.parameters.views.values():
-            view += rng.normal(0, 0.2, view.shape).astype(np.float32)
-        return cls(policy, _done_by(policy, OBSERVATIONS[obs], rows, masked, rng))
+            view += rng.normal(0, moved, view.shape).astype(np.float32)
+        return cls(policy, _done_by(policy, seen, rows, masked, rng))
 
     def engine(self, name: str = "native") -> Engine:
         self.policy.run_on(name)
@@ -152,6 +157,8 @@ def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
         part: Any = seen[name] if name else seen
         if isinstance(leaf, Vector):
             part[:] = rng.normal(size=part.shape)
+        elif isinstance(leaf, Image):
+            part[:] = rng.integers(leaf.top + 1, size=part.shape)
         else:
             first = np.reshape(leaf.first, leaf.shape)
             part[:] = first + rng.integers(np.reshape(leaf.n, leaf.shape), size=part.shape)

@@ -13,11 +13,13 @@ from gymnast.engine.batch import Batch
 from gymnast.engine.objective import Objective
 from gymnast.policy.layers import (
     Activation,
+    Conv,
     Embedding,
     Flatten,
     LayerNorm,
     Linear,
     Parallel,
+    Pixels,
     Stack,
 )
 from gymnast.policy.policy import Policy
@@ -110,6 +112,11 @@ def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
                 x = _tensor(x).reshape(len(x), -1)
             case Linear():
                 x = _tensor(x) @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
+            case Pixels(channels="first", top=top):
+                x = _tensor(x) / top
+            case Conv(stride=stride, padding=padding):
+                weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+                x = functional.conv2d(x, weight, bias, stride, padding)
             case LayerNorm(width):
                 x = functional.layer_norm(
                     x, (width,), weights[f"{name}.scale"], weights[f"{name}.bias"], 1e-5
