@@ -43,6 +43,7 @@ def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
             "every": "off",
             "mode": "inline",
             "confirm_episodes": 1,
+            "n_envs": 1,
             "max_episode_steps": 1,
         },
         "stop": {"env_steps": env_steps, "solved": "off"},

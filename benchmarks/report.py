@@ -122,8 +122,10 @@ that they learn.
 
 ### Pong on two cores
 
-By the clock, with one and two threads; ours also with the next rollout collected while the last one is
-learned from (`overlap`).
+By the clock; one thread of each is in the table above. Ours also with the next rollout collected
+while the last one is learned from (`overlap`), and with the convolutions in bfloat16
+(`policy.precision`), which processors that have it compute in half the time
+([what it does to learning](decisions/0010-precision.md)).
 
 {two_cores}
 

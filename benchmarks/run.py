@@ -20,13 +20,14 @@ from benchmarks.tasks import TASKS
 QUICK = 0.25
 """Share of the budget in a quick run."""
 TWO_CORES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
-    ("ours", 1, ()),
-    ("sb3", 1, ()),
+    ("ours", 1, ("policy.precision=bfloat16",)),
     ("ours", 2, ()),
     ("sb3", 2, ()),
     ("ours", 2, ("overlap=on",)),
+    ("ours", 2, ("overlap=on", "policy.precision=bfloat16")),
 )
-"""Who is also timed on two cores, where a task has pixels, with which threads and settings."""
+"""Who is also timed on two cores, where a task has pixels, with which threads and settings; one thread
+of plain settings is timed on one core."""
 
 
 def main() -> None:

@@ -76,7 +76,7 @@ TASKS = {
              checkpoint_every=10_000, lr=2.5e-4, entropy_coef=0.01),
         Task("c", "LunarLander-v3", 16, 1024, 64, 4, env_steps=16384, ours=6,
              checkpoint_every=100_000, gamma=0.999, gae_lambda=0.98, entropy_coef=0.01),
-        Task("d", "Pong", 8, 128, 256, 4, env_steps=8 * 1024, ours=1,
+        Task("d", "Pong", 8, 128, 256, 4, env_steps=10 * 1024, ours=1,
              checkpoint_every=1_000_000, lr=2.5e-4, clip=0.1, entropy_coef=0.01,
              backend="vector", pixels=True),
         Task("e", "HalfCheetah-v5", 1, 2048, 64, 10, env_steps=2 * 2048, ours=5,

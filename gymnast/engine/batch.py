@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -53,6 +53,15 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.action)
+
+    def sample(self, most: int) -> Batch:
+        """At most so many of its rows, evenly spaced: of all copies and all times."""
+        if len(self) <= most:
+            return self
+        rows = np.linspace(0, len(self) - 1, most).astype(np.int64)
+        columns = {f.name: getattr(self, f.name) for f in fields(self)}
+        picked = {name: column[rows] for name, column in columns.items() if column is not None}
+        return replace(self, **picked)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from gymnast.config.sections.policy import PolicyConfig
@@ -13,6 +11,7 @@ from gymnast.policy.layers import (
     Conv,
     Embedding,
     Flatten,
+    Float32,
     Free,
     Layer,
     LayerNorm,
@@ -60,7 +59,7 @@ def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
         case Categories(_, n):
             return (Embedding(sum(n), cfg.embedding), Flatten()), len(n) * cfg.embedding
         case Image():
-            return cnn(obs, cfg.cnn)
+            return cnn(obs, cfg)
         case Parts():
             encoders = {name: _entry(leaf, obs, cfg) for name, leaf in obs.leaves.items()}
             branches = tuple((name, stack) for name, (stack, _) in encoders.items())
@@ -89,15 +88,17 @@ def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
     return tuple(layers), width
 
 
-def cnn(image: Image, kind: Literal["auto", "nature", "impala"]) -> tuple[Stack, int]:
+def cnn(image: Image, cfg: PolicyConfig) -> tuple[Stack, int]:
     assert image.channels != "unknown"
     channels, height, width = image.planes
+    kind = cfg.cnn
     if kind == "auto":
         kind = "nature" if min(height, width) >= NATURE_LEAST else "impala"
-    pixels = Pixels(image.shape, image.channels, image.top)
+    pixels = Pixels(image.shape, image.channels, image.top, cfg.precision)
     body = _nature if kind == "nature" else _impala
     layers, dense = body(channels, height, width)
-    return (pixels, *layers), dense
+    back = () if cfg.precision == "float32" else (Float32(),)
+    return (pixels, *layers, *back), dense
 
 
 def _nature(channels: int, height: int, width: int) -> tuple[list[Layer], int]:

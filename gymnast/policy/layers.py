@@ -58,6 +58,13 @@ class Pixels:
     channels: Literal["first", "last"]
     top: int
     """The byte that becomes 1."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Of what comes out, and so of the layers after it."""
+
+
+@dataclass(frozen=True)
+class Float32:
+    """Back to float32, whatever came before."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,7 @@ Layer = (
     | Activation
     | Flatten
     | Pixels
+    | Float32
     | Conv
     | MaxPool
     | Residual

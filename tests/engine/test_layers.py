@@ -357,11 +357,11 @@ def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_s
 
 def test_nature_and_impala_have_the_sizes_of_their_papers():
     atari = Image((84, 84, 4), 255, "last")
-    stack, width = cnn(atari, "auto")
+    stack, width = cnn(atari, PolicyConfig())
     shapes = parameter_shapes(NetworkData(stack, (), ()))
     assert width == 512
     assert sum(np.prod(s) for s in shapes.values()) == 1_684_128  # Mnih et al. without the heads
-    stack, width = cnn(Image((64, 64, 3), 255, "last"), "impala")
+    stack, width = cnn(Image((64, 64, 3), 255, "last"), PolicyConfig(cnn="impala"))
     convolutions = [layer for _, layer in walk("", stack) if isinstance(layer, Conv)]
     assert (width, len(convolutions)) == (256, 15)
     assert [c.n_out for c in convolutions[::5]] == [16, 32, 32]
@@ -370,8 +370,8 @@ def test_nature_and_impala_have_the_sizes_of_their_papers():
 def test_an_image_too_small_for_nature_is_refused_and_auto_takes_impala():
     small = Image((35, 84, 3), 255, "last")
     with pytest.raises(ConfigError, match=r"policy\.cnn: nature needs .* 36 x 36.* 35 x 84"):
-        cnn(small, "nature")
-    assert cnn(small, "auto")[1] == 256
+        cnn(small, PolicyConfig(cnn="nature"))
+    assert cnn(small, PolicyConfig())[1] == 256
 
 
 def test_convolutions_begin_orthogonal():

@@ -18,6 +18,7 @@ from gymnast.policy.layers import (
     Conv,
     Embedding,
     Flatten,
+    Float32,
     LayerNorm,
     Linear,
     MaxPool,
@@ -38,7 +39,8 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
         at = f"{name}.{i}"
         match layer:
             case Linear():
-                x = torch.addmm(tensors[f"{at}.bias"], x, tensors[f"{at}.weight"])
+                weight, bias = (tensors[f"{at}.{part}"].to(x.dtype) for part in ("weight", "bias"))
+                x = torch.addmm(bias, x, weight)
             case Activation("tanh"):
                 x = torch.tanh(x)
             case Activation("relu"):
@@ -51,14 +53,16 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
             case Flatten():
                 x = x.flatten(1)
             case Pixels():
-                x = channels_last(layer, x).to(next(iter(tensors.values())).dtype)
+                x = channels_last(layer, x).to(_precision(layer, tensors))
                 if not _scales(stack, i + 1):
                     x = x / layer.top
             case Conv(stride=stride, padding=padding):
                 weight, bias = tensors[f"{at}.weight"], tensors[f"{at}.bias"]
                 if _scales(stack, i):
                     weight = weight / stack[i - 1].top  # type: ignore[union-attr]
-                x = functional.conv2d(x, weight, bias, stride, padding)
+                x = functional.conv2d(x, weight.to(x.dtype), bias.to(x.dtype), stride, padding)
+            case Float32():
+                x = x.to(next(iter(tensors.values())).dtype)
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
             case Residual(inner):
@@ -69,6 +73,12 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
                 )
                 x = torch.cat(list(parts), -1)
     return x
+
+
+def _precision(layer: Pixels, tensors: Mapping[str, Tensor]) -> torch.dtype:
+    """That of the layer, unless the weights are of a higher one than usual."""
+    weights = next(iter(tensors.values())).dtype
+    return weights if weights != torch.float32 else getattr(torch, layer.precision)
 
 
 def pixels(layer: Pixels, x: Tensor) -> Tensor:

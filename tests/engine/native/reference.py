@@ -16,6 +16,7 @@ from gymnast.policy.layers import (
     Conv,
     Embedding,
     Flatten,
+    Float32,
     LayerNorm,
     Linear,
     Parallel,
@@ -112,6 +113,8 @@ def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
                 x = _tensor(x).reshape(len(x), -1)
             case Linear():
                 x = _tensor(x) @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
+            case Float32():
+                x = _tensor(x)
             case Pixels(channels="first", top=top):
                 x = _tensor(x) / top
             case Conv(stride=stride, padding=padding):
