@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from gymnast.config.facts import Facts
 from gymnast.config.numbers import Count, Switch, Whole
-from gymnast.config.section import AlgoSection, Section
+from gymnast.config.section import UNSET, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
 from gymnast.config.sections.env import EnvConfig
@@ -22,10 +22,6 @@ from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.transaction import TransactionConfig
 
 Algo = TypeVar("Algo", bound=AlgoSection)
-
-
-UNSET: Any = {}
-"""A section of which nothing is set: its defaults, which are checked with the rest of the config."""
 
 
 class Config(Section, Generic[Algo]):
