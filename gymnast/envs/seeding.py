@@ -29,12 +29,13 @@ def try_seeds(envs: Backend, declared: str) -> Seeding:
         return Seeding(replays)
     if not replays:
         return Seeding(False, (f"the same seed gives different episodes: {_UNREPEATABLE}",))
-    if declared == "yes" and not np.array_equal(_start(envs, _SEED), _start(envs, _SEED)):
+    first = _start(envs, _SEED)
+    if declared == "yes" and not np.array_equal(first, _start(envs, _SEED)):
         what = (
             f"the same seed begins differently, though facts say that it does not: {_UNREPEATABLE}"
         )
         return Seeding(False, (what,))
-    if envs.n_envs == 1 or not np.array_equal(_start(envs, _SEED), _start(envs, _OTHER)):
+    if envs.n_envs == 1 or not np.array_equal(first, _start(envs, _OTHER)):
         return Seeding(True)
     if not same_episode(envs, _SEED, _OTHER):
         return Seeding(True)
