@@ -67,7 +67,7 @@ class Distribution:
         n = self.numbers
         match self.kind:
             case "uniform":
-                return float(rng.uniform(*n))
+                return float(rng.uniform(n[0], n[1]))
             case "loguniform":
                 return math.exp(float(rng.uniform(math.log(n[0]), math.log(n[1]))))
             case "choice":
@@ -85,9 +85,10 @@ class Distribution:
         return self.numbers[0], self.numbers[1]
 
     def _draw_normal(self, rng: np.random.Generator) -> float:
+        mean, deviation = self.numbers[:2]
         low, high = self.ends()
         if math.isinf(low):
-            return float(rng.normal(*self.numbers))
+            return float(rng.normal(mean, deviation))
         # by the inverse of the distribution function: one draw, however far out the ends are
         usual = self._normal()
         share = float(rng.uniform(usual.cdf(low), usual.cdf(high)))

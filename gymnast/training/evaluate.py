@@ -113,7 +113,7 @@ class Evaluator:
             if self._every_start is None:
                 self._every_start = tuple(every_start(self.envs))
                 self._starts_decide = starts_decide(self.envs)
-            exact = cfg.deterministic and self._starts_decide
+            exact = cfg.deterministic and self._starts_decide and not self.cfg.env.has_luck
             return Plan(self._every_start, exact=exact, deterministic=cfg.deterministic)
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
         steps = cfg.steps if which == "eval" and episodes is None else None

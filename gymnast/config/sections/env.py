@@ -83,6 +83,11 @@ class EnvConfig(Section):
         """Settings that contradict each other: (field, what is wrong)."""
         return stage_conflicts(self.curriculum, self.tasks)
 
+    @property
+    def has_luck(self) -> bool:
+        """Whether an episode is subject to chance that is not the environment's own."""
+        return bool(self.randomize) or self.noise.has_any
+
     def drawn_metrics(self) -> dict[str, str]:
         """Randomised parameter -> the metric, and the key of the info, that tells what was drawn."""
         return {name: f"env/{name}" for name in self.randomize}

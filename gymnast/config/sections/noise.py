@@ -66,3 +66,7 @@ class NoiseConfig(Section):
     """What is done until the first one does; off: action 0, or no amounts."""
     drop: Share = Share(0)
     """Chance that the last observation is shown again instead of the new one."""
+
+    @property
+    def has_any(self) -> bool:
+        return is_noisy(self.obs) or is_noisy(self.action) or self.sticky > 0 or self.drop > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mujoco import mj_setConst
+import mujoco
 
 from gymnast.envs.parameters import Parameters, Values
 
@@ -28,7 +28,8 @@ def _prepare(env: Any, values: Values) -> None:
             for array in arrays:
                 held = getattr(model, array)
                 held[:] = made_with.setdefault(array, held.copy()) * values[name]
-    mj_setConst(model, env.data)  # what the model derives from these; the reset clears the data
+    derive: Any = mujoco.mj_setConst  # type: ignore[attr-defined]
+    derive(model, env.data)  # what the model derives from these; the reset clears the data
 
 
 PARAMETERS = Parameters(names=_NAMES, other_attributes=False, prepare=_prepare, at_start=_NAMES)

@@ -26,7 +26,7 @@ class Dropped(Chancy):
         return obs, info
 
     def step(self, action: Any) -> Stepped:
-        obs, *rest = self.env.step(action)
+        obs, reward, terminated, truncated, info = self.env.step(action)
         if self.rng.random() >= self._chance:
             self._shown = deepcopy(obs)
-        return deepcopy(self._shown), *rest
+        return deepcopy(self._shown), reward, terminated, truncated, info

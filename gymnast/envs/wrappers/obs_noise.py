@@ -40,8 +40,8 @@ class Blurred(Chancy):
         return self._noisy(obs, self.rng), info
 
     def step(self, action: Any) -> Stepped:
-        obs, *rest = self.env.step(action)
-        return self._noisy(obs, self.rng), *rest
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return self._noisy(obs, self.rng), reward, terminated, truncated, info
 
 
 def _noisy(space: Any, scales: Any) -> Noisy | None:
