@@ -97,7 +97,7 @@ def read_traces(path: Path) -> list[Trace]:
     except SafetensorError as error:
         raise RunError(f"traces are damaged: {error}", at=str(path)) from error
     offset, obs_offset = arrays["offset"], arrays["obs_offset"]
-    told = {name.removeprefix(_NUMBER): a for name, a in arrays.items() if _NUMBER in name}
+    told = {name.removeprefix(_NUMBER): a for name, a in arrays.items() if name.startswith(_NUMBER)}
     episodes: list[Trace] = []
     for i in range(len(offset) - 1):
         steps = slice(offset[i], offset[i + 1])

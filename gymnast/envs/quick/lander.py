@@ -42,7 +42,8 @@ class QuickLander(LunarLander):
         if usual or self.continuous or self.render_mode is not None:
             return self._usual_step(action)
         lander: Any = self.lander
-        if self.enable_wind and not any(leg.ground_contact for leg in self.legs):
+        left, right = self.legs
+        if self.enable_wind and not (left.ground_contact or right.ground_contact):
             lander.ApplyForceToCenter((_gust(self.wind_idx) * self.wind_power, 0.0), True)
             lander.ApplyTorque(_gust(self.torque_idx) * self.turbulence_power, True)
             self.wind_idx += 1
