@@ -64,18 +64,19 @@ def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
 
 def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
     """Of a sample that is evenly spread over steps, copies and numbers (or pixels)."""
-    if keep.shape[1] < 2:
+    whole = keep.all(axis=1)
+    steps, n = int(np.count_nonzero(whole)), keep.shape[1]
+    if n < 2 or steps < 2:
         return {}
-    if not keep.all():
-        obs = obs[keep.all(axis=1)]
-    steps, n = obs.shape[:2]
+    if steps < len(obs):
+        obs = obs[whole]
     names = obs.dtype.names
     seen: list[np.ndarray] = []
     for part in [obs] if names is None else [obs[name] for name in names]:
         numbers = part.reshape(steps, n, -1)
         every = (_stride(*pair) for pair in zip(numbers.shape, _SAMPLED, strict=True))
         seen.append(numbers[tuple(slice(None, None, stride) for stride in every)])
-    told = diversity(np.concatenate(seen, axis=2).astype(np.float64)) if steps else None
+    told = diversity(np.concatenate(seen, axis=2).astype(np.float64))
     return {} if told is None else {"rollout/diversity": told}
 
 
