@@ -117,6 +117,9 @@ def test_of_a_dict_or_tuple_the_boxes_are_noisy(shows: str):
         ({"action": 3}, {}, "one chance for all"),
         ({"action": [0.1]}, {"takes": "amounts"}, "1 deviations for 2"),
         ({"delay": 1, "idle": 7}, {}, "7 is no action"),
+        ({"delay": 1, "idle": [1, 2]}, {}, "no action"),
+        ({"delay": 1, "idle": 0}, {"takes": "amounts"}, "0 is no action"),
+        ({"delay": 1, "idle": [0, 99]}, {"takes": "amounts"}, "no action"),
     ],
 )
 def test_what_cannot_be_is_refused_by_its_key(noise: dict[str, Any], more: Any, said: str):

@@ -41,17 +41,21 @@ class Delayed(ChangesActions):
 def _idle(env: Env, given: Any) -> Any:
     """What is done before the first action takes effect, as the environment takes it."""
     space: Any = env.action_space
-    match space:
-        case Discrete():
-            idle = np.int64(space.start if given is None else given)
-        case Box():
-            amounts = np.zeros(space.shape) if given is None else np.reshape(given, space.shape)
-            idle = np.clip(amounts, space.low, space.high).astype(space.dtype)
-        case MultiDiscrete():
-            idle = space.start.copy() if given is None else np.array(given, space.dtype)
-        case _:
-            idle = np.zeros(space.shape, space.dtype) if given is None else np.array(given)
-    if not space.contains(idle):
+    if given is None:
+        match space:
+            case Discrete():
+                return np.int64(space.start)
+            case MultiDiscrete():
+                return space.start.copy()
+            case Box():
+                return np.clip(np.zeros(space.shape), space.low, space.high).astype(space.dtype)
+            case _:
+                return np.zeros(space.shape, space.dtype)
+    idle: Any = np.array(given, space.dtype)
+    if idle.size == np.prod(space.shape, dtype=int):
+        idle = idle.reshape(space.shape)
+    idle = idle[()] if idle.ndim == 0 else idle  # a plain number
+    if np.shape(idle) != space.shape or not space.contains(idle):
         what = f"{given} is no action of {space}"
         raise EnvError(what, at="env.noise.idle", fix="name one, or switch it off")
     return idle
