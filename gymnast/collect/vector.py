@@ -18,8 +18,7 @@ from gymnast.collect.tape import Tape
 from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
-from gymnast.envs.backend import Backend, Fault, Step, any_of, refuse
-from gymnast.errors import EnvError
+from gymnast.envs.backend import Backend, Fault, Step, any_of, numbers_told, refuse
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
@@ -63,11 +62,14 @@ class VectorCollector:
         on_fault: Literal["restart", "stop"] = "restart",
         max_faults: int = 5,
         tasks: TaskDraw | None = None,
+        doubts: Sequence[str] = (),
     ) -> None:
         """`numbers`: metric name -> key of the last `info`; `traced`: is the episode with this seed
-        kept as a trace; `keep_obs`: traces hold observations, where replaying cannot."""
+        kept as a trace; `keep_obs`: traces hold observations, where replaying cannot; `doubts`: about what
+        seeds do, for a person."""
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
+        self.doubts = tuple(doubts)
         self.most_faults = max_faults if on_fault == "restart" else 1
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
@@ -236,9 +238,12 @@ class VectorCollector:
         return ended
 
     def _end(self, tape: Tape, t: int, ended: Array, step: Step) -> None:
-        told = [self._numbers_in(step.infos[env]) for env in ended] if self.numbers else ()
+        told = [self._told(step.infos[env]) for env in ended] if self.numbers else ()
         tape.ends.note(t, ended, step.terminated, step.obs, told)
         self._in_a_row[ended] = 0
+
+    def _told(self, info: Mapping[str, Any]) -> dict[str, float]:
+        return numbers_told(info, self.numbers, self.envs.name)
 
     def _reset(self, copies: Array) -> None:
         """A new episode in each of these. One that cannot begin is tried again, up to the limit."""
@@ -275,17 +280,6 @@ class VectorCollector:
             if step.faults or step.terminated[env] or step.truncated[env]:
                 return False
         return np.array_equal(self.envs.obs[env], shown[env])
-
-    def _numbers_in(self, info: Mapping[str, Any]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for metric, key in self.numbers.items():
-            if key in info:
-                try:
-                    found[metric] = float(info[key])
-                except (TypeError, ValueError):
-                    what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
-                    raise EnvError(what, at=self.envs.name) from None
-        return found
 
 
 _TRACED = ("env_action", "reward", "value", "dist")

@@ -40,6 +40,7 @@ def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bo
         truncated=truncated,
         raw_return=float(ends.episodes.raw_return[k]),
         version=version,
+        numbers=ends.episodes.numbers[k] if ends.episodes.numbers else {},
     )
 
 

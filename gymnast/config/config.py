@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from gymnast.config.facts import Facts
 from gymnast.config.numbers import Count, Switch, Whole
-from gymnast.config.section import AlgoSection, Section
+from gymnast.config.section import UNSET, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
 from gymnast.config.sections.env import EnvConfig
@@ -22,10 +22,6 @@ from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.transaction import TransactionConfig
 
 Algo = TypeVar("Algo", bound=AlgoSection)
-
-
-UNSET: Any = {}
-"""A section of which nothing is set: its defaults, which are checked with the rest of the config."""
 
 
 class Config(Section, Generic[Algo]):
@@ -76,6 +72,12 @@ class Config(Section, Generic[Algo]):
             raise PydanticCustomError("conflicts", "settings contradict", {"found": found})
         return self
 
+    def numbers(self) -> dict[str, str]:
+        """Metrics that are read from an episode's last info -> the key there: the user's own, and what
+        was drawn for the episode."""
+        own = {name: metric.source for name, metric in self.metrics.items()}
+        return {**own, **{metric: metric for metric in self.env.drawn_metrics().values()}}
+
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (dotted key, what is wrong)."""
         return [
@@ -85,6 +87,7 @@ class Config(Section, Generic[Algo]):
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),
             *self._lag_that_nothing_corrects(),
+            *self._numbers_told_twice(),
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
@@ -98,6 +101,11 @@ class Config(Section, Generic[Algo]):
             return []
         problem = f"{self.algo.name} must learn from the policy that acted, not from one before it"
         return [("overlap", f"{problem} (expected off)")]
+
+    def _numbers_told_twice(self) -> list[tuple[str, str]]:
+        drawn = self.env.drawn_metrics().values()
+        problem = "tells what env.randomize draws already (expected another name)"
+        return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()

@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict
 
 from gymnast.config.schedule import Schedule
 
+UNSET: Any = {}
+"""A section of which nothing is set: its defaults, which are checked with the rest of the config."""
+
 
 class Section(BaseModel):
     LIVE: ClassVar[tuple[str, ...]] = ()

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -18,7 +18,6 @@ import numpy as np
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
 from gymnast.policy.spaces import Action, Amounts, Observation
-from gymnast.seeds import stream
 
 Array = np.ndarray
 
@@ -97,20 +96,17 @@ def refuse(name: str, faults: Sequence[Fault], fix: str = "mend the environment"
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 
 
-def replays_exactly(envs: Backend, declared: str) -> bool:
-    """Does the same seed with the same actions give the same episode? Declared `yes` or `no`, else
-    tried."""
-    if envs.restore == "none" or declared != "unknown":
-        return envs.restore != "none" and declared == "yes"
-    return same_episode(envs, 12345, 12345)
-
-
-def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
-    """Do two seeds give the same episode? Tried on copy 0 with the same random actions."""
-    first, second = (_episode_of(envs, s, steps) for s in (seed, other))
-    return len(first) == len(second) and all(
-        np.array_equal(a, b) for a, b in zip(first, second, strict=True)
-    )
+def numbers_told(info: Mapping[str, Any], wanted: Mapping[str, str], env: str) -> dict[str, float]:
+    """Of an episode's last info; `wanted`: metric -> key."""
+    found: dict[str, float] = {}
+    for metric, key in wanted.items():
+        if key in info:
+            try:
+                found[metric] = float(info[key])
+            except (TypeError, ValueError):
+                what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
+                raise EnvError(what, at=env) from None
+    return found
 
 
 def random_actions(
@@ -127,17 +123,3 @@ def random_actions(
     high = np.where(np.isfinite(high), high, low + 2.0)
     actions = rng.uniform(low, high, (*shape, space.size)).astype(np.float32)
     return actions.reshape(*shape, *space.shape)
-
-
-def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
-    rng = stream(0, "replay check")
-    refuse(envs.name, envs.reset([0], [seed]))
-    seen = [envs.obs[:1].copy()]
-    for _ in range(steps):
-        action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)
-        step = envs.step(action, [0])
-        refuse(envs.name, step.faults)
-        seen += [step.obs[:1].copy(), step.reward[:1].copy()]
-        if step.terminated[0] or step.truncated[0]:
-            break
-    return seen

@@ -12,7 +12,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.quick import quickened
 from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.envs.tasks import OneOfTasks
-from gymnast.envs.wrappers import wrapped
+from gymnast.envs.wrappers import wrapped, wrapped_task
 from gymnast.errors import EnvError
 from gymnast.imported import imported
 from gymnast.text.closest import closest
@@ -30,7 +30,7 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
 
 def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     if cfg.tasks:
-        return OneOfTasks(cfg, lambda task: _alone(task, max_episode_steps))
+        return OneOfTasks(cfg, lambda task: wrapped_task(_alone(task, max_episode_steps), task))
     if cfg.id.startswith("py:"):
         return _from_class(cfg.id, cfg.kwargs, max_episode_steps)
     limit: dict[str, Any] = {}

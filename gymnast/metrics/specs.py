@@ -97,13 +97,14 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
     scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
-    fields of Metric) and what the preset's `metrics:` declares."""
+    fields of Metric), what the preset's `metrics:` declares and what its `env.randomize` draws."""
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
         hyperparameters(algo),
         own_metrics(algo),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
+        _drawn(cfg.env),
     )
     return {name: metric.resolved(limits or Limits()) for name, metric in metrics.items()}
 
@@ -133,6 +134,21 @@ def hyperparameters(algo: Any) -> list[Metric]:
 def _first_sentence(text: str | None) -> str:
     first = " ".join((text or "").split()).split(". ")[0].rstrip(".")
     return f"{first}." if first else ""
+
+
+def _drawn(env: Any) -> list[Metric]:
+    """One metric per randomised parameter."""
+    return [
+        Metric(
+            metric,
+            f"`{name}` as it was drawn for an episode from {env.randomize[name]}.",
+            priority=8,
+            estimator="mean over the episodes",
+            window=experience.EPISODES,
+            bounds=env.randomize[name].ends(),
+        )
+        for name, metric in env.drawn_metrics().items()
+    ]
 
 
 def _from_env(name: str, declaration: Any) -> Metric:

@@ -6,8 +6,9 @@ and replays are made from these, never by asking the policy again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ _SINGLE = {
     "version": np.int64,
 }
 """One number per episode."""
+_NUMBER = "number:"
+"""What the names of further ones begin with; NaN where an episode has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,8 @@ class Trace:
     """Which copy of the environment."""
     version: int
     """Env steps the policy had been trained for when the episode ended."""
+    numbers: dict[str, float] = field(default_factory=dict[str, float])
+    """What its last info told: the preset's own metrics, and what was drawn for it."""
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -65,6 +70,9 @@ def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any])
         name: np.array([getattr(e, name) for e in episodes], dtype)
         for name, dtype in _SINGLE.items()
     }
+    for name in sorted({name for e in episodes for name in e.numbers}):
+        told = [e.numbers.get(name, math.nan) for e in episodes]
+        arrays[f"{_NUMBER}{name}"] = np.array(told, np.float64)
     arrays["offset"] = _offsets([len(e) for e in episodes])
     arrays["obs_offset"] = _offsets([0 if e.obs is None else len(e.obs) for e in episodes])
     for name in _STEPPED:
@@ -89,6 +97,7 @@ def read_traces(path: Path) -> list[Trace]:
     except SafetensorError as error:
         raise RunError(f"traces are damaged: {error}", at=str(path)) from error
     offset, obs_offset = arrays["offset"], arrays["obs_offset"]
+    told = {name.removeprefix(_NUMBER): a for name, a in arrays.items() if name.startswith(_NUMBER)}
     episodes: list[Trace] = []
     for i in range(len(offset) - 1):
         steps = slice(offset[i], offset[i + 1])
@@ -96,7 +105,9 @@ def read_traces(path: Path) -> list[Trace]:
         single: dict[str, Any] = {name: arrays[name][i].item() for name in _SINGLE}
         stepped: dict[str, Any] = {name: arrays[name][steps] for name in _STEPPED}
         obs = arrays["obs"][seen] if seen.stop > seen.start else None
-        episodes.append(Trace(**single, **stepped, obs=obs))
+        numbers = {name: column[i].item() for name, column in told.items()}
+        numbers = {name: number for name, number in numbers.items() if not math.isnan(number)}
+        episodes.append(Trace(**single, **stepped, obs=obs, numbers=numbers))
     return episodes
 
 

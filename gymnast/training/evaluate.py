@@ -14,9 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.backend import Backend, Fault, refuse, replays_exactly, same_episode
+from gymnast.envs.backend import Backend, Fault, refuse
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
+from gymnast.envs.seeding import replays_exactly, same_episode
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Category, Observation
@@ -24,6 +25,7 @@ from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, task_of, with_task
 from gymnast.training.playing import Plan, play
+from gymnast.training.rows import means_of
 
 SeedList = Literal["eval", "confirm"]
 """`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""
@@ -44,6 +46,8 @@ class Evaluation:
     left_out: int = 0
     """Episodes of the plan that the environment broke again and again."""
     seconds: float = 0.0
+    numbers: tuple[dict[str, float], ...] = ()
+    """Of each, what its last info told by metric."""
 
     def score(self) -> dict[str, Any]:
         interval = mean_interval(np.array(self.returns), exact=self.exact)
@@ -70,6 +74,7 @@ class Evaluation:
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
             "eval:rollout/faults": self.left_out,
+            **{f"eval:{name}": mean for name, mean in means_of(self.numbers).items()},
             **self._task_rows(),
         }
 
@@ -108,7 +113,7 @@ class Evaluator:
             if self._every_start is None:
                 self._every_start = tuple(every_start(self.envs))
                 self._starts_decide = starts_decide(self.envs)
-            exact = cfg.deterministic and self._starts_decide
+            exact = cfg.deterministic and self._starts_decide and not self.cfg.env.has_luck
             return Plan(self._every_start, exact=exact, deterministic=cfg.deterministic)
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
         steps = cfg.steps if which == "eval" and episodes is None else None
@@ -129,6 +134,7 @@ class Evaluator:
         env, left_out = self.cfg.env, list[Fault]()
         bears = env.on_fault == "restart"
         more = {"attempts": env.max_faults if bears else 1, "beat": beat, "left_out": left_out}
+        more["numbers"] = self.cfg.numbers()
         played = play(policy, self.envs, plan, version, **more)
         traces = sorted(played, key=lambda found: found[0])
         if len(left_out) > (len(plan.seeds) // 2 if bears else 0):
@@ -142,6 +148,7 @@ class Evaluator:
             exact=plan.exact and not left_out,
             tasks=tuple(env.tasks),
             left_out=len(left_out),
+            numbers=tuple(t.numbers for t in episodes),
         )
         if not self.keep_obs:
             episodes = [replace(trace, obs=None) for trace in episodes]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
-from gymnast.envs.backend import Backend, Fault
+from gymnast.envs.backend import Backend, Fault, numbers_told
 from gymnast.policy.policy import Policy
 from gymnast.runs.trace import Trace
 from gymnast.seeds import stream
@@ -38,10 +39,11 @@ def play(
     attempts: int = 1,
     beat: Callable[[], None] = lambda: None,
     left_out: list[Fault] | None = None,
+    numbers: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
     """(place in the plan, what happened) of every episode as it ends. One that a fault of the
     environment broke is begun again, with the same seed; after so many attempts it goes to
-    `left_out`. `beat` is called at every vector step."""
+    `left_out`. `beat` is called at every vector step. `numbers`: metric -> key of the last info."""
     past = _Past()
     lineup = _Lineup(envs, plan, attempts, [] if left_out is None else left_out)
     head, playing, turns = policy.head, lineup.playing, range(envs.n_envs)
@@ -68,7 +70,9 @@ def play(
             for copy in [c for c in playing if done[c] and playing[c].began < past.steps]:
                 turn, ended = playing[copy], bool(step.terminated[copy])
                 columns, final = past.of(copy, turn.began), step.obs[copy].copy()
-                yield turn.place, _trace(policy, turn.seed, copy, columns, final, ended, version)
+                trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
+                told = numbers_told(step.infos[copy], numbers, envs.name)
+                yield turn.place, replace(trace, numbers=told)
                 lineup.begin(copy, past.steps)
 
 

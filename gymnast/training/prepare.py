@@ -74,7 +74,8 @@ class Prepared:
             found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
-        if self.collector.envs.restore != "replay":
+        found += self.collector.doubts
+        if self.collector.envs.restore != "replay" and not self.collector.doubts:
             found.append("this environment does not replay exactly: resume restarts its episodes")
         if cfg.eval.max_episode_steps is None and self.collector.envs.time_limit is None:
             found.append(

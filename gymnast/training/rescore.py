@@ -53,6 +53,7 @@ def rescore(
         "returns": list(result.returns),
         "lengths": list(result.lengths),
         "seeds": list(result.seeds),
+        "numbers": list(result.numbers),
     }
 
 

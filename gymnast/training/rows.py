@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from gymnast.collect.vector import ROLE
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
-from gymnast.rl.statistics import spread
+from gymnast.rl.statistics import diversity, spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
 
+SAMPLED_STEPS, SAMPLED_COPIES, SAMPLED_NUMBERS = 16, 16, 32
+"""How much of a rollout tells how diverse its copies are, at most."""
 WINDOW = 100
 """Episodes that the `episode/*` means are over, at most."""
 
@@ -56,7 +58,34 @@ def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
         "rollout/episodes": ended,
         "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
         / max(ended, 1),
+        **_diversity_row(rollout.obs, keep),
     }
+
+
+def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
+    """Of a sample that is evenly spread over steps, copies and numbers (or pixels)."""
+    whole = keep.all(axis=1)
+    steps, n = int(np.count_nonzero(whole)), keep.shape[1]
+    if n < 2 or steps < 2:
+        return {}
+    if steps < len(obs):
+        obs = obs[whole]
+    names = obs.dtype.names
+    seen: list[np.ndarray] = []
+    for part in [obs] if names is None else [obs[name] for name in names]:
+        numbers = part.reshape(steps, n, -1)
+        every = (_stride(*pair) for pair in zip(numbers.shape, _SAMPLED, strict=True))
+        seen.append(numbers[tuple(slice(None, None, stride) for stride in every)])
+    told = diversity(np.concatenate(seen, axis=2).astype(np.float64))
+    return {} if told is None else {"rollout/diversity": told}
+
+
+def _stride(length: int, wanted: int) -> int:
+    """From one to the next, so that no more than so many are taken."""
+    return max(-(-length // wanted), 1)
+
+
+_SAMPLED = SAMPLED_STEPS, SAMPLED_COPIES, SAMPLED_NUMBERS
 
 
 def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
@@ -75,7 +104,6 @@ def episode_row(recent: Collection[Episode]) -> dict[str, float]:
     if not recent:
         return {"episode/count": 0}
     returns = np.array([e.raw_return for e in recent])
-    numbers = {name for e in recent for name in e.numbers}
     return {
         "episode/count": len(recent),
         "episode/return": float(returns.mean()),
@@ -83,8 +111,14 @@ def episode_row(recent: Collection[Episode]) -> dict[str, float]:
         "episode/return_min": float(returns.min()),
         "episode/return_max": float(returns.max()),
         "episode/length": float(np.mean([e.length for e in recent])),
-        **{n: float(np.mean([e.numbers[n] for e in recent if n in e.numbers])) for n in numbers},
+        **means_of([e.numbers for e in recent]),
     }
+
+
+def means_of(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
+    """Of each number, over the episodes that told it."""
+    names = dict.fromkeys(name for told in numbers for name in told)
+    return {n: float(np.mean([told[n] for told in numbers if n in told])) for n in names}
 
 
 def task_rows(recent: Collection[Episode], tasks: Sequence[str]) -> dict[str, float]:

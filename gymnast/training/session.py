@@ -14,8 +14,8 @@ from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
-from gymnast.envs.backend import replays_exactly
 from gymnast.envs.open import open_envs
+from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.specs import Limits, declared
@@ -186,30 +186,31 @@ class Session:
 
 
 def open_collector(cfg: Config[Any]) -> VectorCollector:
-    """The training environments. Whether they replay exactly is declared, or tried."""
+    """The training environments. Whether seeds do what they are for is declared, or tried."""
     env = cfg.env
     if env.backend == "vector" and cfg.algo.span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
         raise ConfigError(what, fix="set env.backend to inprocess or process")
-    numbers = {name: metric.source for name, metric in cfg.metrics.items()}
+    numbers = cfg.numbers()
     envs = open_envs(
         env,
         limit=env.max_episode_steps,
         info_keys=sorted(set(numbers.values())),
         tell=logging.getLogger("gymnast.envs").warning,
     )
-    replays = replays_exactly(envs, cfg.facts.deterministic)
-    if not replays:
+    seeding = try_seeds(envs, cfg.facts.deterministic)
+    if not seeding.replays:
         envs.restore = "none"
     return VectorCollector(
         envs,
         seed=cfg.seed,
         numbers=numbers,
         traced=partial(is_among, cfg.traces.train),
-        keep_obs=not replays,
+        keep_obs=not seeding.replays,
         on_fault=env.on_fault,
         max_faults=env.max_faults,
         tasks=TaskDraw.of(env),
+        doubts=seeding.doubts,
     )
 
 

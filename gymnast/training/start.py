@@ -142,6 +142,8 @@ def open_run(
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
     note_engine(loop)
+    for doubt in loop.session.collector.doubts:
+        loop.event("seeds in doubt", why=doubt)
     loop.session.collector.begin()
     if source is not None:
         _take_weights(loop, *source)

@@ -14,9 +14,10 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backend import random_actions, replays_exactly
+from gymnast.envs.backend import random_actions
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.open import open_envs
+from gymnast.envs.seeding import replays_exactly
 from gymnast.envs.vectorized import Vectorized
 from gymnast.errors import EnvError
 from gymnast.seeds import stream

@@ -41,7 +41,7 @@ GAMES: dict[str, tuple[dict[str, Any], list[Player]]] = {
 }
 UNUSUAL = [
     ("CartPole-v1", {"sutton_barto_reward": True}, [by_chance]),
-    ("LunarLander-v3", {"enable_wind": True}, [by_chance]),
+    ("LunarLander-v3", {"enable_wind": True}, [by_chance, landing]),
     ("LunarLander-v3", {"gravity": -3.0}, [by_chance, landing]),
     ("LunarLander-v3", {"render_mode": "rgb_array"}, [by_chance]),
 ]

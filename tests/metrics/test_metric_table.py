@@ -12,6 +12,7 @@ from gymnast.clock import CLOCKS
 from gymnast.config.config import Config
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
+from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.ppo import PPOConfig
 from gymnast.errors import ConfigError
@@ -150,7 +151,7 @@ def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
         METRICS: ClassVar = {"own/novelty": {"description": "Mean bonus.", "bounds": (0, 1)}}
         speed: Schedule = Schedule.parse("0.1")
 
-    metrics = declared(SimpleNamespace(algo=Own(), metrics={}))
+    metrics = declared(SimpleNamespace(algo=Own(), metrics={}, env=EnvConfig(id="CartPole-v1")))
     assert metrics["own/novelty"].bounds == (0, 1)
     assert "hyper/speed" in metrics
 

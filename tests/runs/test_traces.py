@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +91,11 @@ def test_a_cut_file_and_an_unknown_version_are_refused(tmp_path: Path):
     file.write_bytes(content.replace(rb"\"version\": 1", rb"\"version\": 9"))
     with pytest.raises(RunError, match="trace format 9 is not known"):
         read_traces(file)
+
+
+def test_what_an_infos_last_words_were_comes_back_episode_by_episode(tmp_path: Path):
+    rng = np.random.default_rng(1)
+    told: list[dict[str, float]] = [{"env/gravity": -7.25}, {}, {"env/gravity": -4.0, "env/x": 0.1}]
+    written = [replace(episode(rng, 3, action_shape=(), obs=False), numbers=n) for n in told]
+    write_traces(tmp_path / "t.safetensors", written, {})
+    assert [trace.numbers for trace in read_traces(tmp_path / "t.safetensors")] == told

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
+from gymnast.config.distribution import Distribution
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch
-from gymnast.config.section import Section
+from gymnast.config.section import UNSET, Section
+from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
 AUTO_ENVS = 8
@@ -35,6 +37,15 @@ def _task_name(name: str) -> str:
 TaskName = Annotated[str, AfterValidator(_task_name)]
 
 
+def _parameter_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"{name!r} cannot name a parameter (expected a word such as gravity)")
+    return name
+
+
+ParameterName = Annotated[str, AfterValidator(_parameter_name)]
+
+
 class EnvConfig(Section):
     id: str
     """The environment's registered name."""
@@ -44,6 +55,10 @@ class EnvConfig(Section):
     """Several environments or settings for one policy, by name: each episode plays one of them."""
     curriculum: tuple[StageConfig, ...] = ()
     """Stages through which training goes, each with some of the tasks; empty: all from the start."""
+    randomize: dict[ParameterName, Distribution] = {}
+    """Parameters of the environment that are drawn anew for every episode: `uniform(-12, -4)`."""
+    noise: NoiseConfig = UNSET
+    """What goes wrong between policy and environment."""
     n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
     """Copies that step together while collecting; `auto` picks."""
     backend: Annotated[Backend, AfterValidator(_settled)] = "auto"
@@ -67,6 +82,15 @@ class EnvConfig(Section):
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""
         return stage_conflicts(self.curriculum, self.tasks)
+
+    @property
+    def has_luck(self) -> bool:
+        """Whether an episode is subject to chance that is not the environment's own."""
+        return bool(self.randomize) or self.noise.has_any
+
+    def drawn_metrics(self) -> dict[str, str]:
+        """Randomised parameter -> the metric, and the key of the info, that tells what was drawn."""
+        return {name: f"env/{name}" for name in self.randomize}
 
     def of_task(self, name: str) -> EnvConfig:
         """The environment of one task, alone."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from gymnasium.envs.box2d import lunar_lander
 from gymnasium.envs.box2d.lunar_lander import (
     FPS,
     LEG_DOWN,
@@ -27,15 +28,26 @@ _NOTHING, _MAIN_ENGINE = 0, 2
 _SIDE_ENGINE_UP = 17
 """Gymnasium's own number, where SIDE_ENGINE_HEIGHT might be expected."""
 
+_ENGINES = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
+
 
 class QuickLander(LunarLander):
-    """Discrete engines, no wind, nobody watching; whatever else goes the usual way."""
+    """Discrete engines, nobody watching; whatever else goes the usual way."""
+
+    main_engine_power, side_engine_power = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
+    """Gymnasium has them for all landers together."""
 
     def step(self, action: Any) -> Any:
         usual = type(action) not in _INTEGERS or not 0 <= action < 4
-        if usual or self.continuous or self.enable_wind or self.render_mode is not None:
-            return super().step(action)
+        if usual or self.continuous or self.render_mode is not None:
+            return self._usual_step(action)
         lander: Any = self.lander
+        left, right = self.legs
+        if self.enable_wind and not (left.ground_contact or right.ground_contact):
+            lander.ApplyForceToCenter((_gust(self.wind_idx) * self.wind_power, 0.0), True)
+            lander.ApplyTorque(_gust(self.torque_idx) * self.turbulence_power, True)
+            self.wind_idx += 1
+            self.torque_idx += 1
         engine = int(action)
         draw = self.np_random.random
         ahead, aside = (2.0 * draw() - 1.0) / SCALE, (2.0 * draw() - 1.0) / SCALE
@@ -44,12 +56,12 @@ class QuickLander(LunarLander):
             angle, position = lander.angle, lander.position
             sin, cos = math.sin(angle), math.cos(angle)
             if engine == _MAIN_ENGINE:
-                fuel, power = 0.30, MAIN_ENGINE_POWER
+                fuel, power = 0.30, self.main_engine_power
                 ox = sin * (_MAIN + 2 * ahead) + -cos * aside
                 oy = -cos * (_MAIN + 2 * ahead) - sin * aside
                 at = position.x + ox, position.y + oy
             else:
-                fuel, power = 0.03, SIDE_ENGINE_POWER
+                fuel, power = 0.03, self.side_engine_power
                 away = 3 * aside + (engine - 2) * SIDE_ENGINE_AWAY / SCALE
                 ox = sin * ahead + -cos * away
                 oy = -cos * ahead - sin * away
@@ -60,6 +72,20 @@ class QuickLander(LunarLander):
             lander.ApplyLinearImpulse((-ox * power, -oy * power), at, True)
         self.world.Step(1.0 / FPS, 6 * 30, 2 * 30)
         return self._seen(lander, fuel)
+
+    def seen_anew(self) -> Any:
+        """What is seen from where the lander was put; the next reward is for what comes after that."""
+        self.prev_shaping = None
+        return self._seen(self.lander, 0.0)[0]
+
+    def _usual_step(self, action: Any) -> Any:
+        if (self.main_engine_power, self.side_engine_power) == _ENGINES:
+            return super().step(action)
+        try:
+            _set_engines(self.main_engine_power, self.side_engine_power)
+            return super().step(action)
+        finally:
+            _set_engines(*_ENGINES)
 
     def _seen(self, lander: Any, fuel: float) -> tuple[Any, ...]:
         position, velocity, angle = lander.position, lander.linearVelocity, lander.angle
@@ -86,3 +112,12 @@ class QuickLander(LunarLander):
         spin = 20.0 * lander.angularVelocity / FPS
         seen = np.array((x, y, vx, vy, angle, spin, *touch), dtype=np.float32)
         return seen, reward, terminated, False, {}
+
+
+def _gust(index: Any) -> float:
+    """Of wind and turbulence: -1 to 1, and never periodic."""
+    return math.tanh(math.sin(0.02 * index) + math.sin(math.pi * 0.01 * index))
+
+
+def _set_engines(main: float, side: float) -> None:
+    lunar_lander.MAIN_ENGINE_POWER, lunar_lander.SIDE_ENGINE_POWER = main, side

@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.noise import is_noisy
 from gymnast.envs.bare import bare
 
 Env = gym.Env[Any, Any]
@@ -22,9 +23,18 @@ class Layer:
     wanted: Callable[[EnvConfig], bool]
     module: str
     """In this package; its `around(env, cfg)` makes the wrapper."""
+    of_each_task: bool = False
+    """It lies around the environment of every task, not around all of them together."""
 
 
-LAYERS: tuple[Layer, ...] = ()
+LAYERS: tuple[Layer, ...] = (
+    Layer("env.randomize", lambda cfg: bool(cfg.randomize), "randomize", of_each_task=True),
+    Layer("env.noise.sticky", lambda cfg: cfg.noise.sticky > 0, "sticky"),
+    Layer("env.noise.delay", lambda cfg: cfg.noise.delay > 0, "delay"),
+    Layer("env.noise.drop", lambda cfg: cfg.noise.drop > 0, "drop"),
+    Layer("env.noise.action", lambda cfg: is_noisy(cfg.noise.action), "action_noise"),
+    Layer("env.noise.obs", lambda cfg: is_noisy(cfg.noise.obs), "obs_noise"),
+)
 """Innermost first."""
 
 
@@ -34,7 +44,15 @@ def wanted(cfg: EnvConfig) -> list[Layer]:
 
 def wrapped(env: Env, cfg: EnvConfig) -> Env:
     """With all that the config asks for; the time limit, counted in the agent's steps, stays outside."""
-    layers = wanted(cfg)
+    return _inside(env, cfg, [x for x in wanted(cfg) if not (cfg.tasks and x.of_each_task)])
+
+
+def wrapped_task(env: Env, cfg: EnvConfig) -> Env:
+    """The environment of one task among several, with what each of them has of its own."""
+    return _inside(env, cfg, [layer for layer in wanted(cfg) if layer.of_each_task])
+
+
+def _inside(env: Env, cfg: EnvConfig, layers: list[Layer]) -> Env:
     if not layers:
         return env
     inner, limit = bare(env)

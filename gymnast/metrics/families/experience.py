@@ -178,6 +178,24 @@ METRICS = (
         bounds=bounds.obs_spread,
     ),
     Metric(
+        "rollout/diversity",
+        "How different the copies' observations are at the same step: 0 if all copies see the same, "
+        "around 1 if they are independent of each other and of how long the rollout has lasted.",
+        digits=2,
+        priority=7,
+        estimator=(
+            "variance over copies at the same step, over the variance of all; mean over components "
+            "that vary; of up to 16 steps x 16 copies x 32 numbers, evenly spread"
+        ),
+        # unbiased variances of few: 2 copies may be further apart than all are on average
+        bounds=(0, 2),
+        healthy=(0.01, INF),
+        if_low=(
+            "The copies live through nearly the same episode, so that many of them teach little more "
+            "than one: let the environment draw its start from the seed, or use fewer copies."
+        ),
+    ),
+    Metric(
         "rollout/action_mean",
         "Mean of the actions taken by the environment; of the index where they are Discrete.",
         priority=7,

@@ -1,0 +1,120 @@
+"""Where a number is drawn from, as one value: `uniform(-12, -4)`, `normal(1, 0.1)`, `choice(1, 2)`."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from gymnast.config.numbers import number_text, parse_number, show
+
+if TYPE_CHECKING:
+    from statistics import NormalDist
+
+    import numpy as np
+
+_FORMS = {
+    "uniform": "uniform(LOW, HIGH)",
+    "loguniform": "loguniform(LOW, HIGH)",
+    "normal": "normal(MEAN, DEVIATION) or normal(MEAN, DEVIATION, LOW, HIGH)",
+    "choice": "choice(NUMBER, ...)",
+}
+_TEXT = re.compile(r"(?P<kind>[a-z_-]+)\s*\((?P<numbers>.*)\)")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    kind: str
+    numbers: tuple[float, ...]
+    """What is in the brackets."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Distribution:
+        """From its text; a number alone is always that number."""
+        if isinstance(value, Distribution):
+            return value
+        found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            if isinstance(value, str) and not re.fullmatch(r"\s*[-+.\d]\S*\s*", value):
+                raise ValueError(f"{show(value)} is no distribution (expected {_any_form()})")
+            return cls("choice", (parse_number(value),))
+        kind = found["kind"].replace("-", "").replace("_", "")
+        if kind not in _FORMS:
+            raise ValueError(f"{found['kind']} is no distribution (expected {_any_form()})")
+        given = [part for part in found["numbers"].split(",") if part.strip()]
+        return cls(kind, tuple(map(parse_number, given)))
+
+    def __post_init__(self) -> None:
+        n = self.numbers
+        enough = {"normal": len(n) in (2, 4), "choice": len(n) >= 1}.get(self.kind, len(n) == 2)
+        if not enough:
+            raise ValueError(f"`{self}` is incomplete (expected {_FORMS[self.kind]})")
+        ends = n[2:] if self.kind == "normal" else n if self.kind != "choice" else ()
+        if ends and not ends[0] < ends[1]:
+            raise ValueError(f"`{self}` is upside down (expected {_FORMS[self.kind]})")
+        if self.kind == "loguniform" and n[0] <= 0:
+            raise ValueError(f"`{self}` must stay above 0 (expected {_FORMS[self.kind]})")
+        if self.kind == "normal" and n[1] <= 0:
+            raise ValueError(f"`{self}` needs a deviation above 0 (expected {_FORMS[self.kind]})")
+        if self.kind == "normal" and ends and self._share_within() < 1e-6:
+            raise ValueError(f"`{self}` leaves nothing to draw between its ends")
+
+    def draw(self, rng: np.random.Generator) -> float:
+        n = self.numbers
+        match self.kind:
+            case "uniform":
+                return float(rng.uniform(n[0], n[1]))
+            case "loguniform":
+                return math.exp(float(rng.uniform(math.log(n[0]), math.log(n[1]))))
+            case "choice":
+                return n[int(rng.integers(len(n)))]
+            case _:
+                return self._draw_normal(rng)
+
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest number that can be drawn."""
+        if self.kind == "choice":
+            return min(self.numbers), max(self.numbers)
+        if self.kind == "normal":
+            low, high = self.numbers[2:] or (-math.inf, math.inf)
+            return low, high
+        return self.numbers[0], self.numbers[1]
+
+    def _draw_normal(self, rng: np.random.Generator) -> float:
+        mean, deviation = self.numbers[:2]
+        low, high = self.ends()
+        if math.isinf(low):
+            return float(rng.normal(mean, deviation))
+        # by the inverse of the distribution function: one draw, however far out the ends are
+        usual = self._normal()
+        share = float(rng.uniform(usual.cdf(low), usual.cdf(high)))
+        drawn = usual.inv_cdf(min(max(share, 1e-300), 1 - 1e-16))
+        return min(max(drawn, low), high)
+
+    def _share_within(self) -> float:
+        usual = self._normal()
+        return usual.cdf(self.numbers[3]) - usual.cdf(self.numbers[2])
+
+    def _normal(self) -> NormalDist:
+        from statistics import NormalDist  # few configs have one, and it takes its time
+
+        return NormalDist(*self.numbers[:2])
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(map(number_text, self.numbers))})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+
+def _any_form() -> str:
+    return ", ".join(_FORMS.values())

@@ -1,0 +1,32 @@
+"""Dropped frames: now and then the last observation is shown again instead of the new one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
+
+
+def around(env: Env, cfg: EnvConfig) -> Env:
+    return Dropped(env, cfg.noise.drop)
+
+
+class Dropped(Chancy):
+    NAME = "dropped frames"
+
+    def __init__(self, env: Env, chance: float) -> None:
+        super().__init__(env)
+        self._chance = float(chance)
+        self._shown: Any = None
+
+    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._shown = deepcopy(obs)  # an environment may write its next one into the same array
+        return obs, info
+
+    def step(self, action: Any) -> Stepped:
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        if self.rng.random() >= self._chance:
+            self._shown = deepcopy(obs)
+        return deepcopy(self._shown), reward, terminated, truncated, info

@@ -1,0 +1,49 @@
+"""Parameters of the environment that are drawn anew for every episode, and told in its info."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnast.config.distribution import Distribution
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs import parameters
+from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
+
+
+def around(env: Env, cfg: EnvConfig) -> Env:
+    parameters.refuse_unknown(cfg.id, env.unwrapped, cfg.randomize)
+    return Randomized(env, cfg.randomize, cfg.drawn_metrics())
+
+
+class Randomized(Chancy):
+    NAME = "randomize"
+
+    def __init__(
+        self, env: Env, drawn_from: Mapping[str, Distribution], told_as: Mapping[str, str]
+    ) -> None:
+        """`told_as`: parameter -> key of the info."""
+        super().__init__(env)
+        self._from, self._told_as = dict(drawn_from), dict(told_as)
+        self._start = parameters.parameters_of(env.unwrapped).start
+        self._drawn: dict[str, float] = {}
+        self._told: dict[str, float] = {}
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        root = int(self.np_random.integers(2**31)) if seed is None else seed
+        # a stream for each: what is drawn for one does not depend on which others there are
+        self._drawn = {
+            name: distribution.draw(self.stream_of(root, name))
+            for name, distribution in self._from.items()
+        }
+        self._told = {self._told_as[name]: value for name, value in self._drawn.items()}
+        parameters.apply(self.unwrapped, self._drawn)
+        obs, info = self.env.reset(seed=seed, options=options)
+        moved = self._start(self.unwrapped, self._drawn) if self._start is not None else None
+        return obs if moved is None else moved, {**info, **self._told}
+
+    def step(self, action: Any) -> Stepped:
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        return obs, reward, terminated, truncated, {**info, **self._told}

@@ -1,0 +1,40 @@
+"""Sticky actions: now and then the last one is taken again instead of the one chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.wrappers.discrete import Elements
+from gymnast.envs.wrappers.episode import ChangesActions, Env
+
+
+def around(env: Env, cfg: EnvConfig) -> Env:
+    return Sticky(env, cfg.noise.sticky, masked=cfg.action_mask)
+
+
+class Sticky(ChangesActions):
+    NAME = "sticky actions"
+
+    def __init__(self, env: Env, chance: float, *, masked: bool) -> None:
+        super().__init__(env, masked=masked)
+        self._chance, self._elements = float(chance), Elements.of(self._kind)
+        self._last: Any = None
+
+    def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._last = None  # the first action of an episode has none before it
+        return super().begin(obs, info)
+
+    def instead_of(self, action: Any) -> Any:
+        stuck = self.rng.random() < self._chance
+        if not stuck or self._last is None or not self._still_allowed():
+            self._last = np.copy(action) if isinstance(action, np.ndarray) else action
+        return self._last
+
+    def _still_allowed(self) -> bool:
+        options = self.options()
+        if options is None or self._elements is None:
+            return True
+        return self._elements.allowed(self._elements.chosen(self._last), options)

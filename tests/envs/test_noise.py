@@ -1,0 +1,271 @@
+"""Noise and faults between a policy and its environment: as often and as much as was asked for, the
+same for the same seed, and nothing at all where nothing was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.make import make_env
+from gymnast.envs.open import open_envs
+from gymnast.envs.wrappers import LAYERS, wanted
+from gymnast.errors import EnvError
+from tests.envs.echo import SHOWN, TAKEN
+
+ALL = {"obs": 0.1, "action": "20%", "sticky": "20%", "delay": 2, "drop": "20%"}
+"""Every kind of noise."""
+STEPS = 4000
+
+
+def config(noise: dict[str, Any], id: str = "py:tests.envs.echo:Echo", **more: Any) -> EnvConfig:
+    kwargs = {key: more.pop(key) for key in ("shows", "takes", "masked", "counts") if key in more}
+    return EnvConfig.model_validate({"id": id, "kwargs": kwargs, "noise": noise, **more})
+
+
+def noisy(noise: dict[str, Any], **more: Any) -> Any:
+    return make_env(config(noise, **more))
+
+
+def chosen(space: Any, n: int, seed: int = 0) -> list[Any]:
+    space.seed(seed)
+    return [space.sample() for _ in range(n)]
+
+
+def played(
+    env: Any, seed: int | None, actions: list[Any]
+) -> tuple[list[Any], list[Any], list[float]]:
+    """What was seen, what was done and what it gave."""
+    seen = [env.reset(seed=seed)[0]]
+    for action in actions:
+        obs, _, _, _, info = env.step(action)
+        assert np.array_equal(info.get("applied_action", action), env.unwrapped.done[-1])
+        seen.append(obs)
+    return seen, env.unwrapped.done, env.unwrapped.luck
+
+
+def share(flags: Any) -> float:
+    return float(np.mean(flags))
+
+
+def close_to(share: float, n: int = STEPS) -> Any:
+    """Within four deviations of a share of n."""
+    return pytest.approx(share, abs=4 * (share * (1 - share) / n) ** 0.5)
+
+
+# ---- what it does ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scales", "deviation"),
+    [
+        (0.1, [0.1, 0.1, 0.1]),
+        ([0.2, 3, 0], [0.2, 3.0, 0.0]),
+        (["10%", 0.5, "2%"], [0.2, 0.5, 0.16]),
+    ],
+)
+def test_observations_are_off_by_as_much_as_was_asked_for(scales: Any, deviation: list[float]):
+    seen, _, _ = played(noisy({"obs": scales}), 1, [np.int64(1)] * STEPS)
+    rows = np.array(seen)
+    assert rows.dtype == np.float32
+    assert rows.std(0) == pytest.approx(deviation, rel=0.06)
+    assert rows.mean(0) == pytest.approx([0, 5, 4], abs=0.15)
+    steps = (rows - rows.mean(0))[:, 0]
+    assert abs(np.corrcoef(steps[1:], steps[:-1])[0, 1]) < 0.07, "of each step by itself"
+
+
+def test_nothing_leaves_the_bounds_of_its_space():
+    env = noisy({"obs": 3.0, "action": 3.0}, takes="amounts")
+    seen, done, _ = played(env, 1, chosen(env.action_space, 200))
+    assert all(env.observation_space.contains(obs) for obs in seen)
+    assert all(env.action_space.contains(action) for action in done)
+    first = np.array(seen)[:, 0]
+    assert {-1.0, 1.0} < set(first.tolist()), "it is cut off there"
+
+
+def test_images_and_whole_numbers_stay_what_they_are():
+    for shows, deviation in (("image", 10.0), ("whole", 1.5)):
+        rows = np.array(played(noisy({"obs": deviation}, shows=shows), 1, [np.int64(1)] * 300)[0])
+        assert rows.dtype == SHOWN[shows][0].dtype
+        assert rows.std(0).mean() == pytest.approx(deviation, rel=0.1)
+
+
+@pytest.mark.parametrize("shows", ["dict", "tuple"])
+def test_of_a_dict_or_tuple_the_boxes_are_noisy(shows: str):
+    env = noisy({"obs": "5%"}, shows=shows)
+    seen, _, _ = played(env, 1, [np.int64(1)] * 500)
+    assert all(env.observation_space.contains(obs) for obs in seen)
+    parts = [obs["a"]["x"] if shows == "dict" else obs[1] for obs in seen]
+    assert np.array(parts).std() == pytest.approx(0.4, rel=0.1)
+    rest = [(obs["a"]["y"], obs["z"]) if shows == "dict" else obs[0] for obs in seen]
+    assert set(rest) == ({(1, 0)} if shows == "dict" else {2})
+
+
+@pytest.mark.parametrize(
+    ("noise", "more", "said"),
+    [
+        ({"obs": 0.1}, {"shows": "state"}, "no Box"),
+        ({"obs": 0.1}, {"shows": "states"}, "no Box"),
+        ({"obs": 0.1}, {"shows": "flags"}, "no Box"),
+        ({"obs": 0.1}, {"shows": "indices"}, "no Box"),
+        ({"obs": [0.1, 0.2]}, {"shows": "dict"}, "list of deviations"),
+        ({"obs": [0.1, 0.2]}, {}, "2 deviations for 3 components"),
+        ({"obs": "5%"}, {}, "component 1"),
+        ({"action": [0.1, 0.1]}, {}, "one chance for all"),
+        ({"action": 3}, {}, "one chance for all"),
+        ({"action": [0.1]}, {"takes": "amounts"}, "1 deviations for 2"),
+        ({"delay": 1, "idle": 7}, {}, "7 is no action"),
+        ({"delay": 1, "idle": [1, 2]}, {}, "no action"),
+        ({"delay": 1, "idle": 0}, {"takes": "amounts"}, "0 is no action"),
+        ({"delay": 1, "idle": [0, 99]}, {"takes": "amounts"}, "no action"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_key(noise: dict[str, Any], more: Any, said: str):
+    with pytest.raises(EnvError) as refused:
+        noisy(noise, **more)
+    assert said in refused.value.message
+    assert refused.value.at.startswith("env.noise.")
+    assert refused.value.fix
+
+
+def test_every_observation_can_be_dropped():
+    for shows, (space, shown) in SHOWN.items():
+        seen, _, _ = played(noisy({"drop": "50%"}, shows=shows), 1, [np.int64(1)] * 5)
+        assert all(space.contains(obs) for obs in seen)
+        assert str(seen[-1]) == str(shown)
+
+
+def test_a_dropped_frame_is_the_last_one_that_was_seen():
+    seen, _, _ = played(noisy({"drop": "30%"}, counts=True), 1, [np.int64(1)] * STEPS)
+    steps = np.array(seen)[:, 1].astype(int)
+    again = steps[1:] == steps[:-1]
+    assert share(again) == close_to(0.3)
+    assert (steps[1:][~again] == np.arange(1, STEPS + 1)[~again]).all(), "else it is the newest"
+
+
+@pytest.mark.parametrize("takes", ["choice", "choices", "switches"])
+def test_choices_are_others_as_often_as_was_asked_for(takes: str):
+    env = noisy({"action": "25%"}, takes=takes)
+    asked = chosen(env.action_space, STEPS)
+    _, done, _ = played(env, 1, asked)
+    other = np.array(asked) != np.array(done)
+    assert np.mean(other, axis=0) == close_to(0.25)
+    if takes == "choice":
+        those = [int(d) for a, d in zip(asked, done, strict=True) if a == 2 and d != 2]
+        counts = np.bincount(those, minlength=5)[[1, 3, 4]]
+        assert counts.min() > 0.25 * counts.sum(), "each of the others as likely"
+
+
+def test_amounts_are_off_by_as_much_as_was_asked_for():
+    env = noisy({"action": ["5%", 0.5]}, takes="amounts")
+    asked = [np.array([0, 5], np.float32)] * STEPS
+    _, done, _ = played(env, 1, asked)
+    assert np.std(done, axis=0) == pytest.approx([0.2, 0.5], rel=0.06)
+    assert done[0].dtype == np.float32
+
+
+@pytest.mark.parametrize("takes", TAKEN)
+def test_a_sticky_action_is_the_last_one_that_was_done(takes: str):
+    env = noisy({"sticky": "25%"}, takes=takes)
+    asked = chosen(env.action_space, STEPS)
+    _, done, _ = played(env, 1, asked)
+    assert np.array_equal(done[0], asked[0])
+    pairs = zip(asked[1:], done[1:], done[:-1], strict=True)
+    kept = [(np.array_equal(d, a), np.array_equal(d, before)) for a, d, before in pairs]
+    assert all(as_asked or as_before for as_asked, as_before in kept)
+    if takes == "amounts":  # hardly ever the same by chance
+        assert share([not as_asked for as_asked, _ in kept]) == close_to(0.25)
+
+
+@pytest.mark.parametrize("takes", TAKEN)
+def test_a_delayed_action_is_done_so_many_steps_later(takes: str):
+    env = noisy({"delay": 3}, takes=takes)
+    asked = chosen(env.action_space, 20)
+    _, done, _ = played(env, 1, asked)
+    assert np.array_equal(done[3:], asked[:-3])
+    idle = {"choice": 1, "choices": [1, 0], "switches": [0] * 3, "amounts": [0, 0]}[takes]
+    assert np.array_equal(done[:3], [idle] * 3)
+    told = noisy({"delay": 2, "idle": [1, 4]}, takes="amounts")
+    assert played(told, 1, chosen(told.action_space, 2))[1][0].tolist() == [1, 4]
+
+
+def test_what_the_environment_forbids_is_not_done():
+    """The echo asserts it: of masks that move on, choices that are sticky or others."""
+    for noise in ({"sticky": "60%"}, {"action": "60%"}, {"sticky": "40%", "action": "40%"}):
+        env = noisy(noise, masked=True)
+        _, info = env.reset(seed=1)
+        for _ in range(300):
+            allowed = np.flatnonzero(info["action_mask"])
+            *_, info = env.step(np.int64(1 + allowed[0]))
+        assert len({int(a) for a in env.unwrapped.done}) > 1
+
+
+def test_delay_and_masks_exclude_each_other_unless_masks_are_off():
+    with pytest.raises(EnvError) as refused:
+        noisy({"delay": 1}, masked=True).reset(seed=1)
+    assert refused.value.at == "env.noise.delay"
+    noisy({"delay": 1}, masked=True, action_mask=False).reset(seed=1)
+
+
+# ---- when it does it -------------------------------------------------------------------------
+
+
+def summary(env: Any, seed: int | None, n: int = 60) -> str:
+    actions = chosen(env.action_space, n)
+    return "\n".join(str(part) for part in played(env, seed, actions))
+
+
+@pytest.mark.parametrize("key", [*ALL, "all"])
+def test_the_same_seed_gives_the_same_episode_in_any_copy_and_another_another(key: str):
+    noise = ALL if key == "all" else {key: ALL[key]}
+    one, two = (noisy(noise, takes="amounts", counts=True) for _ in range(2))
+    first = summary(one, 5)
+    summary(one, 9, n=7)  # what went before is of no weight
+    assert summary(one, 5) == first == summary(two, 5)
+    assert summary(two, 6) != first
+    assert summary(one, None) != summary(one, None)
+
+
+def test_each_kind_has_chance_of_its_own_and_the_environment_its_own_too():
+    alone = played(noisy({"obs": 0.1}), 3, [np.int64(1)] * 50)
+    both = played(noisy({"obs": 0.1, "sticky": "50%"}), 3, [np.int64(1)] * 50)
+    none = played(noisy({}), 3, [np.int64(1)] * 50)
+    assert np.array_equal(alone[0], both[0])
+    assert alone[2] == both[2] == none[2]
+
+
+@pytest.mark.parametrize("off", [{}, {"sticky": 0, "drop": "0%", "delay": 0}, {"obs": 0}])
+def test_nothing_lies_around_an_environment_of_which_nothing_is_asked(off: dict[str, Any]):
+    for id in ("CartPole-v1", "LunarLander-v3"):
+        cfg = config(off, id)
+        assert wanted(cfg) == []
+        here, plain = make_env(cfg), make_env(EnvConfig(id=id))
+        assert [type(e) for e in _around(here)] == [type(e) for e in _around(plain)]
+
+
+def _around(env: Any) -> list[Any]:
+    layers = [env]
+    while hasattr(layers[-1], "env"):
+        layers.append(layers[-1].env)
+    return layers
+
+
+def test_a_vector_of_the_environments_own_refuses_each_by_its_key():
+    kinds = {f"env.noise.{key}": {"noise": {key: ALL[key]}} for key in ALL}
+    kinds["env.randomize"] = {"randomize": {"gravity": 9.8}}
+    assert set(kinds) >= {layer.key for layer in LAYERS if "noise" in layer.key}
+    for key, asks in kinds.items():
+        cfg = EnvConfig.model_validate({"id": "CartPole-v1", "backend": "vector", **asks})
+        with pytest.raises(EnvError) as refused:
+            open_envs(cfg, limit=None, tell=print)
+        assert refused.value.at == key
+        assert "env.backend" in refused.value.fix
+
+
+def test_the_time_limit_stays_outside():
+    env = make_env(config(ALL, "Pendulum-v1"), max_episode_steps=9)
+    env.reset(seed=1)
+    ends = [env.step(env.action_space.sample())[3] for _ in range(9)]
+    assert ends == [False] * 8 + [True]

@@ -1,0 +1,107 @@
+"""Seeds that do not do what they are for are told of, before a person wonders."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+from gymnast.envs.inprocess import InProcess
+from gymnast.envs.seeding import try_seeds
+from tests.scripted import Chain, Choose, Forgetful, Match
+from tests.small_runs import trained
+
+
+class Late(gym.Env[np.ndarray, int]):
+    """Begins the same under every seed, and differs from the third step on."""
+
+    observation_space, action_space = Box(-9, 9, (1,), np.float32), Discrete(2)
+
+    def __init__(self) -> None:
+        self.resets = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        self.t, self.resets = 0, self.resets + 1
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        self.t += 1
+        luck = self.np_random.normal() if self.t > 2 else 0.0
+        return np.float32([luck]), 0.0, False, False, {}
+
+
+class Counted(Match):
+    """Counts what it is asked to do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.resets = self.steps = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        self.resets += 1
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        return super().step(action)
+
+
+class Counting(gym.Env[np.ndarray, int]):
+    """Begins elsewhere every time, whatever the seed."""
+
+    observation_space, action_space = Box(0, 1e6, (1,), np.float32), Discrete(2)
+    count = itertools.count()
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        super().reset(seed=seed, options=options)
+        return np.float32([next(self.count)]), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        return np.zeros(1, np.float32), 0.0, True, False, {}
+
+
+@pytest.mark.parametrize(
+    ("make", "declared", "n", "replays", "said"),
+    [
+        (Choose, "unknown", 4, True, None),
+        (Late, "unknown", 4, True, None),
+        (Late, "yes", 4, True, None),
+        (Chain, "unknown", 4, True, "different seeds give the same episode: the 4 copies"),
+        (Chain, "yes", 4, True, "different seeds give the same episode"),
+        (Chain, "unknown", 1, True, None),
+        (Chain, "no", 4, False, None),
+        (Forgetful, "unknown", 4, False, "the same seed gives different episodes"),
+        (Forgetful, "no", 4, False, None),
+        (Counting, "yes", 4, False, "though facts say"),
+    ],
+)
+def test_doubts_are_told_and_nothing_else(make, declared, n, replays, said):
+    found = try_seeds(InProcess(make, n, "Test-v0"), declared)
+    assert found.replays is replays
+    assert bool(found.doubts) is bool(said)
+    assert not said or said in found.doubts[0]
+
+
+def test_where_facts_declare_it_three_resets_are_all_it_costs():
+    copies = [Counted() for _ in range(8)]
+    waiting = iter(copies)
+    assert try_seeds(InProcess(lambda: next(waiting), 8, "Test-v0"), "yes").doubts == ()
+    assert [copy.resets for copy in copies] == [3] + [0] * 7
+    assert sum(copy.steps for copy in copies) == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "said"), [("Chain", "different seeds"), ("Forgetful", "the same seed"), ("Choose", "")]
+)
+def test_a_run_has_an_event_of_it(env: str, said: str):
+    run = trained(
+        env, {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 32, "eval.every": "off"}
+    )
+    events = [event for event in run.events() if event["kind"] == "seeds in doubt"]
+    assert len(events) == bool(said)
+    assert not said or said in events[0]["why"]

@@ -1,0 +1,90 @@
+"""Runs with noise and randomised parameters: told, repeated and filmed as they happened."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.config.distribution import Distribution
+from gymnast.config.resolve import load
+from gymnast.film.frames import shots
+from gymnast.film.stage import Stage, without_screen
+from gymnast.seeds import stream
+from gymnast.training.rescore import rescore
+from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
+
+DRAWN = {
+    "gravity": "uniform(-11, -5)",
+    "wind_power": "uniform(0, 15)",
+    "main_engine_power": "normal(13, 2, 10, 16)",
+    "start_x": "choice(-0.3, 0.3)",
+}
+SETTINGS = {
+    "env.n_envs": 3,
+    "env.kwargs": {"enable_wind": True},
+    "env.randomize": DRAWN,
+    "env.noise": {"obs": 0.02, "action": "5%", "sticky": "10%", "delay": 1, "drop": "10%"},
+    "env.max_episode_steps": 70,
+    "algo.n_steps": 32,
+    "stop.env_steps": 12 * 96,
+    "eval.every": "6 rollouts",
+    "eval.episodes": 3,
+    "eval.confirm_episodes": 3,
+    "eval.max_episode_steps": 60,
+    "checkpoint.every": "3 rollouts",
+    "checkpoint.keep": 9,
+    "traces.train": "100%",
+}
+
+
+def drawn(seed: int, name: str) -> float:
+    """What the name's own stream gives for an episode."""
+    return Distribution.parse(DRAWN[name]).draw(stream(seed, "randomize", name))
+
+
+@pytest.mark.parametrize("backend", ["inprocess", "process"])
+def test_a_noisy_run_resumes_to_the_last_bit_and_tells_what_it_drew(backend: str):
+    whole = trained("LunarLander-v3", SETTINGS | {"env.backend": backend, "env.workers": 2})
+    same_run(resumed(gone_back(whole, 3 * 96)), whole)
+    told = [row for row in rows(whole) if "env/gravity" in row]
+    assert len(told) > 5
+    stored = {kind: [t for part in traces(whole, kind).values() for t in part] for kind in _KINDS}
+    for kind in _KINDS:
+        for trace in stored[kind]:
+            expected = {f"env/{name}": drawn(trace.seed, name) for name in DRAWN}
+            assert trace.numbers == expected, kind
+    mean = np.mean([trace.numbers["env/gravity"] for trace in stored["train"]])
+    assert told[-1]["env/gravity"] == pytest.approx(mean), "of fewer than 100 episodes"
+    scored = [row for row in rows(whole) if "eval:episode/return" in row]
+    seeds = [trace.seed for trace in traces(whole, "eval")[int(scored[0]["eval:clock/env_steps"])]]
+    gravities = [drawn(seed, "gravity") for seed in seeds]
+    assert scored[0]["eval:env/gravity"] == pytest.approx(np.mean(gravities))
+    _films_show_what_happened(whole, stored)
+    assert rescore(whole.id)["mean"] == whole.info["score"]["mean"]
+
+
+_KINDS = ("train", "eval", "confirm")
+
+
+def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
+    """Replayed with a renderer, in Gymnasium's own step, every reward is the one that was stored."""
+    cfg = load(run.config())
+    with without_screen():
+        for kind in ("train", "eval"):
+            with closing(Stage(cfg, training=kind == "train")) as stage:
+                stage.picture = lambda: np.zeros((4, 4, 3), np.uint8)  # type: ignore[method-assign]
+                trace = stored[kind][0]
+                assert len(list(shots(stage, trace, strict=True))) == len(trace) + 1
+
+
+def test_diversity_tells_copies_that_live_through_the_same_from_others():
+    small = {"env.n_envs": 8, "algo.n_steps": 40, "stop.env_steps": 960, "eval.every": "off"}
+    same = [row["rollout/diversity"] for row in rows(trained("Chain", small))]
+    other = [row["rollout/diversity"] for row in rows(trained("Choose", small))]
+    alone = rows(trained("Choose", small | {"env.n_envs": 1}))
+    assert max(same) == pytest.approx(0, abs=1e-12)
+    assert min(other) > 0.9
+    assert not any("rollout/diversity" in row for row in alone)
