@@ -150,7 +150,7 @@ def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
         METRICS: ClassVar = {"own/novelty": {"description": "Mean bonus.", "bounds": (0, 1)}}
         speed: Schedule = Schedule.parse("0.1")
 
-    metrics = declared(SimpleNamespace(algo=Own(), metrics={}))
+    metrics = declared(SimpleNamespace(algo=Own(), metrics={}, shaping={}))
     assert metrics["own/novelty"].bounds == (0, 1)
     assert "hyper/speed" in metrics
 
