@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -14,12 +15,13 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TERMS, TermConfig
 from gymnast.errors import ConfigError
-from gymnast.policy.observations import Category, Vector
+from gymnast.policy.observations import Category, Image, Parts, Vector
 from gymnast.shaping.shaping import build, computed
 from gymnast.shaping.steps import Scene, Seen, Steps, ages
 from gymnast.shaping.tables import steps_to_go
 
 Array = np.ndarray
+GAME = Vector((2,), (-np.inf,) * 2, (np.inf,) * 2)
 
 
 def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Scene:
@@ -143,6 +145,25 @@ def test_steps_beyond_the_first_so_many_cost():
     steps = played(where, np.zeros((6, 4)), age=[198, 199, 200, 201, 0])
     assert term_of("late", where, steps).tolist() == [0, 0, -1, -1, 0]
     assert term_of("late", where, steps, after=199).tolist() == [0, -1, -1, -1, 0]
+
+
+def test_a_tally_pays_by_how_much_it_rose():
+    where = scene()
+    steps = played(where, [[x, 0, 0, 0] for x in (5, 7, 4, 9)], terminated=[False, False, True])
+    assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 0]
+    parts = Parts("Dict", (("screen", Image((6, 6), 255, "last")), ("gamevariables", GAME)))
+    where = Scene(where.env, parts, ())
+    shown = np.zeros((3, 1), parts.dtype)
+    shown["gamevariables"][:, 0] = [[50, 100], [49, 80], [49, 90]]  # ammunition, health
+    seen = {"before": Seen(shown[:-1], where.names), "after": Seen(shown[1:], where.names)}
+    steps = replace(played(scene(), np.zeros((3, 4))), **seen)
+    one = {"component": "gamevariables", "index": 1}
+    assert term_of("change", where, steps, **one).tolist() == [-20, 10]
+    assert term_of("change", where, steps, component="gamevariables").tolist() == [-1, 0]
+    with pytest.raises(ConfigError, match=r"no observation is called health .*gamevariables"):
+        build("change", TermConfig(kwargs={"component": "health"}), where)
+    with pytest.raises(ConfigError, match="missing a required argument: 'component'"):
+        build("change", TermConfig(), where)
 
 
 def test_ages_count_on_from_the_rollout_before_and_begin_anew_with_an_episode():

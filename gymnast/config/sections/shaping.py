@@ -53,6 +53,11 @@ TERMS = {
         "Cost of every step of an episode after its first 200, or kwargs.after.",
         "step",
     ),
+    "change": KnownTerm(
+        "gymnast.shaping.change:change",
+        "By how much a part of the observation rises in a step.",
+        "unit of that part",
+    ),
     "hit": KnownTerm(
         "gymnast.shaping.pong:Hit",
         "Bonus for each time the player's paddle, on the right, sends the ball back.",
