@@ -17,6 +17,7 @@ from gymnast.config.sections.eval import EvalConfig
 from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
+from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.transaction import TransactionConfig
@@ -44,6 +45,8 @@ class Config(Section, Generic[Algo]):
     """How it learns."""
     policy: PolicyConfig = UNSET
     """The network."""
+    shaping: dict[TermName, TermConfig] = {}
+    """Terms added to the reward that is learned from, by name. Scores are without them."""
     normalize: NormalizeConfig = UNSET
     """Scaling of what the learner sees."""
     eval: EvalConfig = UNSET
@@ -84,6 +87,7 @@ class Config(Section, Generic[Algo]):
             *((f"algo.{key}", text) for key, text in self.algo.conflicts(self.env.n_envs)),
             *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
+            *shaping_conflicts(self.shaping, [part.name for part in self.facts.observations]),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),
             *self._lag_that_nothing_corrects(),
@@ -112,7 +116,8 @@ class Config(Section, Generic[Algo]):
         main = next(iter(limits), "env_steps")
         budget = {clock: f"stop.{field}" for field, clock in BUDGETS.items()}
         found: list[tuple[str, str]] = []
-        for name, section in self:
+        terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
+        for name, section in (*self, *terms):
             for field, value in section if isinstance(section, Section) else ():
                 needs = getattr(value, "needs_budget", None)
                 clock = needs(main) if needs else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -19,6 +19,8 @@ from gymnast.config.source import Source
 
 Branches = dict[str, "Branches"]
 """The keys that hold further keys."""
+EACH = "*"
+"""Stands for every key where names are the user's own: of tasks, terms, metrics."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,11 @@ def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
     leaves: Leaves = {}
     for layer in layers:
         for path, value in flatten(layer.data, branches(model)):
-            for shadowed in [p for p in leaves if p[: len(path)] == path]:
-                del leaves[shadowed]
+            shadowed = [p for p in leaves if p[: len(path)] == path]
+            if value == {} and shadowed:
+                continue  # it sets nothing
+            for gone in shadowed:
+                del leaves[gone]
             leaves[path] = (value, layer)
     return leaves
 
@@ -70,10 +75,13 @@ def nest(leaves: Leaves) -> dict[str, Any]:
 def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterator[tuple[Key, Any]]:
     for key, value in data.items():
         inner = (*path, str(key))
-        if str(key) in shape and isinstance(value, Mapping):
-            yield from flatten(value, shape[str(key)], inner)
-        else:
+        below = shape.get(str(key), shape.get(EACH))
+        if below is None or not isinstance(value, Mapping):
             yield inner, value
+        elif not value and EACH in shape:
+            yield inner, {}  # a name of which nothing is set
+        else:
+            yield from flatten(value, below, inner)
 
 
 @cache
@@ -84,5 +92,7 @@ def branches(model: type[BaseModel]) -> Branches:
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             found[name] = branches(kind)
         elif get_origin(kind) is dict:
-            found[name] = {}
+            each = get_args(kind)[1]
+            named = isinstance(each, type) and issubclass(each, BaseModel)
+            found[name] = {EACH: branches(each)} if named else {}
     return found

@@ -1,12 +1,14 @@
 """Which settings may change while a run goes on, and what a change makes of the config.
 
 A section names the fields that are read anew at every rollout in `LIVE`; those of an algorithm that
-can be schedules always are.
+can be schedules always are, and so are the weights of shaping terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 from gymnast.config.config import CONFIGS, Config
@@ -20,7 +22,9 @@ from gymnast.errors import ConfigError
 def live_keys(config: Config[Any]) -> list[str]:
     """Every dotted key that may change, in the config's own order."""
     sections = [(name, type(value)) for name, value in config if isinstance(value, Section)]
-    return [f"{name}.{field}" for name, section in sections for field in _live_fields(section)]
+    weights = [f"shaping.{name}.weight" for name in config.shaping]
+    fields = [f"{name}.{field}" for name, section in sections for field in _live_fields(section)]
+    return [*fields, *weights]
 
 
 def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
@@ -46,8 +50,8 @@ def overlaid(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     """The config with exactly these values, which were checked before; nothing follows from them."""
     tree = plain(config)
     for key, value in live.items():
-        section, _, field = key.partition(".")
-        tree[section][field] = value
+        *sections, field = key.split(".")
+        reduce(getitem, sections, tree)[field] = value
     return CONFIGS[config.algo.name].model_validate(tree) if live else config
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -126,8 +126,13 @@ def fields_at(model: type[BaseModel], path: Key) -> list[str]:
     """Names of the fields of the section at this path; none if it is not one."""
     section: Any = model
     for part in path:
-        field = section.model_fields.get(str(part))
-        section = field.annotation if field else None
+        if get_origin(section) is dict:
+            section = get_args(section)[1]
+        else:
+            field = section.model_fields.get(str(part))
+            section = field.annotation if field else None
+        if get_origin(section) is dict:
+            continue
         if not (isinstance(section, type) and issubclass(section, BaseModel)):
             return []
-    return list(section.model_fields)
+    return [] if get_origin(section) is dict else list(section.model_fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
@@ -125,9 +126,9 @@ def _settle(
     leaves = merge([*layers, *_budget(layers, given), given], model)
 
     def at(path: Key) -> str:
-        found = next(
-            (leaves[path[:n]][1] for n in range(len(path), 0, -1) if path[:n] in leaves), None
-        )
+        above = (leaves[path[:n]][1] for n in range(len(path), 0, -1) if path[:n] in leaves)
+        below = (layer for key, (_, layer) in leaves.items() if key[: len(path)] == path)
+        found = next(chain(above, below), None)
         return found.at(path) if found else ""
 
     config = None

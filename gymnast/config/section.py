@@ -74,6 +74,8 @@ class AlgoSection(Section):
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
     bears_lag: ClassVar[bool] = False
     """Whether it can learn from what a slightly older policy did."""
+    bootstraps: ClassVar[bool] = True
+    """Whether it goes on from an episode that was cut short by the value of what that reached."""
     native: ClassVar[bool] = True
     """Whether the native engine knows its loss."""
 

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.errors import UsageError
+from gymnast.metrics.families import shaping
 from gymnast.metrics.metric import ANY, Bounds, Metric
 from gymnast.metrics.specs import METRICS, SECTIONS, hyperparameters, in_order, own_metrics, split
 from gymnast.text.closest import closest
 
 
 def catalogue() -> Mapping[str, Metric]:
-    """The table and what every algorithm adds to it, in table order."""
+    """The table and what every algorithm and shaping term adds to it, in table order."""
     from gymnast.config.sections import ALGORITHMS
 
     sections = [section for section, _ in ALGORITHMS.values()]
     added = {m.name: m for algo in sections for m in (*hyperparameters(algo), *own_metrics(algo))}
-    known = {**METRICS, **added}
+    known = {**METRICS, **added, **{metric.name: metric for metric in shaping.shipped()}}
     return {name: known[name] for name in in_order(known, known)}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gymnast.errors import ConfigError
-from gymnast.metrics.families import experience, learning, optimisation, progress
+from gymnast.metrics.families import experience, learning, optimisation, progress, shaping
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
 
 __all__ = [
@@ -34,6 +34,7 @@ SECTIONS = {
     "eval": "Evaluation on fixed seeds",
     "env": "The environment's own numbers",
     "rollout": "The steps just collected",
+    "shaping": "What is added to the reward that is learned from",
     "policy": "The policy and its update",
     "value": "The critic and its update",
     "advantage": "Advantages, before normalisation",
@@ -60,7 +61,11 @@ def table(*families: Iterable[Metric]) -> dict[str, Metric]:
 
 
 METRICS: Mapping[str, Metric] = table(
-    progress.METRICS, experience.METRICS, learning.METRICS, optimisation.METRICS
+    progress.METRICS,
+    experience.METRICS,
+    shaping.METRICS,
+    learning.METRICS,
+    optimisation.METRICS,
 )
 
 
@@ -97,12 +102,14 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
     scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
-    fields of Metric), what the preset's `metrics:` declares and what its `env.randomize` draws."""
+    fields of Metric), those of its shaping terms, what the preset's `metrics:` declares and what its
+    `env.randomize` draws."""
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
         hyperparameters(algo),
         own_metrics(algo),
+        shaping.of_terms(cfg.shaping),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
         _drawn(cfg.env),
     )

@@ -11,25 +11,32 @@ from gymnast.config.live import changed, overlaid
 from gymnast.config.saved import diff
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
+from gymnast.config.sections.shaping import TermConfig
 
 
 class Control:
     """What does each hyperparameter stand at now?"""
 
-    def __init__(self, algo: AlgoSection) -> None:
+    def __init__(self, algo: AlgoSection, shaping: Mapping[str, TermConfig] = {}) -> None:
         self.algo = algo
+        self._weights = {name: term.weight for name, term in shaping.items()}
         self._scheduled = {name: value for name, value in algo if isinstance(value, Schedule)}
 
     def values(self, clock: Clock) -> AlgoSection:
         """The algorithm's section with every schedule replaced by its current number."""
         return self.algo.model_copy(update={n: s(clock) for n, s in self._scheduled.items()})
 
+    def weights(self, clock: Clock) -> dict[str, float]:
+        """Of each shaping term."""
+        return {name: weight(clock) for name, weight in self._weights.items()}
+
     def row(self, values: AlgoSection) -> dict[str, float]:
         return {f"hyper/{name}": getattr(values, name) for name in self._scheduled}
 
     def moved_by_budget(self) -> list[str]:
         """Schedules whose course depends on the size of the budget."""
-        return [n for n, schedule in self._scheduled.items() if schedule.needs_budget("env_steps")]
+        every = self._scheduled | {f"shaping.{n}.weight": w for n, w in self._weights.items()}
+        return [n for n, schedule in every.items() if schedule.needs_budget("env_steps")]
 
 
 class Settings:
@@ -45,7 +52,7 @@ class Settings:
         """The config with all live changes."""
         self.live = dict(live)
         """Dotted key -> plain value, of every setting that was changed."""
-        self.control = Control(self.in_use.algo)
+        self.control = Control(self.in_use.algo, self.in_use.shaping)
 
     def proposed(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What these assignments would change: key, from, to. Raises ConfigError if they cannot."""

@@ -1,4 +1,5 @@
-"""One role's share of training: its policy, the algorithm that improves it, its normalisers."""
+"""One role's share of training: its policy, the algorithm that improves it, its shaping terms, its
+normalisers."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Action, Observation, with_declared_ranges
 from gymnast.rollout import Rollout
+from gymnast.shaping.shaping import Shaping
 
 Array = np.ndarray
 
@@ -49,6 +51,7 @@ class Learner:
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
+        self.shaping = Shaping(cfg, obs)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
 
     def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
@@ -84,7 +87,7 @@ class Learner:
         plain = {name: value for name, value in held.items() if name not in arrays}
         scale = self.reward_scale
         arrays |= {"reward.mean": scale.moments.mean, "reward.var": scale.moments.var}
-        arrays |= {"reward.carry": scale.carry}
+        arrays |= {"reward.carry": scale.carry, **self.shaping.state()}
         return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
 
     def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
@@ -96,6 +99,7 @@ class Learner:
             var=arrays["reward.var"],
         )
         scale.carry = arrays["reward.carry"].copy()
+        self.shaping.load(arrays)
         if optimizer:
             self.algorithm.load({**arrays, **plain["algorithm"]})
 

@@ -29,15 +29,18 @@ class Learned:
 def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Learned:
     """From the rollouts of the roles that have one."""
     done, number = Learned(), session.clock.rollouts
+    weights = session.control.weights(session.clock)
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
             continue  # all broke, or none is whole yet
         learner = session.learners[role]
         order = partial(stream, session.cfg.seed, "batch", role, number)
-        metrics, undone = session.transactions[role].learn(learner, rollout, values, order)
-        done.undone += [(role, incident, rollout) for incident in undone]
+        # before the transaction: what was reached was reached, even if nothing is learned from it
+        shaped, added = learner.shaping(rollout, weights, values.gamma)
+        metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
+        done.undone += [(role, incident, shaped) for incident in undone]
         done.updates += int(metrics.pop("optim/steps"))
-        done.row |= scoped(role, rollout_row(rollout, learner.policy.head) | metrics)
+        done.row |= scoped(role, rollout_row(rollout, learner.policy.head) | added | metrics)
     return done
 
 

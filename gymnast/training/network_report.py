@@ -56,19 +56,21 @@ def network_report(
             learner.policy.load(of_role(role, saved.tensors(POLICY)))
             arrays = of_role(role, saved.tensors(LEARNER))
             learner.load(arrays, state["learners"][role], optimizer=True)
-    values = Control(cfg.algo).values(clock)
+    control = Control(cfg.algo, cfg.shaping)
+    values: Any = control.values(clock)
     firsts = first_observations(collector)
     collector.begin()
     lineup = {role: learner.policy for role, learner in learners.items()}
     collected = collector.collect(lineup, _short(values.span(), cfg.env.n_envs), clock)
-    rollouts = collected.rollouts
+    rollouts, weights = collected.rollouts, control.weights(clock)
+    shaped = {r: x.shaping(rollouts[r], weights, values.gamma)[0] for r, x in learners.items()}
     return {
         "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
         "roles": {
             role: {
                 "start": start(learner.policy, firsts),
                 **described(learner.policy, rollouts[role]),
-                **_with_gradients(learner, rollouts[role], values),
+                **_with_gradients(learner, shaped[role], values),
             }
             for role, learner in learners.items()
         },

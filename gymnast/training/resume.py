@@ -160,6 +160,8 @@ def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
     """What a checkpoint cannot be poured into."""
     fixed = ("seed", "policy", "env", "normalize")
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
+    if _terms(before) != _terms(cfg):
+        changed.append("shaping (but for weights)")
     if before.algo.name != cfg.algo.name:
         changed.append("algo.name")
     if changed:
@@ -167,6 +169,11 @@ def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
             f"resume cannot change {', '.join(changed)}",
             fix="start a new run from its weights: gymnast train ... --from RUN",
         )
+
+
+def _terms(cfg: Config[Any]) -> dict[str, Any]:
+    """What shaping terms remember depends on."""
+    return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
 
 
 def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:

@@ -27,6 +27,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.shaping.shaping import Shaping
 from gymnast.training.commands import Commands
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
@@ -213,6 +214,7 @@ def refuse_what_cannot_begin(
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)
         load_engine(policy.engine)
+        Shaping(cfg, obs)
         if cfg.eval.starts == "all":
             refuse_uncountable(obs)
         if source is not None:
@@ -229,5 +231,6 @@ def refuse_what_cannot_begin(
 def _repeatable(cfg: Config[Any]) -> bool:
     """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
     timed = [value for _, value in cfg.algo if isinstance(value, Schedule)]
+    timed += [term.weight for term in cfg.shaping.values()]
     clocks = {schedule.clock for schedule in timed} | set(cfg.stop.limits())
     return "seconds" not in clocks | {cfg.eval.every.clock if cfg.eval.every else None}

@@ -115,6 +115,18 @@ configs = st.fixed_dictionaries(
                 ),
             },
         ),
+        "shaping": st.dictionaries(
+            st.sampled_from(["first", "second_term", "third-1"]),
+            st.fixed_dictionaries(
+                {"term": st.just("py:package.module:name")},
+                optional={
+                    "weight": coefficients,
+                    "unit": texts,
+                    "kwargs": st.dictionaries(texts, json_values, max_size=2),
+                },
+            ),
+            max_size=2,
+        ),
         "metrics": st.dictionaries(
             texts, st.fixed_dictionaries({"source": texts, "description": texts}), max_size=2
         ),

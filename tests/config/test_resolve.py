@@ -57,6 +57,45 @@ def test_a_schedule_is_replaced_whole(preset):
     assert str(found.config.algo.lr) == "1 -> 2"
 
 
+NAMED = """
+    variants:
+      ppo:
+        shaping:
+          count: {weight: 2, kwargs: {bins: 5}}
+          late: {}
+      less:
+        extends: ppo
+        shaping:
+          count:
+            weight: 1
+          late: {}
+"""
+
+
+def test_settings_under_a_name_of_ones_own_are_overridden_one_by_one(preset):
+    preset(NAMED)
+    found = resolve("Thing-v0:less", {"shaping.late.kwargs": {"after": 9}, "shaping.count": {}})
+    terms = found.config.shaping
+    assert list(terms) == ["count", "late"]
+    assert (str(terms["count"].weight), terms["count"].kwargs) == ("1", {"bins": 5})
+    assert (str(terms["late"].weight), terms["late"].kwargs) == ("1", {"after": 9})
+    assert found.provenance["shaping.count.weight"] == "variant less, mine/Thing-v0.yaml:10"
+    assert found.provenance["shaping.count.kwargs.bins"] == "variant ppo, mine/Thing-v0.yaml:4"
+    assert found.provenance["shaping.late.kwargs.after"] == "--set"
+    assert load(save(found.config)) == found.config
+
+
+def test_a_mistake_under_a_name_of_ones_own_is_found_where_it_was_written(preset, problems):
+    preset("variants:\n  ppo:\n    shaping:\n      count: {}\n      cuont: {weight: 1}\n")
+    (problem,) = problems(resolve, "Thing-v0")
+    assert problem.startswith("mine/Thing-v0.yaml:5: shaping.cuont: cuont is no term (known: ")
+    assert "did you mean count" in problem
+    preset("variants:\n  ppo:\n    shaping:\n      count: {wieght: 1}\n")
+    (problem,) = problems(resolve, "Thing-v0")
+    assert problem.startswith("mine/Thing-v0.yaml:4: shaping.count.wieght: unknown key")
+    assert "did you mean shaping.count.weight?" in problem
+
+
 def test_any_environment_resolves_without_a_preset():
     found = resolve("Some/Unheard-of-v7")
     assert not found.has_preset

@@ -151,7 +151,8 @@ def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
         METRICS: ClassVar = {"own/novelty": {"description": "Mean bonus.", "bounds": (0, 1)}}
         speed: Schedule = Schedule.parse("0.1")
 
-    metrics = declared(SimpleNamespace(algo=Own(), metrics={}, env=EnvConfig(id="CartPole-v1")))
+    env = EnvConfig(id="CartPole-v1")
+    metrics = declared(SimpleNamespace(algo=Own(), metrics={}, shaping={}, env=env))
     assert metrics["own/novelty"].bounds == (0, 1)
     assert "hyper/speed" in metrics
 

@@ -226,6 +226,33 @@ def test_13_squashed_amounts_have_one_density_for_log_probability_and_entropy(me
     assert abs(float(head.entropy(dist[:1])[0]) - surprise.mean()) < error
 
 
+# 14, potentials that change the optimal policy: tests/shaping/test_potential.py
+
+
+def test_15_solved_best_and_early_stop_know_the_raw_return_only():
+    """Shaped rewards make every step worth a fortune, and being wrong better than being right."""
+    settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "4 rollouts", "checkpoint.every": "off"}
+    settings |= {"checkpoint.keep": 20, "facts.threshold": 100.0, "stop.solved": "on"}
+    settings |= {"stop.train_return": 100, "stop.eval_return": 100}
+    for name in ("fortune", "spite"):
+        settings[f"shaping.{name}.term"] = f"py:tests.shaping.own_terms:{name}"
+    run = trained("Choose", settings)
+    assert run.info["clocks"]["rollouts"] == 24  # nothing stopped it
+    assert run.info["solved"] is False
+    assert all(row["shaping/fortune"] == 1000 for row in rows(run) if "shaping/fortune" in row)
+    train = [row["episode/return"] for row in rows(run) if "rollout/reward_mean" in row]
+    assert max(train) <= 8.0
+    scored = {
+        int(row["eval:clock/env_steps"]): row["eval:episode/return"]
+        for row in rows(run)
+        if "eval:episode/return" in row
+    }
+    assert scored[24 * 128] < 1.0  # what was asked for was learned
+    best = max(scored, key=lambda version: scored[version])
+    assert run.info["checkpoints"]["best"] == best < 24 * 128
+    assert run.info["score"]["mean"] <= 8.0
+
+
 def test_17_minibatches_are_another_partition_in_every_epoch():
     passes = Passes.shuffled(4, 64, 16, stream(0, "batch", "agent", 0), None)
     epochs = [[frozenset(b.tolist()) for b in passes.portions(order)] for order in passes.orders]

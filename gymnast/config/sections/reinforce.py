@@ -20,6 +20,7 @@ class ReinforceConfig(GradientSection):
         "advantage_norm",
         "value_loss",
     )
+    bootstraps = False
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     episodes: Count = 1

@@ -1,0 +1,40 @@
+"""What docs/shaping.md shows and lists is what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from gymnast.config.sections.shaping import TERMS
+from tests.small_runs import rows, trained
+
+PAGE = (Path(__file__).parents[2] / "docs" / "shaping.md").read_text()
+SMALL = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 3, "eval.every": "off"}
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S)
+
+
+def test_the_table_lists_every_term_with_all_that_it_needs():
+    lines = {m[1]: m[0] for m in re.finditer(r"^\| `(\w+)` \|.*$", PAGE, re.M)}
+    assert list(lines) == list(TERMS)
+    assert all(part in lines["hit"] for part in TERMS["hit"].needs)
+
+
+def test_the_terms_of_ones_own_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_terms.py").write_text(blocks("python")[0])
+    run = trained("CartPole-v1", SMALL | YAML(typ="safe").load(blocks("yaml")[1]))
+    last = [row for row in rows(run) if "shaping/total" in row][-1]
+    assert last["shaping/gently"] < 0
+    assert last["shaping/upright"] + last["shaping/gently"] == pytest.approx(last["shaping/total"])
+
+
+def test_the_first_example_works():
+    run = trained("MountainCar-v0", SMALL | YAML(typ="safe").load(blocks("yaml")[0]))
+    assert {"shaping/energy", "shaping/slow", "shaping/count"} <= rows(run)[0].keys()

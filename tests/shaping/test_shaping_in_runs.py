@@ -1,0 +1,209 @@
+"""Terms in real runs: what is learned from is shaped, what is reported is raw, and all of it resumes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.errors import ConfigError
+from gymnast.runs import checkpoint
+from gymnast.shaping.shaping import Shaping
+from tests.algos.practice import Practice
+from tests.scripted import end_of, length_of, obs_of, seed_in
+from tests.small_runs import (
+    arrays,
+    gone_back,
+    resumed,
+    rows,
+    same_arrays,
+    same_run,
+    told,
+    trained,
+)
+
+OWN = "py:tests.shaping.own_terms:"
+N, T = 3, 16
+SMALL = {
+    "env.n_envs": N,
+    "algo.n_steps": T,
+    "stop.env_steps": 8 * N * T,
+    "eval.every": "2 rollouts",
+    "stop.eval_return": "off",
+    "checkpoint.every": "3 rollouts",
+    "checkpoint.keep": 20,
+    "traces.train": "100%",
+}
+COUNTED = {
+    "shaping.count.kwargs": {"bins": 8},
+    "shaping.count.weight": "1 -> 0.5",
+    "shaping.energy.weight": 5,
+    "shaping.pairs.term": f"{OWN}Pairs",
+    "shaping.late": {"kwargs": {"after": 20}, "weight": 0.1},
+    "env.max_episode_steps": 37,
+    "eval.max_episode_steps": 40,
+}
+"""Terms that remember, one that counts steps of episodes over rollouts, a schedule."""
+
+
+def own(name: str, **more: Any) -> dict[str, Any]:
+    return {"shaping.mine": {"term": f"{OWN}{name}", **more}}
+
+
+def shaped_by_hand(practice: Practice, rollout: Any, *, truncation_ends: bool) -> np.ndarray:
+    """The potential `brightness`, from what each episode shows at each of its steps."""
+    gamma, added = practice.cfg.algo.gamma, np.zeros_like(rollout.reward)
+    for t, n in np.argwhere(rollout.valid):
+        seed, at = seed_in(rollout.obs[t, n]), round(float(rollout.obs[t, n, 0]) * 8)
+        last = at + 1 == length_of(seed)
+        over = last and (truncation_ends or end_of(seed) != "truncated")
+        follows = 0.0 if over else gamma * obs_of(seed, at + 1).sum(dtype=np.float64)
+        added[t, n] = follows - obs_of(seed, at).sum(dtype=np.float64)
+    return added
+
+
+@pytest.mark.parametrize(
+    ("algo", "truncation_ends"),
+    [("ppo", False), ("a2c", False), ("dqn", False), ("reinforce", True)],
+)
+def test_a_potential_is_of_the_true_successor_and_zero_where_nothing_follows(
+    algo: str, truncation_ends: bool
+):
+    practice = Practice.on("Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo)
+    for _ in range(3):
+        rollout = practice.collect()
+        shaped, row = practice.learner.shaping(rollout, {"mine": 0.5}, practice.cfg.algo.gamma)
+        added = 0.5 * shaped_by_hand(practice, rollout, truncation_ends=truncation_ends)
+        assert np.abs(shaped.reward - rollout.reward - added).max() < 1e-6
+        assert row["shaping/mine"] == row["shaping/total"]
+        assert row["shaping/mine"] == pytest.approx(added[rollout.valid].mean())
+        assert row["hyper/shaping.mine"] == 0.5
+        assert shaped.episodes is rollout.episodes
+
+
+@pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce", "dqn"])
+def test_a_run_learns_from_raw_reward_plus_weight_times_term(algo: str):
+    """Against a twin that is given the shaped rewards by hand."""
+    settings = {"env.n_envs": 2, "normalize.reward": "off" if algo == "dqn" else "running"}
+    settings |= {"algo.warmup": 8} if algo == "dqn" else {}
+    first = Practice.on("Script", settings | own("fortune", kwargs={"each": 3.0}), algo)
+    twin = Practice.on("Script", settings, algo)
+    for _ in range(3):
+        rollout, same = first.collect(), twin.collect()
+        assert np.array_equal(rollout.reward, same.reward)
+        shaped, _ = first.learner.shaping(rollout, {"mine": 2.0}, 0.9)
+        by_hand = same.reward + 6.0 * same.valid
+        assert first.learn(shaped) == twin.learn(replace(same, reward=by_hand))
+    assert np.array_equal(first.learner.policy.parameters.flat, twin.learner.policy.parameters.flat)
+
+
+@pytest.mark.parametrize(
+    ("algo", "more"),
+    [
+        ("ppo", {"normalize.reward": "running"}),
+        ("ppo", {"overlap": "on"}),
+        ("ppo", {"env.backend": "process", "env.workers": 2}),
+        ("a2c", {}),
+        ("dqn", {"algo.warmup": 32}),
+        ("reinforce", {"algo.n_steps": "off", "stop.env_steps": 8 * N * 37}),
+    ],
+)
+def test_counts_and_ages_are_training_state_resumed_to_the_last_bit(
+    algo: str, more: dict[str, Any]
+):
+    settings = SMALL | COUNTED | more
+    whole = trained("MountainCar-v0", settings, algo=algo)
+    stored = arrays(whole, "learner")
+    assert stored["agent/shaping.count.visits"].sum() > 100
+    steps = sorted(checkpoint.steps(whole.path))
+    for step in (steps[1], steps[-2]):
+        same_run(resumed(gone_back(whole, step)), whole)
+    rates = [row["hyper/shaping.count"] for row in rows(whole) if "hyper/shaping.count" in row]
+    assert rates[0] > 0.9
+    assert 0.5 <= rates[-1] < 0.7
+    assert all(row["shaping/late"] <= 0 for row in rows(whole) if "shaping/late" in row)
+
+
+def test_every_step_is_counted_once():
+    run = trained("MountainCar-v0", SMALL | {"shaping.count.weight": 1})
+    visits = arrays(run, "learner")["agent/shaping.count.visits"]
+    assert visits.sum() == run.info["clocks"]["env_steps"]
+
+
+def test_a_weight_changes_live_and_again_on_resume():
+    settings = SMALL | own("fortune", kwargs={"each": 1.0}, weight=2)
+    plan = {4: [("set", {"shaping.mine.weight": 7})]}
+    run = told("CartPole-v1", settings, plan)
+    found = [row["shaping/mine"] for row in rows(run) if "shaping/mine" in row]
+    assert found == [2.0] * 4 + [7.0] * 4
+    same_run(resumed(gone_back(run, 3 * N * T)), run)
+
+
+def test_only_weights_may_change_on_resume():
+    run = trained("CartPole-v1", SMALL | {"shaping.centred.weight": 1})
+    for change in ({"shaping.late.weight": 1}, {"shaping.centred.term": "late"}):
+        with pytest.raises(ConfigError, match="resume cannot change shaping"):
+            resumed(run, {**change, "stop.env_steps": 9 * N * T})
+    resumed(run, {"shaping.centred.weight": 0, "stop.env_steps": 9 * N * T})
+    assert [row for row in rows(run) if "shaping/centred" in row][-1]["shaping/centred"] == 0
+
+
+def test_weight_zero_is_on_record_and_changes_nothing():
+    plain = trained("CartPole-v1", SMALL)
+    noted = trained("CartPole-v1", SMALL | {"shaping.centred.weight": 0})
+    assert same_arrays(arrays(plain), arrays(noted))
+    assert "shaping/centred" in rows(noted)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("misshapen", r"shaping\.mine: gave float64 of shape \(3,\) for steps of \(2, 3\)"),
+        ("words", r"shaping\.mine: gave <U4"),
+        ("raises", r"shaping\.mine: raised ZeroDivisionError: nothing to divide by"),
+        ("unknown_name", r"no observation is called altitude \(facts.observations: cart position"),
+        ("nowhere", r"shaping\.mine: .* cannot be imported"),
+        ("infinite", r"shaping\.mine: not all that it gives is finite"),
+    ],
+)
+def test_a_term_of_ones_own_that_is_wrong_is_named(name: str, said: str):
+    with pytest.raises(ConfigError, match=said):
+        trained("CartPole-v1", SMALL | own(name))
+
+
+def test_a_wrong_term_is_refused_before_there_is_a_run(runs_dir):
+    with pytest.raises(ConfigError):
+        trained("CartPole-v1", SMALL | own("raises"))
+    assert not list(runs_dir.glob("*"))
+
+
+def test_parts_of_an_observation_that_have_no_name_are_refused():
+    """An observation longer than its facts: a name would mean the wrong number."""
+    parts = [{"name": "cart position", "low": -1, "high": 1}]
+    settings = {"shaping.centred.weight": 1, "facts.observations": parts}
+    with pytest.raises(ConfigError, match="has 3 parts, and 1 have a name"):
+        Practice.on("Script", settings)
+
+
+@pytest.mark.parametrize("name", ["total", "a.b", "eval:x"])
+def test_a_name_that_no_metric_can_have_is_refused(name: str):
+    with pytest.raises(ConfigError, match="cannot name a term"):
+        resolve("CartPole-v1", {"shaping": {name: {"term": "centred"}}})
+
+
+def test_percentages_of_a_weight_need_a_budget():
+    settings = {"shaping.centred.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
+    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percent of a budget"):
+        resolve("CartPole-v1", settings)
+
+
+def test_terms_are_built_afresh_for_every_learner():
+    cfg = resolve("MountainCar-v0").config
+    space = Practice.on("Script", {}).collector.spaces["agent"][0]
+    space = replace(space, shape=(2,), low=(-1.2, -0.07), high=(0.6, 0.07))
+    one, two = Shaping(cfg, space), Shaping(cfg, space)
+    one.terms["count"].memory["visits"][:] = 5  # type: ignore[attr-defined]
+    assert not two.state()["shaping.count.visits"].any()

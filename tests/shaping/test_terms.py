@@ -1,0 +1,257 @@
+"""Each term against the same thing computed another way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.facts import Component
+from gymnast.config.resolve import resolve
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.shaping import TERMS, TermConfig
+from gymnast.errors import ConfigError
+from gymnast.policy.observations import Category, Image, Parts, Vector
+from gymnast.shaping.shaping import build, computed
+from gymnast.shaping.steps import Scene, Seen, Steps, ages
+from gymnast.shaping.tables import steps_to_go
+
+Array = np.ndarray
+GAME = Vector((2,), (-np.inf,) * 2, (np.inf,) * 2)
+
+
+def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Scene:
+    """Of a preset's environment, or of one with these components."""
+    cfg = resolve(preset).config
+    parts = parts or cfg.facts.observations
+    vector = Vector((len(parts),), tuple(c.low for c in parts), tuple(c.high for c in parts))
+    n = int(parts[0].high) + 1 if preset in ("Taxi-v4", "FrozenLake-v1") else 0
+    return Scene(cfg.env, Category(n, 0) if n else vector, parts)
+
+
+def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps:
+    """One copy that saw these observations one after the other; each array has T entries."""
+    dtype = np.int64 if isinstance(where.obs, Category) else np.float32
+    seen = np.asarray(rows, dtype)[:, None]
+    n = len(seen) - 1
+    fields: dict[str, Any] = {"terminated": [False] * n, "truncated": [False] * n}
+    fields |= {"reward": [0.0] * n, "valid": [True] * n, "age": range(n), "action": [0] * n} | more
+    arrays = {name: np.asarray(list(column))[:, None] for name, column in fields.items()}
+    arrays.setdefault("ended", arrays["terminated"])
+    names = where.names
+    return Steps(before=Seen(seen[:-1], names), after=Seen(seen[1:], names), gamma=gamma, **arrays)
+
+
+def term_of(name: str, where: Scene, steps: Steps, **kwargs: Any) -> Array:
+    term = build(name, TermConfig(kwargs=kwargs), where)
+    return computed(name, term, steps)[:, 0]
+
+
+def walk(name: str, seed: int, steps: int = 150) -> tuple[list[Any], list[bool]]:
+    """Observations of random actions in the live environment, to the end of an episode at most."""
+    env = gym.make(name)
+    env.action_space.seed(seed)
+    seen, ended = [env.reset(seed=seed)[0]], []
+    while len(ended) < steps and not any(ended):
+        obs, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        seen.append(obs)
+        ended.append(bool(terminated))
+        if truncated:
+            break
+    env.close()
+    return seen, ended
+
+
+def test_the_middle_of_the_track_costs_nothing_and_its_edge_one():
+    where = scene()
+    found = term_of("centred", where, played(where, [[x, 0, 0, 0] for x in (0, 1.2, -2.4, 0)]))
+    assert found == pytest.approx([0, -0.5, -1])
+
+
+def test_energy_is_what_the_engine_put_in():
+    """Coasting changes nothing (but for the integrator's error); pushing along adds force x way."""
+    env = gym.make("MountainCar-v0").unwrapped
+    where = scene("MountainCar-v0")
+    for action, push in ((1, 0.0), (2, 0.001)):
+        env.reset(seed=3)
+        env.state = np.array([-0.9, 0.0])
+        seen = [np.array(env.state, np.float32)]
+        seen.extend(env.step(action)[0] for _ in range(25))
+        added = term_of("energy", where, played(where, seen, gamma=1.0)).sum()
+        way = float(seen[-1][0] - seen[0][0])
+        at_flag = 0.0025 / 3 * (np.sin(1.5) + 1)
+        assert way > 0.3
+        assert added == pytest.approx(push * way / at_flag, abs=0.06)
+
+
+def test_a_potential_pays_back_what_it_gave_when_the_episode_is_over():
+    where = scene("MountainCar-v0")
+    seen = [[-0.5, 0.0], [-0.4, 0.02], [0.0, 0.05], [0.52, 0.03]]
+    over = {"terminated": [False, False, True]}
+    found = term_of("energy", where, played(where, seen, **over))
+    cut = term_of("energy", where, played(where, seen))
+    discount = 0.9 ** np.arange(3)
+    first, last = (
+        (0.0025 / 3 * (np.sin(3 * x) + 1) + v * v / 2) / (0.0025 / 3 * (np.sin(1.5) + 1))
+        for x, v in (seen[0], seen[-1])
+    )
+    assert found @ discount == pytest.approx(-first)
+    assert cut @ discount == pytest.approx(0.9**3 * last - first, rel=1e-5)
+
+
+def test_the_nth_visit_of_a_state_pays_one_over_the_root_of_n():
+    where = scene("MountainCar-v0")
+    term = build("count", TermConfig(kwargs={"bins": 12}), where)
+    visits: Counter[tuple[int, int]] = Counter()
+    for seed in range(3):
+        seen, ended = walk("MountainCar-v0", seed)
+        found = computed("count", term, played(where, seen, terminated=ended))[:, 0]
+        for (x, v), over, bonus in zip(seen[1:], ended, found, strict=True):
+            cell = (int((x + 1.2) / 1.8 * 12), int((v + 0.07) / 0.14 * 12))
+            visits[cell] += not over
+            assert bonus == (0.0 if over else pytest.approx(visits[cell] ** -0.5))
+    assert term.memory["visits"].sum() == sum(visits.values())
+    assert (term.memory["visits"] > 0).sum() == len(visits)
+
+
+def test_states_of_a_discrete_observation_are_counted_as_they_are():
+    where = scene("Taxi-v4")
+    found = term_of(
+        "count", where, played(where, [7, 7, 9, 7, 499], valid=[True, False, True, True])
+    )
+    assert found == pytest.approx([1, 0, 2**-0.5, 1])  # what is not valid did not happen
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "said"),
+    [
+        ({}, r"cart velocity, pole angular velocity cannot be counted.*no finite range"),
+        ({"components": ["speed"]}, "speed"),
+        ({"components": ["cart position", "pole angle"], "bins": 10_000}, "100,000,000 cells"),
+        ({"bin": 3}, "its settings: bins, components"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(kwargs: dict[str, Any], said: str):
+    with pytest.raises(ConfigError, match=said):
+        build("count", TermConfig(kwargs=kwargs), scene())
+
+
+def test_steps_beyond_the_first_so_many_cost():
+    where = scene()
+    steps = played(where, np.zeros((6, 4)), age=[198, 199, 200, 201, 0])
+    assert term_of("late", where, steps).tolist() == [0, 0, -1, -1, 0]
+    assert term_of("late", where, steps, after=199).tolist() == [0, -1, -1, -1, 0]
+
+
+def test_a_tally_pays_by_how_much_it_rose():
+    where = scene()
+    steps = played(where, [[x, 0, 0, 0] for x in (5, 7, 4, 9)], terminated=[False, False, True])
+    assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 0]
+    parts = Parts("Dict", (("screen", Image((6, 6), 255, "last")), ("gamevariables", GAME)))
+    where = Scene(where.env, parts, ())
+    shown = np.zeros((3, 1), parts.dtype)
+    shown["gamevariables"][:, 0] = [[50, 100], [49, 80], [49, 90]]  # ammunition, health
+    seen = {"before": Seen(shown[:-1], where.names), "after": Seen(shown[1:], where.names)}
+    steps = replace(played(scene(), np.zeros((3, 4))), **seen)
+    one = {"component": "gamevariables", "index": 1}
+    assert term_of("change", where, steps, **one).tolist() == [-20, 10]
+    assert term_of("change", where, steps, component="gamevariables").tolist() == [-1, 0]
+    with pytest.raises(ConfigError, match=r"no observation is called health .*gamevariables"):
+        build("change", TermConfig(kwargs={"component": "health"}), where)
+    with pytest.raises(ConfigError, match="missing a required argument: 'component'"):
+        build("change", TermConfig(), where)
+
+
+def test_ages_count_on_from_the_rollout_before_and_begin_anew_with_an_episode():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        start, carry = rng.random((9, 4)) < 0.3, rng.integers(0, 5, 4)
+        age, expected = carry.copy(), []
+        for opens in start:
+            age = np.where(opens, 0, age)
+            expected.append(age)
+            age = age + 1
+        assert np.array_equal(ages(start, carry), expected)
+
+
+PONG = tuple(
+    Component(name=name, low=-1 if "velocity" in name else 0, high=1)
+    for name in ("player y", "ball x", "ball y", "ball x velocity")
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reward", "hits"),
+    [
+        ((0.5, 0.85, 0.5, +0.1), (0.5, 0.85, 0.52, -0.1), 0, 1),  # sent back
+        ((0.4, 0.86, 0.3, 0.0), (0.5, 0.82, 0.25, -0.04), 0, 1),  # hit within the step before
+        ((0.5, 0.99, 0.5, 0.0), (0.5, 0.50, 0.50, 0.0), 0, 0),  # no ball, then a new one
+        ((0.5, 0.85, 0.5, +0.1), (0.5, 0.90, 0.52, +0.1), 0, 0),  # still coming
+        ((0.5, 0.15, 0.5, -0.1), (0.5, 0.15, 0.52, +0.1), 0, 0),  # the other one hit it
+        ((0.5, 0.30, 0.5, +0.1), (0.5, 0.30, 0.52, -0.1), 0, 0),  # turned on the other half
+        ((0.1, 0.95, 0.9, +0.1), (0.1, 0.90, 0.90, -0.1), 0, 0),  # the paddle was elsewhere
+        ((0.5, 0.95, 0.5, +0.1), (0.5, 0.55, 0.50, -0.1), -1, 0),  # missed: a new ball
+        ((0.5, 0.95, 0.5, +0.1), (0.5, 0.50, 0.50, -0.1), 0, 0),  # it went back to the middle
+    ],
+)
+def test_a_ball_that_turns_at_the_players_paddle_was_hit(
+    before: tuple[float, ...], after: tuple[float, ...], reward: float, hits: int
+):
+    where = scene(parts=PONG)
+    steps = played(where, [before, after], reward=[float(reward)])
+    assert term_of("hit", where, steps).tolist() == [hits]
+
+
+def test_taxi_is_as_far_from_the_goal_as_the_optimal_driver_takes_steps():
+    """Against dynamic programming: with -1 per step and 20 at the end, V = 21 - steps."""
+    table = gym.make("Taxi-v4").unwrapped.P
+    value = np.zeros(500)
+    for _ in range(60):
+        value = np.array(
+            [max(r + (0 if end else value[s2]) for ((_, s2, r, end),) in table[s].values())
+             for s in range(500)]
+        )  # fmt: skip
+    reachable = value > 0
+    assert reachable.sum() > 390
+    assert np.array_equal(steps_to_go(table)[reachable], 21 - value[reachable])
+
+
+def test_progress_pays_a_step_nearer_and_charges_a_step_away():
+    where = scene("Taxi-v4")
+    distance = steps_to_go(gym.make("Taxi-v4").unwrapped.P)
+    seen, ended = walk("Taxi-v4", 1)
+    found = term_of("progress", where, played(where, seen, terminated=ended, gamma=1.0))
+    assert found == pytest.approx(-np.diff(distance[seen]))
+    assert {-1, 0, 1} >= set(found.tolist())
+
+
+def test_holes_in_the_ice_are_no_goal():
+    table = gym.make("FrozenLake-v1", is_slippery=False).unwrapped.P
+    distance = steps_to_go(table)
+    assert distance[0] == 6
+    assert distance[14] == 1
+    assert (distance[[5, 7, 11, 12]] == distance.max()).all()
+
+
+def test_progress_needs_a_table():
+    with pytest.raises(ConfigError, match="whose observation is its state"):
+        build("progress", TermConfig(), scene())
+    tasks = EnvConfig.model_validate({"id": "Taxi-v4", "tasks": {"a": {}, "b": {}}})
+    with pytest.raises(ConfigError, match="one environment"):
+        build("progress", TermConfig(), Scene(tasks, Category(500, 0), ()))
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_every_term_of_another_observation_is_refused_naming_what_is_there(name: str):
+    """FrozenLake shows a cell, and nothing that a term is of."""
+    needs = TERMS[name].needs
+    settings = {f"shaping.{name}.weight": 1}
+    if not needs:
+        assert name in resolve("FrozenLake-v1", settings).config.shaping
+        return
+    with pytest.raises(ConfigError, match=rf"shaping\.{name}.*{needs[0]}.*declares cell"):
+        resolve("FrozenLake-v1", settings)
