@@ -24,7 +24,11 @@ class Layer:
     """In this package; its `around(env, cfg)` makes the wrapper."""
 
 
-LAYERS: tuple[Layer, ...] = ()
+LAYERS: tuple[Layer, ...] = (
+    Layer("env.keep", lambda cfg: bool(cfg.keep), "keep"),
+    Layer("env.shrink", lambda cfg: cfg.shrink > 1, "shrink"),
+    Layer("env.one_hot", lambda cfg: bool(cfg.one_hot), "one_hot"),
+)
 """Innermost first."""
 
 
