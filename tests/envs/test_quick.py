@@ -107,3 +107,14 @@ def test_a_class_derived_from_it_keeps_its_own_step() -> None:
 def test_every_quick_class_is_played_here() -> None:
     played = {type(gym.make(name).unwrapped) for name in GAMES}
     assert {f"{kind.__module__}:{kind.__qualname__}" for kind in played} == set(QUICK)
+
+
+def test_an_episode_of_the_walker_is_a_function_of_its_seed_whatever_came_before() -> None:
+    fresh, used = (make_env(EnvConfig(id="BipedalWalker-v3")) for _ in range(2))
+    actions = np.random.default_rng(0).uniform(-1, 1, (60, 4)).astype(np.float32)
+    used.reset(seed=7)
+    for action in actions:
+        used.step(action)
+    assert np.array_equal(fresh.reset(seed=1)[0], used.reset(seed=1)[0])
+    for action in actions:
+        assert np.array_equal(fresh.step(action)[0], used.step(action)[0])
