@@ -35,11 +35,12 @@ FAMILIES = (
             "Walker2d-",
         ),
         "mujoco",
+        "gymnast.envs.mujoco",
     ),
     Family("Atari", ("ALE/",), "atari", "ale_py"),
     Family("MinAtar", ("MinAtar/",), "minatar", "gymnast.envs.minatar"),
     Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "minigrid"),
-    Family("VizDoom", ("Vizdoom",), "vizdoom", "vizdoom.gymnasium_wrapper"),
+    Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
 )
 """In the order in which they are listed."""

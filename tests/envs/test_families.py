@@ -49,7 +49,8 @@ def test_no_package_is_loaded_before_an_id_asks_for_it():
 def test_what_a_missing_package_is_and_how_it_is_installed(
     id: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
-    users = ("gymnast.envs.minatar", "gymnasium.envs.mujoco", "gymnasium.envs.box2d")
+    ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "mujoco", "vizdoom"))
+    users = (*ours, "gymnasium.envs.mujoco", "gymnasium.envs.box2d")
     for name in [m for m in sys.modules if m.startswith((f"{package}.", *users))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
@@ -118,3 +119,16 @@ def test_minatar_is_drawn_without_its_drawing_libraries():
     assert picture.shape == (10, 10, 3)
     assert picture.dtype == np.uint8
     assert np.array_equal(picture.any(axis=-1), seen.any(axis=-1))
+
+
+def test_games_and_physics_leave_no_file_and_say_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    for id in ("VizdoomBasic-v1", "HalfCheetah-v5", "MinAtar/Breakout-v1"):
+        env = make_env(EnvConfig(id=id))
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+        env.close()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert capfd.readouterr() == ("", "")

@@ -86,7 +86,9 @@ def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
     _, seen = both(keep=("things",), one_hot=(3, 5))
     for ours, whole in seen:
         expected = [
-            np.eye(n)[k] for row in whole["things"].reshape(-1, 2) for k, n in zip(row, (3, 5))
+            np.eye(n)[k]
+            for row in whole["things"].reshape(-1, 2)
+            for k, n in zip(row, (3, 5), strict=True)
         ]
         assert np.array_equal(ours, np.concatenate(expected))
 
