@@ -55,9 +55,7 @@ _COLOURS = np.array(
 class MinAtar(BaseEnv):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         self.game.last_action = 0
         return super().reset(seed=seed, options=options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import mujoco
 
@@ -15,4 +16,5 @@ def _warn(text: str) -> None:
         logging.getLogger("gymnast.envs").warning("MuJoCo: %s", text)
 
 
-mujoco.set_mju_user_warning(_warn)
+_mujoco: Any = mujoco  # it has no types for what it compiles
+_mujoco.set_mju_user_warning(_warn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -63,6 +64,19 @@ def test_what_a_missing_package_is_and_how_it_is_installed(
 def test_every_extra_of_a_family_is_one_of_ours():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {f.extra for f in FAMILIES if f.extra} <= project["optional-dependencies"].keys()
+
+
+def test_the_page_of_environments_has_every_family_its_extra_and_its_presets():
+    page = (ROOT / "docs" / "environments.md").read_text()
+    rows = dict(re.findall(r"^\| ([A-Za-z0-9 ]+) \| (`.*) \|$", page, re.M))
+    presets = [Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")]
+    assert rows.keys() == {family.name for family in FAMILIES}
+    for family in FAMILIES:
+        examples, needs, shipped = (cell.strip() for cell in rows[family.name].split(" | "))
+        assert examples.startswith(tuple(f"`{start}" for start in family.ids))
+        assert needs == "nothing more" if not family.extra else f"gymnast[{family.extra}]" in needs
+        ours = {p.name for p in presets if family_of(p.env_id) == family}
+        assert set(re.findall(r"`([^`]+)`", shipped)) == ours
 
 
 def test_every_environment_of_gymnasium_belongs_to_a_family():

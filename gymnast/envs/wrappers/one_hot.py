@@ -13,8 +13,7 @@ from gymnast.errors import EnvError
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, kinds = env.observation_space, np.array(cfg.one_hot)
-    whole = isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.integer)
-    if not whole or space.shape[-1:] != kinds.shape or space.low.min() < 0:
+    if not (isinstance(space, gym.spaces.Box) and _counts(space, len(kinds))):
         what = (
             f"{cfg.id} does not show whole numbers from 0 up, {len(kinds)} along the last axis, but"
         )
@@ -34,3 +33,9 @@ def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
         return out
 
     return gym.wrappers.TransformObservation(env, spread, gym.spaces.MultiBinary(places * width))
+
+
+def _counts(space: gym.spaces.Box, n: int) -> bool:
+    """Whether it shows whole numbers from 0 up, n along the last axis."""
+    whole = np.issubdtype(space.dtype, np.integer) and space.low.min() >= 0
+    return bool(whole) and space.shape[-1:] == (n,)

@@ -13,8 +13,7 @@ from gymnast.errors import EnvError
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, factor = env.observation_space, cfg.shrink
-    image = isinstance(space, gym.spaces.Box) and space.dtype == np.uint8
-    if not image or len(space.shape) not in (2, 3):
+    if not (isinstance(space, gym.spaces.Box) and _is_image(space)):
         what = f"{cfg.id} shows no image [height, width] or [height, width, channels], but {space}"
         raise EnvError(
             what, at="env.shrink", fix="see env.keep, which takes an image out of a Dict"
@@ -33,3 +32,7 @@ def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
         return (total // factor**2).astype(np.uint8)
 
     return gym.wrappers.TransformObservation(env, means, gym.spaces.Box(0, 255, small, np.uint8))
+
+
+def _is_image(space: gym.spaces.Box) -> bool:
+    return space.dtype == np.uint8 and len(space.shape) in (2, 3)
