@@ -39,7 +39,7 @@ FAMILIES = (
     ),
     Family("Atari", ("ALE/",), "atari", "ale_py"),
     Family("MinAtar", ("MinAtar/",), "minatar", "gymnast.envs.minatar"),
-    Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "minigrid"),
+    Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "gymnast.envs.minigrid"),
     Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
 )

@@ -50,7 +50,7 @@ def test_no_package_is_loaded_before_an_id_asks_for_it():
 def test_what_a_missing_package_is_and_how_it_is_installed(
     id: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
-    ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "mujoco", "vizdoom"))
+    ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "minigrid", "mujoco", "vizdoom"))
     users = (*ours, "gymnasium.envs.mujoco", "gymnasium.envs.box2d")
     for name in [m for m in sys.modules if m.startswith((f"{package}.", *users))]:
         monkeypatch.delitem(sys.modules, name)
