@@ -62,5 +62,6 @@ clean:
 $(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text,atari]"
+	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text,mujoco,atari,minigrid,vizdoom]"
+	$(BIN)/pip install --quiet --no-deps "MinAtar>=1.0.15" # without what it draws with
 	touch $@

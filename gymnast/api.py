@@ -137,13 +137,16 @@ def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None
 
 
 def presets(search: str = "") -> list[dict[str, Any]]:
-    """Presets whose name or a variant's is like the text; all of them without one."""
+    """Presets whose name or a variant's is like the text; all of them without one. `results`: what is
+    stored of each variant."""
     from gymnast.config import presets as files
+    from gymnast.insight import results
 
     found: list[dict[str, Any]] = []
     for preset in files.search(search):
         try:
-            found.append(files.described(preset))
+            stored = results.of_preset(preset.name) if preset.shipped else {}
+            found.append({**files.described(preset), "results": stored})
         except ConfigError as error:  # one broken file does not hide the others
             found.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
     return found

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.config.families import FAMILIES, OTHERS, YOURS
+
+_HEAD = ("", "threshold", "published best", "ours", "variants")
 
 
 @click.command()
@@ -13,10 +19,11 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 @runs_option
 @json_option
 def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
-    """List presets, or those whose name or variant is like SEARCH.
+    """List presets by family, or those whose name or variant is like SEARCH.
 
-    Any other Gymnasium id can be trained too, with default settings. Presets of your own are YAML
-    files in ./presets or in the directories that GYMNAST_PRESETS names.
+    Ours is the stored result that `gymnast reproduce` repeats. Any other Gymnasium id can be trained
+    too, with default settings. Presets of your own are YAML files in ./presets or in the directories
+    that GYMNAST_PRESETS names.
 
     \b
     gymnast presets
@@ -27,16 +34,61 @@ def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
     if as_json:
         echo_json(found)
     elif found:
-        width = max(len(preset["name"]) for preset in found)
-        for preset in found:
-            if "problem" in preset:
-                click.echo(f"{preset['name']:<{width}}  BROKEN: {preset['problem']}")
-                continue
-            others = [v for v in preset["variants"] if v != preset["default"]]
-            variants = f"{preset['default']} (default){''.join(f', {v}' for v in others)}"
-            goal = f"solved at {preset['threshold']}" if preset["threshold"] != "off" else ""
-            own = "" if preset["shipped"] else preset["path"]
-            line = f"{preset['name']:<{width}}  {goal:<15}  {variants}  {own}"
-            click.echo(line.rstrip())
+        for line in _listing(found):
+            click.echo(line)
     else:
         click.echo(f"no preset is like {search!r}; `gymnast presets` lists them all")
+
+
+def _listing(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    sound = [preset for preset in found if "problem" not in preset]
+    cells = {preset["name"]: _cells(preset) for preset in sound}
+    widths = [max(map(len, column)) for column in zip(_HEAD, *cells.values(), strict=True)]
+    widths[0] += 2
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
+
+    lines = [line(_HEAD)] if sound else []
+    for family in (*(f.name for f in FAMILIES), OTHERS, YOURS):
+        members = [preset["name"] for preset in sound if preset["family"] == family]
+        if members:
+            lines += [family, *(line((f"  {name}", *cells[name][1:])) for name in members)]
+    broken = (preset for preset in found if "problem" in preset)
+    return [*lines, *(f"{preset['name']}  BROKEN: {preset['problem']}" for preset in broken)]
+
+
+def _cells(preset: Mapping[str, Any]) -> tuple[str, ...]:
+    others = [v for v in preset["variants"] if v != preset["default"]]
+    variants = f"{preset['default']} (default){''.join(f', {v}' for v in others)}"
+    own = "" if preset["shipped"] else f"  {preset['path']}"
+    threshold = preset["threshold"]
+    return (
+        preset["name"],
+        "-" if threshold == "off" else str(threshold),
+        _published(preset["published"]),
+        _ours(preset),
+        f"{variants}{own}",
+    )
+
+
+def _published(best: Mapping[str, Any] | None) -> str:
+    if best is None:
+        return "-"
+    by = ", ".join(str(best[key]) for key in ("algorithm", "source") if key in best)
+    return f"{best['score']:g} {', '.join(by.split(', ')[:2])}".rstrip()
+
+
+def _ours(preset: Mapping[str, Any]) -> str:
+    """Of the default variant, or else of the one that has the best."""
+    results = preset["results"]
+    if not results:
+        return "-"
+    variant = preset["default"]
+    if variant not in results:
+        variant = max(results, key=lambda name: results[name]["mean"])
+    result = results[variant]
+    solved = "" if preset["threshold"] == "off" else f"{result['solved']}/"
+    named = "" if variant == preset["default"] else f" ({variant})"
+    seeds = "seed" if result["seeds"] == 1 else "seeds"
+    return f"{result['mean']:.4g}, {solved}{result['seeds']} {seeds}{named}"

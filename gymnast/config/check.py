@@ -11,7 +11,7 @@ from gymnast.config.resolve import resolve_preset
 from gymnast.config.saved import is_stored, load
 
 COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
-"""Facts that a preset shipped with gymnast must declare."""
+"""Facts that a preset shipped with gymnast must state, if only as off or empty."""
 
 
 def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
@@ -45,8 +45,8 @@ def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
         except Refused as refused:
             found |= dict.fromkeys(refused.found)
             continue
-        missing = [f for f in COMPLETE if not getattr(facts, f)] if preset.shipped else []
-        for fact in missing:
+        missing = set(COMPLETE) - facts.model_fields_set if preset.shipped else ()
+        for fact in sorted(missing):
             found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None
     if preset.path is None:
         found[Problem("", preset.name, "has no preset")] = None

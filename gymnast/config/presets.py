@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.problems import Problem, Refused
 from gymnast.config.sections import ALGORITHMS
@@ -194,14 +195,23 @@ def described(preset: Preset) -> dict[str, Any]:
     """What a listing says about a preset, as the file has it."""
     facts = preset.source.data.get("facts")
     facts = facts if isinstance(facts, dict) else {}
+    published = facts.get("published")
+    scores = [x for x in published if _has_score(x)] if isinstance(published, list) else []
+    family = family_of(preset.env_id)
     return {
         "name": preset.name,
+        "family": (family.name if family else OTHERS) if preset.shipped else YOURS,
         "default": preset.default,
         "variants": preset.variants,
         **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
+        "published": max(scores, key=lambda entry: entry["score"], default=None),
         "path": str(preset.path),
         "shipped": preset.shipped,
     }
+
+
+def _has_score(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("score"), int | float)
 
 
 def split(target: str) -> tuple[str, str | None]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 from gymnasium import error
 
+from gymnast.config.families import family_of
+from gymnast.config.presets import all_presets
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.quick import quickened
 from gymnast.envs.single import Single, exists_as_vector_only
@@ -16,10 +19,6 @@ from gymnast.envs.wrappers import wrapped, wrapped_task
 from gymnast.errors import EnvError
 from gymnast.imported import imported
 from gymnast.text.closest import closest
-
-_EXTRAS = {"box2d": "box2d", "mujoco": "mujoco", "toy_text": "toy-text", "ALE/": "atari"}
-"""Gymnasium's module of an environment, or its name's beginning -> our extra that installs what it
-needs."""
 
 
 def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
@@ -39,6 +38,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
+            _register(cfg.id)
             if exists_as_vector_only(cfg.id):
                 return _limited(Single(cfg.id, dict(cfg.kwargs)), max_episode_steps)
             kwargs = dict[str, Any](cfg.kwargs)
@@ -49,7 +49,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
-        guess = closest(cfg.id, gym.registry)
+        guess = closest(cfg.id, [*gym.registry, *all_presets()])
         raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
         raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
@@ -88,8 +88,14 @@ def _unmade(name: str, problem: Exception) -> EnvError:
     return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
 
 
+def _register(env_id: str) -> None:
+    """Load the package that registers an id, which costs time, only for an id of its family."""
+    family = family_of(env_id)
+    if family is not None and family.module:
+        import_module(family.module)
+
+
 def _install(env_id: str) -> str:
-    spec = gym.registry.get(env_id)
-    whose = env_id if spec is None else str(spec.entry_point)
-    family = next((extra for key, extra in _EXTRAS.items() if key in whose), None)
-    return f"pip install 'gymnast[{family}]'" if family else "install that package"
+    family = family_of(env_id)
+    extra = family.extra if family is not None else ""
+    return f"pip install 'gymnast[{extra}]'" if extra else "install that package"

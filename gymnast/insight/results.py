@@ -69,6 +69,21 @@ def every() -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 
 
+def of_preset(name: str) -> dict[str, dict[str, Any]]:
+    """Variant -> its stored result, in short."""
+    found = {result["preset"].removeprefix(f"{name}:"): result for result in every()}
+    return {
+        variant: {
+            **{key: result[key] for key in ("mean", "low", "high", "solved", "date")},
+            "seeds": len(result["seeds"]),
+            "env_steps": _median([entry["env_steps"] for entry in result["seeds"]]),
+            "seconds": _median([entry["seconds"] for entry in result["seeds"]]),
+        }
+        for variant, result in found.items()
+        if result["preset"] == f"{name}:{variant}"
+    }
+
+
 def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Does a repetition hold? It does when its mean is not below the stored interval (of the mean
     over seeds, or of a single seed's episodes) and no seed that was solved is unsolved now."""

@@ -29,6 +29,16 @@ def documented(page: Path) -> list[str]:
     return [line for line in lines if line.startswith("gymnast ")]
 
 
+def write_files(page: Path, place: Path) -> None:
+    """The files that a page shows whole, each under a first line `# its/name`."""
+    shown = re.findall(
+        r"```(?:python|yaml)\n# (\S+\.(?:py|yaml))\n(.*?)```", page.read_text(), re.S
+    )
+    for name, text in shown:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+
+
 def affordable(command: str) -> str:
     """The same command with a small budget where it trains."""
     verb = command.split()[1]
@@ -57,6 +67,7 @@ def end_jobs(tmp_path: Path) -> Iterator[None]:
 def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    write_files(page, tmp_path)
     for command in documented(page):
         if command.startswith("gymnast reproduce"):
             continue  # trains as long as the result took: tests/learning repeats it

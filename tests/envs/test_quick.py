@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -107,3 +109,65 @@ def test_a_class_derived_from_it_keeps_its_own_step() -> None:
 def test_every_quick_class_is_played_here() -> None:
     played = {type(gym.make(name).unwrapped) for name in GAMES}
     assert {f"{kind.__module__}:{kind.__qualname__}" for kind in played} == set(QUICK)
+
+
+def test_an_episode_of_the_walker_is_a_function_of_its_seed_whatever_came_before() -> None:
+    fresh, used = (make_env(EnvConfig(id="BipedalWalker-v3")) for _ in range(2))
+    chance = np.random.default_rng(0)
+    for seed in (99, 100, 101):  # Gymnasium's own then differs, within a hundred steps
+        used.reset(seed=seed)
+        over = False
+        while not over:
+            _, _, over, *_ = used.step(chance.uniform(-1, 1, 4).astype(np.float32))
+    assert np.array_equal(fresh.reset(seed=0)[0], used.reset(seed=0)[0])
+    chance = np.random.default_rng(1)
+    for _ in range(100):
+        action = chance.uniform(-1, 1, 4).astype(np.float32)
+        assert np.array_equal(fresh.step(action)[0], used.step(action)[0])
+
+
+def test_a_part_of_a_grid_and_its_turns_have_the_same_things_in_the_same_places() -> None:
+    """MiniGrid's own definitions, place by place."""
+    from minigrid.core.grid import Grid
+    from minigrid.core.world_object import Key, Wall
+
+    from gymnast.envs import minigrid as ours
+
+    chance = np.random.default_rng(0)
+    for _ in range(200):
+        width, height = (int(n) for n in chance.integers(3, 9, 2))
+        grid = Grid(width, height)
+        grid.grid = [Key() if chance.random() < 0.5 else None for _ in range(width * height)]
+        turned = ours.rotate_left(grid)
+        assert (turned.width, turned.height) == (height, width)
+        for x in range(width):
+            for y in range(height):
+                assert turned.get(y, width - 1 - x) is grid.get(x, y)
+        left, top = (int(n) for n in chance.integers(-9, 10, 2))
+        wide, high = (int(n) for n in chance.integers(3, 9, 2))
+        part = ours.slice(grid, left, top, wide, high)
+        for i in range(wide):
+            for j in range(high):
+                x, y = left + i, top + j
+                if 0 <= x < width and 0 <= y < height:
+                    assert part.get(i, j) is grid.get(x, y)
+                else:
+                    assert isinstance(part.get(i, j), Wall)
+
+
+def test_an_episode_of_minigrid_looks_as_without_our_quick_view() -> None:
+    code = (
+        "import hashlib, sys, gymnasium, numpy, minigrid\n"
+        "if sys.argv[1] == 'ours': import gymnast.envs.minigrid\n"
+        "env, seen = gymnasium.make('MiniGrid-DoorKey-8x8-v0'), hashlib.sha256()\n"
+        "chance = numpy.random.default_rng(0)\n"
+        "for seed in range(5):\n"
+        "    seen.update(env.reset(seed=seed)[0]['image'].tobytes())\n"
+        "    for _ in range(100): seen.update(env.step(chance.integers(6))[0]['image'].tobytes())\n"
+        "print(seen.hexdigest())\n"
+    )
+    whose = [
+        subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True).stdout
+        for name in ("ours", "theirs")
+    ]
+    assert whose[0] == whose[1] != ""

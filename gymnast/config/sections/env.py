@@ -59,6 +59,14 @@ class EnvConfig(Section):
     """Parameters of the environment that are drawn anew for every episode: `uniform(-12, -4)`."""
     noise: NoiseConfig = UNSET
     """What goes wrong between policy and environment."""
+    keep: tuple[str, ...] = ()
+    """Entries of a Dict observation to show, the others are dropped; a single one stands alone. Empty:
+    all."""
+    shrink: Count = 1
+    """Show images with this many times fewer pixels each way, each the mean of those it stands for."""
+    one_hot: tuple[Count, ...] = ()
+    """Where the numbers of an observation stand for kinds of things: how many kinds there are, for each
+    index of the last axis. Each number becomes that many of 0 and 1."""
     n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
     """Copies that step together while collecting; `auto` picks."""
     backend: Annotated[Backend, AfterValidator(_settled)] = "auto"

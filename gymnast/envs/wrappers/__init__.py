@@ -33,6 +33,9 @@ LAYERS: tuple[Layer, ...] = (
     Layer("env.noise.delay", lambda cfg: cfg.noise.delay > 0, "delay"),
     Layer("env.noise.drop", lambda cfg: cfg.noise.drop > 0, "drop"),
     Layer("env.noise.action", lambda cfg: is_noisy(cfg.noise.action), "action_noise"),
+    Layer("env.keep", lambda cfg: bool(cfg.keep), "keep"),
+    Layer("env.shrink", lambda cfg: cfg.shrink > 1, "shrink"),
+    Layer("env.one_hot", lambda cfg: bool(cfg.one_hot), "one_hot"),
     Layer("env.noise.obs", lambda cfg: is_noisy(cfg.noise.obs), "obs_noise"),
 )
 """Innermost first."""

@@ -1,0 +1,54 @@
+"""Families of environments: how their ids begin, what registers them, what installs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Family:
+    name: str
+    ids: tuple[str, ...]
+    """What their ids begin with."""
+    extra: str = ""
+    """Our extra that installs what they need; none: they come with gymnast."""
+    module: str = ""
+    """Importing it registers them; none: Gymnasium itself does."""
+
+
+FAMILIES = (
+    Family("classic control", ("Acrobot-", "CartPole-", "MountainCar", "Pendulum-")),
+    Family("toy text", ("Blackjack-", "CliffWalking", "FrozenLake", "Taxi-"), "toy-text"),
+    Family("Box2D", ("BipedalWalker", "CarRacing-", "LunarLander"), "box2d"),
+    Family(
+        "MuJoCo",
+        (
+            "Ant-",
+            "HalfCheetah-",
+            "Hopper-",
+            "Humanoid",
+            "InvertedDoublePendulum-",
+            "InvertedPendulum-",
+            "Pusher-",
+            "Reacher-",
+            "Swimmer-",
+            "Walker2d-",
+        ),
+        "mujoco",
+        "gymnast.envs.mujoco",
+    ),
+    Family("Atari", ("ALE/",), "atari", "ale_py"),
+    Family("MinAtar", ("MinAtar/",), "minatar", "gymnast.envs.minatar"),
+    Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "gymnast.envs.minigrid"),
+    Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
+    Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
+)
+"""In the order in which they are listed."""
+YOURS, OTHERS = "yours", "others"
+"""Presets of your own; and environments of no family above."""
+
+
+def family_of(env_id: str) -> Family | None:
+    """Letter case does not matter: whoever mistypes an id is told the right one."""
+    low = env_id.lower()
+    return next((f for f in FAMILIES if low.startswith(tuple(x.lower() for x in f.ids))), None)

@@ -1,0 +1,109 @@
+"""Bandits: arms that pay 1 or nothing, each with a chance of its own. There is nothing to draw.
+
+`Bandit-v0`             the same arms in every episode: `seed` decides which is worth what
+`Bandit-contextual-v0`  the same, in each of several contexts, of which one is shown before each pull
+`Bandit-drifting-v0`    other arms in every episode, drawn from its seed, and they drift: whoever plays
+                        must find the best one anew, and again, within the episode
+
+The `info` of every step has the `regret` so far (what the best arm of each pull would have paid more,
+on average) and `optimal_arm_share`, the share of pulls that took it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+LOW, HIGH = 0.1, 0.9
+"""The worst arm's chance and the best one's; the others lie between, at equal distances."""
+FORGET = 0.95
+"""Weight of a pull in the notes of a drifting bandit after each further pull."""
+
+
+class _Score:
+    """How an episode goes, by the chances and not by luck."""
+
+    def __init__(self) -> None:
+        self.pulls, self.regret, self.optimal = 0, 0.0, 0
+
+    def add(self, chance: np.ndarray, arm: int) -> dict[str, float]:
+        best = float(chance.max())
+        self.pulls += 1
+        self.regret += best - float(chance[arm])
+        self.optimal += bool(chance[arm] == best)
+        return {"regret": self.regret, "optimal_arm_share": self.optimal / self.pulls}
+
+
+class Bandit(gym.Env[np.int64, np.int64]):
+    """Fixed arms. What is seen is the context; with a single one, nothing."""
+
+    def __init__(self, arms: int = 10, pulls: int = 100, contexts: int = 1, seed: int = 0) -> None:
+        draw = np.random.default_rng(seed)
+        chances = np.linspace(LOW, HIGH, arms)
+        self.chance = np.stack([draw.permutation(chances) for _ in range(contexts)])
+        """[contexts, arms]"""
+        self.pulls = pulls
+        self.observation_space = gym.spaces.Discrete(contexts)
+        self.action_space = gym.spaces.Discrete(arms)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.int64, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._score = _Score()
+        return self._next_context(), {}
+
+    def step(self, action: Any) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+        chance = self.chance[self._context]
+        info = self._score.add(chance, int(action))
+        reward = float(self.np_random.random() < chance[action])
+        over = self._score.pulls == self.pulls
+        return self._next_context(), reward, over, False, dict(info)
+
+    def _next_context(self) -> np.int64:
+        self._context = np.int64(self.np_random.integers(len(self.chance)))
+        return self._context
+
+
+class DriftingBandit(gym.Env[np.ndarray, np.int64]):
+    """What is seen are notes of the episode so far, in which older pulls weigh less: for each arm the
+    share of pulls that paid, then for each how much it was pulled, 1 for always."""
+
+    def __init__(self, arms: int = 5, pulls: int = 200, drift: float = 0.03) -> None:
+        self.arms, self.pulls, self.drift = arms, pulls, drift
+        self.observation_space = gym.spaces.Box(0.0, 1.0, (2 * arms,), np.float32)
+        self.action_space = gym.spaces.Discrete(arms)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        super().reset(seed=seed)
+        self._score = _Score()
+        self.chance = self.np_random.random(self.arms)
+        self._pulled, self._paid = np.zeros(self.arms), np.zeros(self.arms)
+        return self._notes(), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        info = self._score.add(self.chance, int(action))
+        reward = float(self.np_random.random() < self.chance[action])
+        self._pulled *= FORGET
+        self._paid *= FORGET
+        self._pulled[action] += 1.0
+        self._paid[action] += reward
+        moved = np.abs(self.chance + self.drift * self.np_random.standard_normal(self.arms))
+        self.chance = 1.0 - np.abs(1.0 - moved)  # reflected at both ends
+        over = self._score.pulls == self.pulls
+        return self._notes(), reward, over, False, dict(info)
+
+    def _notes(self) -> np.ndarray:
+        share = (self._paid + 0.5) / (self._pulled + 1.0)  # one half of what was never pulled
+        return np.concatenate([share, self._pulled * (1.0 - FORGET)]).astype(np.float32)
+
+
+gym.register(id="Bandit-v0", entry_point=f"{__name__}:Bandit")
+gym.register(
+    id="Bandit-contextual-v0", entry_point=f"{__name__}:Bandit", kwargs={"contexts": 10, "arms": 5}
+)
+gym.register(id="Bandit-drifting-v0", entry_point=f"{__name__}:DriftingBandit")

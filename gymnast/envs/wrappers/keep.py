@@ -1,0 +1,25 @@
+"""Some entries of a Dict observation, the others dropped; a single one stands alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.errors import EnvError
+
+
+def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    space, names = env.observation_space, cfg.keep
+    if not isinstance(space, gym.spaces.Dict):
+        what = f"{cfg.id} shows no Dict, of which entries could be kept, but {space}"
+        raise EnvError(what, at="env.keep", fix="leave env.keep out")
+    if missing := [name for name in names if name not in space.spaces]:
+        what = f"{cfg.id} has no entry {', '.join(missing)}"
+        raise EnvError(what, at="env.keep", fix=f"its entries are {', '.join(space.spaces)}")
+    if len(names) == 1:
+        (name,) = names
+        return gym.wrappers.TransformObservation(env, lambda obs: obs[name], space[name])
+    kept = gym.spaces.Dict({name: space[name] for name in names})
+    return gym.wrappers.TransformObservation(env, lambda obs: {n: obs[n] for n in names}, kept)

@@ -1,0 +1,148 @@
+"""Families of environments: registered when asked for, named when missing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.families import FAMILIES, family_of
+from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.make import make_env
+from gymnast.errors import EnvError
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("ale_py", "minatar", "minigrid", "mujoco", "vizdoom")
+
+
+def test_no_package_is_loaded_before_an_id_asks_for_it():
+    code = (
+        "import sys; from gymnast.config.sections.env import EnvConfig\n"
+        "from gymnast.envs.make import make_env\n"
+        "make_env(EnvConfig(id='CartPole-v1'))\n"
+        f"print([name for name in {PACKAGES!r} if name in sys.modules])\n"
+        "make_env(EnvConfig(id='MiniGrid-Empty-5x5-v0'))\n"
+        f"print([name for name in {PACKAGES!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.splitlines() == ["[]", "['minigrid']"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("id", "package", "extra"),
+    [
+        ("MiniGrid-DoorKey-6x6-v0", "minigrid", "minigrid"),
+        ("BabyAI-GoToRedBall-v0", "minigrid", "minigrid"),
+        ("MinAtar/Breakout-v1", "minatar", "minatar"),
+        ("VizdoomBasic-v1", "vizdoom", "vizdoom"),
+        ("ALE/Pong-v5", "ale_py", "atari"),
+        ("HalfCheetah-v5", "mujoco", "mujoco"),
+        ("LunarLander-v3", "Box2D", "box2d"),
+    ],
+)
+def test_what_a_missing_package_is_and_how_it_is_installed(
+    id: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+):
+    ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "minigrid", "mujoco", "vizdoom"))
+    users = (*ours, "gymnasium.envs.mujoco", "gymnasium.envs.box2d")
+    for name in [m for m in sys.modules if m.startswith((f"{package}.", *users))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EnvError) as refused:
+        make_env(EnvConfig(id=id))
+    assert id in str(refused.value)
+    assert f"pip install 'gymnast[{extra}]'" in str(refused.value)
+
+
+def test_every_extra_of_a_family_is_one_of_ours():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {f.extra for f in FAMILIES if f.extra} <= project["optional-dependencies"].keys()
+
+
+def test_the_page_of_environments_has_every_family_its_extra_and_its_presets():
+    page = (ROOT / "docs" / "environments.md").read_text()
+    rows = dict(re.findall(r"^\| ([A-Za-z0-9 ]+) \| (`.*) \|$", page, re.M))
+    presets = [Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")]
+    assert rows.keys() == {family.name for family in FAMILIES}
+    for family in FAMILIES:
+        examples, needs, shipped = (cell.strip() for cell in rows[family.name].split(" | "))
+        assert examples.startswith(tuple(f"`{start}" for start in family.ids))
+        assert needs == "nothing more" if not family.extra else f"gymnast[{family.extra}]" in needs
+        ours = {p.name for p in presets if family_of(p.env_id) == family}
+        assert set(re.findall(r"`([^`]+)`", shipped)) == ours
+
+
+def test_every_environment_of_gymnasium_belongs_to_a_family():
+    theirs = [
+        spec
+        for spec in gym.registry.values()
+        if str(spec.entry_point).startswith("gymnasium.envs.") and spec.namespace is None
+    ]
+    folder = {"classic_control": "classic control", "toy_text": "toy text"}
+    folder |= {"box2d": "Box2D", "mujoco": "MuJoCo"}
+    assert len(theirs) > 30
+    for spec in theirs:
+        family = family_of(spec.id)
+        assert family is not None, spec.id
+        assert family.name == folder[str(spec.entry_point).replace(":", ".").split(".")[2]], spec.id
+
+
+def test_every_shipped_preset_belongs_to_a_family():
+    for path in SHIPPED.glob("*.yaml"):
+        assert family_of(Preset(path.stem.replace("__", "/"), path).env_id), path.name
+
+
+@pytest.mark.parametrize(
+    ("id", "meant"),
+    [
+        ("minigrid-doorkey-6x6-v0", "MiniGrid-DoorKey-6x6-v0"),
+        ("VizDoomBasic-v1", "VizdoomBasic-v1"),
+        ("MinAtar/Breakot-v1", "MinAtar/Breakout-v1"),
+        ("Bandit-contextul-v0", "Bandit-contextual-v0"),
+        ("HalfCheeta-v5", "HalfCheetah-v5"),
+    ],
+)
+def test_a_mistyped_id_of_a_family_is_guessed(id: str, meant: str):
+    with pytest.raises(EnvError, match=f"did you mean {meant}"):
+        make_env(EnvConfig(id=id))
+
+
+def test_an_episode_of_minatar_is_a_function_of_its_seed_whatever_came_before():
+    """Its first action may be the last of the episode before, in the package as it comes."""
+    fresh, used = (make_env(EnvConfig(id="MinAtar/Breakout-v1")) for _ in range(2))
+    for seed in range(40):
+        used.reset(seed=1000 + seed)
+        used.step(2)
+        here, there = fresh.reset(seed=seed)[0], used.reset(seed=seed)[0]
+        assert np.array_equal(here, there)
+        fresh_step, used_step = fresh.step(1), used.step(1)
+        assert np.array_equal(fresh_step[0], used_step[0]), seed
+
+
+def test_minatar_is_drawn_without_its_drawing_libraries():
+    env = make_env(EnvConfig(id="MinAtar/SpaceInvaders-v0", kwargs={"render_mode": "rgb_array"}))
+    seen, _ = env.reset(seed=0)
+    picture = env.render()
+    assert picture.shape == (10, 10, 3)
+    assert picture.dtype == np.uint8
+    assert np.array_equal(picture.any(axis=-1), seen.any(axis=-1))
+
+
+def test_games_and_physics_leave_no_file_and_say_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    for id in ("VizdoomBasic-v1", "HalfCheetah-v5", "MinAtar/Breakout-v1"):
+        env = make_env(EnvConfig(id=id))
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+        env.close()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert capfd.readouterr() == ("", "")

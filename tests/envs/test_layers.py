@@ -1,0 +1,119 @@
+"""What may lie around an environment: entries kept, images shrunk, kinds spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.make import make_env
+from gymnast.envs.open import open_envs
+from gymnast.errors import EnvError
+
+
+class Shown(gym.Env[Any, Any]):
+    """Shows an image, a speed, kinds of things and a word, all of them drawn."""
+
+    def __init__(self, alone: str = "") -> None:
+        self.alone = alone
+        spaces = gym.spaces
+        every: dict[str, gym.Space[Any]] = {
+            "camera": spaces.Box(0, 255, (6, 4, 3), np.uint8),
+            "grey": spaces.Box(0, 255, (4, 8), np.uint8),
+            "speed": spaces.Box(-1.0, 1.0, (2,), np.float32),
+            "things": spaces.Box(0, 255, (2, 3, 2), np.uint8),
+            "word": spaces.Text(3),
+        }
+        self.action_space = spaces.Discrete(2)
+        self.observation_space = every[alone] if alone else spaces.Dict(every)
+
+    def _obs(self) -> Any:
+        draw = self.np_random
+        every = {
+            "camera": draw.integers(256, size=(6, 4, 3), dtype=np.uint8),
+            "grey": draw.integers(256, size=(4, 8), dtype=np.uint8),
+            "speed": draw.uniform(-1, 1, 2).astype(np.float32),
+            "things": draw.integers((3, 5), size=(2, 3, 2)).astype(np.uint8),
+            "word": "yes",
+        }
+        return every[self.alone] if self.alone else every
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return self._obs(), {}
+
+    def step(self, action: Any) -> Any:
+        return self._obs(), 0.0, False, False, {}
+
+
+def both(alone: str = "", **settings: Any) -> tuple[gym.Env, list[tuple[Any, Any]]]:
+    """The environment with these layers, and what it and the bare one show."""
+    env = make_env(EnvConfig(id=f"py:{__name__}:Shown", kwargs={"alone": alone}, **settings))
+    bare = Shown(alone)
+    seen = [(env.reset(seed=3)[0], bare.reset(seed=3)[0])]
+    seen += [(env.step(0)[0], bare.step(0)[0]) for _ in range(5)]
+    assert all(env.observation_space.contains(ours) for ours, _ in seen)
+    return env, seen
+
+
+def test_entries_that_are_kept_are_as_they_were_and_the_others_are_gone():
+    _, seen = both(keep=("speed", "camera"))
+    for ours, whole in seen:
+        assert ours.keys() == {"speed", "camera"}
+        assert all(np.array_equal(ours[name], whole[name]) for name in ours)
+
+
+def test_a_single_entry_stands_alone():
+    env, seen = both(keep=("speed",))
+    assert isinstance(env.observation_space, gym.spaces.Box)
+    assert all(np.array_equal(ours, whole["speed"]) for ours, whole in seen)
+
+
+@pytest.mark.parametrize("name", ["camera", "grey"])
+def test_a_smaller_image_is_the_mean_of_its_squares(name: str):
+    _, seen = both(keep=(name,), shrink=2)
+    for ours, whole in seen:
+        image = whole[name].astype(float)
+        height, width, *rest = image.shape
+        squares = image.reshape(height // 2, 2, width // 2, 2, *rest)
+        assert np.array_equal(ours, np.floor(squares.mean(axis=(1, 3))))
+
+
+def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
+    _, seen = both(keep=("things",), one_hot=(3, 5))
+    for ours, whole in seen:
+        expected = [
+            np.eye(n)[k]
+            for row in whole["things"].reshape(-1, 2)
+            for k, n in zip(row, (3, 5), strict=True)
+        ]
+        assert np.array_equal(ours, np.concatenate(expected))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            {"keep": ("sped",)},
+            "env.keep: .* has no entry sped\n.*its entries are camera, grey, speed",
+        ),
+        ({"alone": "speed", "keep": ("speed",)}, "env.keep: .* shows no Dict"),
+        ({"alone": "speed", "shrink": 2}, "env.shrink: .* shows no image"),
+        ({"alone": "camera", "shrink": 4}, "env.shrink: 6 x 4 pixels cannot be divided by 4"),
+        ({"alone": "speed", "one_hot": (2, 2)}, "env.one_hot: .* whole numbers"),
+        ({"alone": "things", "one_hot": (3, 5, 1)}, "env.one_hot: .* 3 along the last axis"),
+        ({"alone": "things", "one_hot": (3, 2)}, r"env.one_hot: .* \[3, 2\] has no place for"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_key(settings: dict[str, Any], said: str):
+    with pytest.raises(EnvError, match=said):
+        both(**settings)
+
+
+def test_a_vector_of_its_own_refuses_layers_by_name():
+    cfg = EnvConfig(id="CartPole-v1", backend="vector", keep=("speed",))
+    with pytest.raises(EnvError, match=r"env\.keep"):
+        open_envs(cfg, limit=None, tell=print)

@@ -1,0 +1,76 @@
+"""`gymnast presets`: by family, with what others published and what is stored of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast import api
+from gymnast.cli import cli
+from gymnast.config.families import FAMILIES
+from gymnast.insight import results
+
+
+def listed(*words: str) -> str:
+    done = CliRunner().invoke(cli, ["presets", *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_every_preset_stands_under_its_family_in_the_order_of_families():
+    lines = listed().splitlines()
+    heads = [line for line in lines[1:] if not line.startswith(" ")]
+    known = [family.name for family in FAMILIES]
+    assert heads == [name for name in known if name in heads]
+    under, head = dict[str, str](), ""
+    for line in lines[1:]:
+        if line.startswith(" "):
+            under[line.split()[0]] = head
+        else:
+            head = line
+    assert under["Taxi-v4"] == "toy text"
+    assert under["MiniGrid-DoorKey-6x6-v0"] == "MiniGrid"
+    assert under["Bandit-drifting-v0"] == "bandits"
+    assert under.keys() == {preset["name"] for preset in api.presets()}
+
+
+def test_a_line_has_threshold_published_best_and_our_stored_result():
+    (line,) = (x for x in listed("LunarLander").splitlines() if x.startswith("  Lunar"))
+    stored = results.stored("LunarLander-v3:ppo")
+    assert "  200 " in line
+    assert "242 ppo, rl-zoo" in line  # the better of the two
+    assert f"{stored['mean']:.4g}, {stored['solved']}/{len(stored['seeds'])} seeds" in line
+
+
+def test_as_json_every_stored_result_belongs_to_its_preset():
+    found = json.loads(listed("--json"))
+    by_variant = {
+        f"{preset['name']}:{variant}": result
+        for preset in found
+        for variant, result in preset["results"].items()
+    }
+    assert by_variant.keys() == {result["preset"] for result in results.every()}
+    for result in results.every():
+        assert by_variant[result["preset"]]["mean"] == result["mean"]
+
+
+def test_presets_of_your_own_are_listed_last_with_their_file_and_broken_ones_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "presets"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(
+        "env: {id: CartPole-v1}\nfacts: {published: [{score: 3}, {score: much}, 4]}\n"
+    )
+    (folder / "torn.yaml").write_text("facts: [")
+    lines = listed().splitlines()
+    place = lines.index("yours")
+    assert lines[place + 1].startswith("  mine ")
+    assert "  3 " in lines[place + 1]
+    assert lines[place + 1].endswith("presets/mine.yaml")
+    assert lines[place + 2].startswith("torn  BROKEN: ")
+    assert listed("torn").startswith("torn  BROKEN: ")

@@ -1,0 +1,83 @@
+"""Environments of every kind train, are recorded and evaluated: also those that cannot be drawn, that
+nobody registered, and that show Dicts, words, planes or screens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.envs.make import make_env
+from gymnast.training.rescore import rescore
+from tests.small_runs import evaluations, resumed, rows, traces, trained
+
+SMALL = {
+    "env.n_envs": 2,
+    "algo.n_steps": 32,
+    "stop.env_steps": 256,
+    "eval.every": "128 env_steps",
+    "eval.start_at": "off",
+    "eval.episodes": 2,
+    "eval.max_episode_steps": 40,
+    "env.max_episode_steps": 30,
+    "traces.train": 1.0,
+}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "Bandit-v0",
+        "Bandit-contextual-v0",
+        "Bandit-drifting-v0",
+        "BipedalWalker-v3",
+        "Hopper-v5",
+        "MinAtar/Breakout-v1",
+        "MiniGrid-DoorKey-6x6-v0",
+        "VizdoomBasic-v1",
+        "Script",
+    ],
+)
+def test_it_trains_is_recorded_and_evaluated(target: str):
+    run = trained(target, SMALL)
+    assert run.info["status"] == "finished"
+    assert len(evaluations(run)) >= 1
+    assert run.info["score"]["episodes"] == 4
+    recorded = [trace for found in traces(run, "train").values() for trace in found]
+    assert recorded
+    assert all(np.isfinite(trace.reward).all() for trace in recorded)
+    assert all(len(found) == 4 for found in traces(run, "confirm").values())
+
+
+def test_what_was_recorded_is_what_the_environment_does_again():
+    """Films and replays rest on it; here for those that are mended to be functions of their seeds."""
+    for target in ("Bandit-drifting-v0", "MinAtar/Breakout-v1", "BipedalWalker-v3"):
+        run = trained(target, SMALL)
+        env = make_env(resolve(target).config.env, max_episode_steps=30)
+        recorded = [trace for found in traces(run, "train").values() for trace in found]
+        assert len(recorded) >= 3
+        for trace in recorded:
+            env.reset(seed=trace.seed)
+            assert [float(env.step(a)[1]) for a in trace.action] == trace.reward.tolist(), target
+
+
+@pytest.mark.parametrize("target", ["Bandit-v0", "MiniGrid-DoorKey-6x6-v0"])
+def test_a_run_goes_on_where_it_ended(target: str):
+    run = trained(target, SMALL)
+    assert resumed(run, {"stop.env_steps": 384}).info["clocks"]["env_steps"] == 384
+
+
+def test_numbers_of_info_are_declared_recorded_and_bounded():
+    found = rows(trained("Bandit-v0", SMALL | {"env.max_episode_steps": "off"}))
+    regret = [row["env/regret"] for row in found if "env/regret" in row]
+    share = [row["env/optimal_arm"] for row in found if "env/optimal_arm" in row]
+    assert len(regret) == len(share) >= 1
+    assert all(0 < r <= 80 for r in regret)
+    assert all(0 <= s <= 1 for s in share)
+
+
+@pytest.mark.parametrize("target", ["Bandit-v0", "Script"])
+def test_a_policy_is_scored_again_without_spec_and_picture(target: str):
+    run = trained(target, SMALL)
+    again = rescore(run.id, episodes=4)
+    assert again["mean"] == run.info["score"]["mean"]
