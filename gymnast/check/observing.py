@@ -17,7 +17,7 @@ from gymnast.policy.spaces import Category, Observation, Vector, blank
 
 Array = np.ndarray
 _ROUNDING = 1e-5
-"""By how much a number may lie beyond a bound, as a share of it: float32 against float64."""
+"""By how much a number may lie beyond a bound, as a share of it or of 1: float32 against float64."""
 
 
 class OfItsSpace:
@@ -144,16 +144,16 @@ def outside(space: gym.Space[Any], obs: Any, name: str = "the observation") -> s
 
 def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
     parts = facts.observations
-    is_vector = isinstance(space, gym_spaces.Box) and np.issubdtype(space.dtype, np.floating)
-    if not is_vector or len(parts) != int(np.prod(space.shape)):
+    if not isinstance(space, gym_spaces.Box) or not np.issubdtype(space.dtype, np.floating):
         return space
-    declared = (
-        np.array([getattr(part, end) for part in parts]).reshape(space.shape)
+    if len(parts) != int(np.prod(space.shape)):
+        return space
+    least, most = (
+        np.array([getattr(part, end) for part in parts], space.dtype).reshape(space.shape)
         for end in ("low", "high")
     )
-    least, most = (end.astype(space.dtype) for end in declared)
     low, high = np.minimum(least, space.low), np.maximum(most, space.high)
-    return gym_spaces.Box(low, high, space.shape, space.dtype.type)
+    return gym_spaces.Box(low, high, space.shape, low.dtype.type)
 
 
 def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
@@ -165,4 +165,7 @@ def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     with np.errstate(invalid="ignore"):
-        return low - _ROUNDING * np.abs(low), high + _ROUNDING * np.abs(high)
+        return (
+            low - _ROUNDING * np.maximum(1.0, np.abs(low)),
+            high + _ROUNDING * np.maximum(1.0, np.abs(high)),
+        )

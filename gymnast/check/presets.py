@@ -19,9 +19,12 @@ from gymnast.config.resolve import load, resolve
 from gymnast.config.saved import plain
 from gymnast.errors import EnvError, GymnastError, NotInstalled
 from gymnast.film.stage import Stage
+from gymnast.metrics.sinks.console import Console
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
-from gymnast.training.notebook import evaluate, train
+from gymnast.training.notebook import evaluate
+from gymnast.training.prepare import prepare
+from gymnast.training.start import begin
 
 STEPS = 300
 """Random steps for the check of an environment."""
@@ -102,13 +105,21 @@ def _tried(
 
 def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
     """Train a little, score it, score it again from what was stored, replay what was recorded."""
-    run = train(target, overrides=small(cfg), runs_dir=directory, quiet=True)
+    prepared = prepare(target, small(cfg))
+    run, summary = begin(
+        prepared.resolved,
+        prepared.collector,
+        directory,
+        console=lambda metrics, _: Console(metrics, quiet=True),
+    )
+    if summary.get("interrupted"):
+        raise KeyboardInterrupt
     updates = run.info["clocks"]["updates"]
     if updates < _UPDATES:
         raise Failed(f"{updates} updates came of {_UPDATES} rollouts")
     score = run.info["score"]
-    if score is None:
-        raise Failed("training ended without a score")
+    if score is None or run.info["checkpoints"]["best"] is None:
+        raise Failed("training ended without an evaluation")
     used = _config(run)
     repeats = used.facts.deterministic == "yes"
     again = evaluate(run, runs_dir=directory)
@@ -151,6 +162,9 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
     }
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
+    if cfg.algo.span().episodes:  # whole ones, so that they must be short
+        settings["env.max_episode_steps"] = _SPAN
+        algo["n_steps"] = "off"
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}
 
 
