@@ -15,11 +15,17 @@ from gymnast.config.config import Config
 from gymnast.errors import EnvError
 from gymnast.film.stage import MODES, Stage, without_screen
 
-_FRAMES = 5
+FRAMES = 5
+"""Pictures that are asked for."""
 
 
 def drawn(
-    cfg: Config[Any], env: gym.Env[Any, Any], act: Callable[[Moment], Any], seed: int
+    cfg: Config[Any],
+    env: gym.Env[Any, Any],
+    act: Callable[[Moment], Any],
+    seed: int,
+    *,
+    frames: int = FRAMES,
 ) -> Iterator[Finding]:
     """`env`: a live copy, to be asked what it offers; `act` chooses what is done meanwhile."""
     yield from _pace(cfg, env)
@@ -30,7 +36,7 @@ def drawn(
         return
     try:
         with without_screen(), closing(Stage(cfg)) as stage:
-            size = _frames(stage, act, seed)
+            size = _drawn(stage, act, seed, frames)
     except EnvError as problem:
         cause = problem.__cause__
         if isinstance(cause, ImportError | error.DependencyNotInstalled):
@@ -45,12 +51,12 @@ def drawn(
         yield Finding("rendering", "ok", f"{offered[0]}, pictures of {size}")
 
 
-def _frames(stage: Stage, act: Callable[[Moment], Any], seed: int) -> str:
+def _drawn(stage: Stage, act: Callable[[Moment], Any], seed: int, frames: int) -> str:
     """Draw the reset and a few steps; the size of a picture."""
     obs, info = stage.env.reset(seed=seed)
     moment = Moment(0, seed, 0, obs, info)
     picture = stage.picture()
-    for step in range(1, _FRAMES):
+    for step in range(1, frames):
         obs, _, terminated, truncated = stage.step(stage.takes(act(moment)))
         picture = stage.picture()
         if terminated or truncated:

@@ -129,7 +129,7 @@ def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
     if not traces:
         raise Failed("no episode was recorded")
     for trace in traces:
-        _replayed(used, trace)
+        replay(used, trace)
 
 
 def small(cfg: Config[Any]) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}
 
 
-def _replayed(cfg: Config[Any], trace: Trace) -> None:
+def replay(cfg: Config[Any], trace: Trace) -> None:
     """What was recorded happens again; where that cannot be, it is stored."""
     if trace.obs is not None:
         if len(trace.obs) != len(trace) + 1:
