@@ -46,12 +46,12 @@ def envs(
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Which backend, with how many copies, steps an environment fastest here.
+    """Which backend, with how many copies, collects experience fastest here.
 
-    Random actions, nothing learned: env steps per second by the clock, and per second of CPU of all
-    processes. A measurement ends early once it is sure to 2 %. The best is printed as a patch to
-    paste into a preset; n_steps is suggested from how often random actions get a reward that tells
-    something.
+    The network acts, nothing is learned: env steps per second by the clock, and per second of CPU of
+    all processes. A measurement ends early once it is sure to 2 %. The best is printed as a patch
+    to paste into a preset: what is configured, or else the fewest copies that are as fast as any.
+    n_steps is suggested from how often random actions get a reward that tells something.
 
     \b
     gymnast tune envs CartPole-v1
@@ -60,15 +60,18 @@ def envs(
 
     The machine should do nothing else meanwhile.
     """
-    from gymnast.config.resolve import parse_assignment, resolve
+    from gymnast.config.resolve import parse_assignment
+    from gymnast.training.prepare import prepare
     from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
 
-    resolved = resolve(target, dict(map(parse_assignment, assignments)))
     chosen = backends.split(",") if backends else BACKENDS
     if unknown := [name for name in chosen if name not in BACKENDS]:
         raise UsageError(f"no backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}")
     counts = _counts(copies) if copies else COPIES
     with redirect_stdout(sys.stderr), progress("measuring") as told:
+        prepared = prepare(target, dict(map(parse_assignment, assignments)))
+        prepared.collector.close()
+        resolved = prepared.resolved
         found = tune_copies(
             resolved.preset,
             resolved.config,
@@ -91,21 +94,22 @@ def _counts(text: str) -> list[int]:
 
 
 def _page(found: Tuned) -> Iterator[str]:
-    yield f"{found.target} on {found.cores} cores, random actions\n"
-    head = ("backend", "copies", "steps/s", "steps/CPU-s", "resumes exactly", "")
+    yield f"{found.target} on {found.cores} cores: collecting, nothing learned\n"
+    head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (
             one.backend,
             str(one.n_envs),
             f"{one.per_second:,.0f}",
             f"{one.per_cpu_second:,.0f}",
+            f"{one.env_share:.0%}",
             "yes" if one.restores else "no",
             "<- best" if one == found.best else "",
         )
         for one in found.samples
         if not one.refused
     ]
-    yield wording.table(head, lines, right="copies steps/s steps/CPU-s")
+    yield wording.table(head, lines, right="copies steps/s steps/CPU-s env")
     yield from (f"{one.backend}: {one.refused}" for one in found.samples if one.refused)
     yield ""
     yield from found.advice

@@ -1,4 +1,4 @@
-"""Which backend, how many copies, how long a rollout: measured here, as a patch for a config."""
+"""Which backend, how many copies, how long a rollout: found out here, as a patch for a config."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, get_args
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.resolve import revise
 from gymnast.config.sections.env import Backend, EnvConfig
-from gymnast.envs.backend import Step
+from gymnast.envs.backend import random_actions, refuse
 from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.rl.diversity import diversity
 from gymnast.runs.machine import usable_cores
-from gymnast.tune.sampling import Sample, sample, stepping
+from gymnast.seeds import episode_seed, stream
+from gymnast.tune.sampling import Sample, sample
 
 Array = np.ndarray
 COPIES = (4, 8, 16, 32)
@@ -29,6 +31,8 @@ _CLOSE = 0.93
 """Of the best speed: what is as fast, given what a measurement is worth."""
 _LOOK, _LOOKED = 8, 4_096
 """Copies and env steps for a look at rewards and at what copies show."""
+_MEMORY = 2**25
+"""Bytes of observations that are kept for it."""
 _SIGNALS = 4
 """Rewards that a copy's share of a rollout should hold."""
 _SHORTEST, _LONGEST = 32, 2_048
@@ -82,12 +86,12 @@ def tune_copies(
     refused: dict[str, Sample] = {}
     for backend, n in cells:
         if backend not in refused:
-            one = sample(cfg.env, backend, n, seconds)
+            one = sample(cfg, backend, n, seconds)
             samples.append(one)
             if one.refused:  # for its kind, not for its number: once is enough
                 refused[backend] = one
         beat(cells.index((backend, n)) + 1, len(cells))
-    signal, best = look(cfg.env), best_of(samples)
+    signal, best = look(cfg.env), best_of(samples, (cfg.env.backend, cfg.env.n_envs))
     n_steps = _n_steps(cfg, signal)
     patch = _patch(best, n_steps)
     advice = [
@@ -100,37 +104,40 @@ def tune_copies(
     return Tuned(target, cores, tuple(samples), best, signal, n_steps, patch, tuple(advice))
 
 
-def best_of(samples: Sequence[Sample]) -> Sample | None:
-    """The fewest copies that are as fast as any, at the least CPU. One that cannot restore running
-    episodes only where there is no other."""
+def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sample | None:
+    """The one that is used, if it is as fast as any; else the fewest copies that are, at the least
+    CPU. One that cannot restore running episodes only where there is no other."""
     able = [one for one in samples if not one.refused]
     able = [one for one in able if one.restores] or able
     if not able:
         return None
     enough = _CLOSE * max(one.per_second for one in able)
     close = [one for one in able if one.per_second >= enough]
-    return min(close, key=lambda one: (one.n_envs, -one.per_cpu_second))
+    return min(
+        close, key=lambda one: ((one.backend, one.n_envs) != used, one.n_envs, -one.per_cpu_second)
+    )
 
 
 def look(cfg: EnvConfig) -> Signal:
-    """Play a little, in this process."""
+    """Random actions for a little, in this process."""
     few = cfg.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
-    reward: list[Array] = []
-    terminated: list[Array] = []
-    obs: list[Array] = []
-
-    def see(step: Step) -> None:
-        reward.append(step.reward.copy())
-        terminated.append(step.terminated.copy())
-        if len(obs) < _LOOKED // _LOOK // (8 if step.obs.nbytes > 2**16 else 1):
-            obs.append(step.obs.copy())
-
+    rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
+    n_steps, every = _LOOKED // _LOOK, list(range(_LOOK))
+    reward, terminated = np.zeros((n_steps, _LOOK)), np.zeros((n_steps, _LOOK), dtype=bool)
+    seen: list[Array] = []
     with closing(open_envs(few, limit=cfg.max_episode_steps, tell=lambda _: None)) as envs:
-        step = stepping(envs, see)
-        for _ in range(_LOOKED // _LOOK):
-            step()
-    between = steps_between_rewards(np.stack(reward), np.stack(terminated))
-    return Signal(between, _LOOKED, diversity(np.stack(obs)))
+        refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
+        for t in range(n_steps):
+            step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))
+            refuse(envs.name, step.faults)
+            reward[t], terminated[t] = step.reward, step.terminated
+            if step.obs.nbytes * len(seen) < _MEMORY:
+                seen.append(step.obs.copy())
+            ended = np.flatnonzero(step.terminated | step.truncated).tolist()
+            refuse(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
+    return Signal(
+        steps_between_rewards(reward, terminated), n_steps * _LOOK, diversity(np.stack(seen))
+    )
 
 
 def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
@@ -174,7 +181,9 @@ def _speed_advice(
         return
     used = cfg.env.backend, cfg.env.n_envs
     now = next((one for one in samples if (one.backend, one.n_envs) == used), None)
-    if now is not None and now.per_second and now != best:
+    if now == best:
+        yield f"{best.backend} with {best.n_envs}, as configured, is as fast as any"
+    elif now is not None and now.per_second:
         times = best.per_second / now.per_second
         yield f"{times:.2g} times as fast as {now.backend} with {now.n_envs}, as configured"
     fastest = max(samples, key=lambda one: one.per_second)
@@ -194,10 +203,10 @@ def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
     before = cfg.env.n_envs * steps
     after = n_envs * patch.get("algo", {}).get("n_steps", steps)
     if after != before:
-        same = max(1, before // n_envs)
+        than = "fewer" if after > before else "more"
         yield (
-            f"an update then learns from {after:,} env steps instead of {before:,}: fewer updates "
-            f"(as many with algo.n_steps={same})"
+            f"an update then learns from {after:,} env steps instead of {before:,}: {than} updates "
+            f"(as many with algo.n_steps={max(1, before // n_envs)})"
         )
     try:
         revise(cfg, patch)

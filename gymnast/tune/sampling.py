@@ -1,35 +1,32 @@
-"""How fast one backend steps so many copies, on this machine, now."""
+"""How fast one backend with so many copies collects experience, on this machine, now."""
 
 from __future__ import annotations
 
-import logging
 import math
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from itertools import count
 from statistics import fmean, stdev
+from time import perf_counter
 from typing import Any
 
-import numpy as np
 import psutil
 
-from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backend import Backend, random_actions, refuse
-from gymnast.envs.open import open_envs
+from gymnast.clock import Clock
+from gymnast.collect.vector import ROLE, VectorCollector
+from gymnast.config.config import Config
+from gymnast.config.section import Span
+from gymnast.envs.backend import refuse
 from gymnast.errors import GymnastError
-from gymnast.seeds import episode_seed, stream
+from gymnast.training.learner import policy_for
+from gymnast.training.session import open_collector
 
 SLICE = 0.1
-"""Seconds between two looks at the clock."""
+"""Seconds that are timed at once, at least."""
 LEAST = 4
 """Slices of every sample."""
 SURE = 0.02
 """Standard error of the mean, as a share of it, at which a sample is long enough."""
-_DRAWN = 256
-"""Vector steps whose actions are drawn beforehand and used in turn."""
-_WARM_UP = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,8 @@ class Sample:
     """Env steps, by the clock."""
     per_cpu_second: float = 0.0
     """Env steps per second of CPU, of this process and its workers."""
+    env_share: float = 0.0
+    """Of the time: how much went to the environments. The rest went to the network."""
     restores: bool = False
     """Whether a resumed run goes on with its running episodes."""
     seconds: float = 0.0
@@ -53,58 +52,40 @@ class Sample:
         return asdict(self)
 
 
-def sample(cfg: EnvConfig, backend: str, n_envs: int, seconds: float) -> Sample:
-    """Random actions for a while, up to `seconds`; shorter where slices agree. Starting up and a
-    moment to warm up are not timed."""
-    wanted = cfg.model_copy(update={"backend": backend, "n_envs": n_envs})
+@dataclass(frozen=True)
+class _Slice:
+    env_steps: int
+    seconds: float
+    env_seconds: float
+
+
+def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sample:
+    """Collect for a while as training does, with a policy that has learned nothing: up to `seconds`,
+    shorter where slices agree. Starting up and warming up are not timed."""
+    env = cfg.env.model_copy(update={"backend": backend, "n_envs": n_envs})
     try:
-        envs = _opened(wanted)
+        collector = open_collector(cfg.model_copy(update={"env": env}))
     except GymnastError as problem:
         return Sample(backend, n_envs, refused=problem.message)
-    with closing(envs):
-        step = stepping(envs)
-        _run(step, _WARM_UP)
-        rates: list[float] = []
-        steps, wall, cpu = 0, 0.0, cpu_seconds()
-        while wall < seconds and not _sure(rates):
-            taken, took = _run(step, SLICE)
-            steps, wall = steps + taken, wall + took
-            rates.append(taken / took)
+    with closing(collector):
+        collect = _collecting(cfg, collector)
+        slices: list[_Slice] = []
+        cpu = cpu_seconds()
+        while sum(one.seconds for one in slices) < seconds and not _sure(slices):
+            slices.append(collect())
         cpu = cpu_seconds() - cpu
-        restores = envs.restore != "none"
+        restores = collector.envs.restore != "none"
+    steps, wall = sum(one.env_steps for one in slices), sum(one.seconds for one in slices)
     return Sample(
-        backend, n_envs, steps / wall, steps / max(cpu, 1e-9), restores, wall, _error(rates)
+        backend,
+        n_envs,
+        per_second=steps / wall,
+        per_cpu_second=steps / max(cpu, 1e-9),
+        env_share=sum(one.env_seconds for one in slices) / wall,
+        restores=restores,
+        seconds=wall,
+        error=_error(slices),
     )
-
-
-def stepping(envs: Backend, see: Callable[[Any], None] | None = None) -> Callable[[], int]:
-    """A function that takes one vector step with random actions, begins what ended, and gives how
-    many copies took a step of an episode. `see` gets each step."""
-    every = list(range(envs.n_envs))
-    seeds = (episode_seed(0, "tune", number) for number in count())
-    refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
-    rng = stream(0, "tune")
-    drawn = random_actions(envs.action_space, (_DRAWN, envs.n_envs), rng)
-    turn = 0
-
-    def step() -> int:
-        nonlocal turn
-        turn = (turn + 1) % _DRAWN
-        mask = envs.mask
-        action = drawn[turn]
-        if mask is not None:
-            action = random_actions(envs.action_space, (envs.n_envs,), rng, mask)
-        done = envs.step(action)
-        refuse(envs.name, done.faults)
-        if see is not None:
-            see(done)
-        over = done.terminated | done.truncated
-        if over.any():
-            ended = np.flatnonzero(over).tolist()
-            refuse(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
-        return envs.n_envs if done.stepped is None else int(done.stepped.sum())
-
-    return step
 
 
 def cpu_seconds() -> float:
@@ -114,24 +95,33 @@ def cpu_seconds() -> float:
     return float(sum(t.user + t.system for t in times))
 
 
-def _opened(cfg: EnvConfig) -> Backend:
-    tell = logging.getLogger("gymnast.envs").info
-    return open_envs(cfg, limit=cfg.max_episode_steps, tell=tell)
+def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _Slice]:
+    """Collects a slice when called: rollouts as long as it takes, which is found out first."""
+    policy = policy_for(*collector.spaces[ROLE], cfg)
+    policy.initialize(cfg.seed, ROLE)
+    clock = Clock()
+    collector.begin()
+
+    def collect(vec_steps: int) -> _Slice:
+        began = perf_counter()
+        done = collector.collect({ROLE: policy}, Span(vec_steps), clock)
+        clock.rollouts += 1
+        if done.failed is not None:
+            refuse(collector.envs.name, [done.failed])
+        return _Slice(done.steps, perf_counter() - began, done.env_seconds)
+
+    vec_steps = 1
+    while collect(vec_steps).seconds < SLICE:
+        vec_steps *= 2
+    return lambda: collect(vec_steps)
 
 
-def _run(step: Callable[[], int], seconds: float) -> tuple[int, float]:
-    """Steps of copies taken within about this time, and the time."""
-    taken, began = 0, time.perf_counter()
-    while (passed := time.perf_counter() - began) < seconds:
-        taken += step()
-    return taken, passed
+def _sure(slices: list[_Slice]) -> bool:
+    return len(slices) >= LEAST and _error(slices) < SURE
 
 
-def _sure(rates: list[float]) -> bool:
-    return len(rates) >= LEAST and _error(rates) < SURE
-
-
-def _error(rates: list[float]) -> float:
-    if len(rates) < 2 or not fmean(rates):
+def _error(slices: list[_Slice]) -> float:
+    rates = [one.env_steps / one.seconds for one in slices]
+    if len(rates) < 2:
         return math.inf
     return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
