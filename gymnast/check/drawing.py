@@ -69,7 +69,7 @@ def _drawn(stage: Stage, act: Callable[[Moment], Any], seed: int, frames: int) -
 def _pace(cfg: Config[Any], env: gym.Env[Any, Any]) -> Iterator[Finding]:
     declared, own = cfg.facts.fps, env.metadata.get("render_fps")
     if declared is not None and own is not None and declared != own:
-        what = f'declared are {declared:g}, its metadata["render_fps"] says {own:g}'
-        yield Finding("facts.fps", "wrong", what)
+        what = f'declared are {declared:g}, and used; its metadata["render_fps"] says {own:g}'
+        yield Finding("facts.fps", "note", what)
     elif declared is not None:
         yield Finding("facts.fps", "ok", f"{declared:g} frames per second")

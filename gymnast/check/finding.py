@@ -43,7 +43,7 @@ CHECKS = {
     "something is.",
     "facts.returns": "Alerts on returns are raised although nothing is wrong; a threshold may lie "
     "where no return can be.",
-    "facts.fps": "Films and `gymnast play` run at the wrong pace.",
+    "facts.fps": "Films and `gymnast play` may run at the wrong pace.",
     "facts": "What is not declared bounds no metric, names nothing and counts as solved never.",
     "speed": "Training takes at least this long.",
 }

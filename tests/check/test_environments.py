@@ -52,7 +52,6 @@ FALSE_FACTS = {
     "facts.observations": ([{"name": "place", "low": 0, "high": 1}], "1 parts are declared"),
     "facts.reward": ([0, 1], "the reward is -1, declared is [0, 1]"),
     "facts.returns": ([30, 40], "declared is [30, 40]"),
-    "facts.fps": (30, 'declared are 30, its metadata["render_fps"] says 10'),
 }
 
 
@@ -96,6 +95,14 @@ def test_a_false_fact_is_found_by_exactly_the_check_for_it(fact: str):
     (found,) = checked("Healthy", **{fact: declared}).wrong
     assert found.check == fact
     assert words in found.what
+
+
+def test_another_pace_than_the_environments_own_is_noted():
+    report = checked("Healthy", **{"facts.fps": 30})
+    assert report.wrong == []
+    told = next(f for f in report.findings if f.check == "facts.fps")
+    assert told.verdict == "note"
+    assert "declared are 30, and used" in told.what
 
 
 def test_a_declared_bound_that_an_observation_leaves_is_named():
