@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check lint format fast slow docs wheel kill100 bench clean
+.PHONY: demo test check lint format fast presets slow docs wheel kill100 bench clean
 
 demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@$(BIN)/gymnast train CartPole-v1
@@ -15,7 +15,7 @@ demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@echo "Watch one while it trains:  gymnast train LunarLander-v3"
 	@echo "List runs:                  gymnast runs"
 
-test: check slow ## what CI runs: all of check, then the slow tests
+test: check presets slow ## what CI runs: all of check, every preset, then the slow tests
 
 check: lint fast ## run on every change
 
@@ -32,6 +32,9 @@ format: $(READY)
 
 fast: $(READY)
 	$(BIN)/pytest -q -n 2 -m "not slow"
+
+presets: $(READY) ## each that ships: trained a little, scored, recorded, replayed, its facts checked
+	$(BIN)/gymnast check --all
 
 slow: $(READY)
 	$(BIN)/pytest -q -m slow

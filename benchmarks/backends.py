@@ -19,11 +19,11 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import psutil
 
 from benchmarks import measurement, timed
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.open import open_envs
+from gymnast.tune.sampling import cpu_seconds
 
 OURS = ("inprocess", "process", "vector")
 PEERS = ("SyncVectorEnv", "AsyncVectorEnv")
@@ -77,11 +77,11 @@ def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
     drawn = np.array([[actions.sample() for _ in range(n_envs)] for _ in range(_DRAWN)])
     for action in drawn[:50]:
         step(action)
-    env_steps, cpu, began = 0, _cpu_of_the_tree(), time.perf_counter()
+    env_steps, cpu, began = 0, cpu_seconds(), time.perf_counter()
     while time.perf_counter() - began < seconds:
         for action in drawn[:100]:
             env_steps += step(action)
-    wall, cpu = time.perf_counter() - began, _cpu_of_the_tree() - cpu
+    wall, cpu = time.perf_counter() - began, cpu_seconds() - cpu
     opened.close()
     source = str(Path(str(sys.modules["gymnast"].__file__)).parent)
     return {"env_steps": env_steps, "wall": wall, "cpu": cpu, "source": source}
@@ -121,12 +121,6 @@ def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
 
     yield step
     envs.close()
-
-
-def _cpu_of_the_tree() -> float:
-    here = psutil.Process()
-    times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
-    return sum(t.user + t.system for t in times)
 
 
 def _in_a_process_of_its_own(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:

@@ -41,6 +41,10 @@ class EnvError(GymnastError):
         super().__init__(message, at=at, fix=fix)
 
 
+class NotInstalled(EnvError):
+    """What an environment needs is not installed."""
+
+
 class RunError(GymnastError):
     """A run cannot be found, read or written."""
 

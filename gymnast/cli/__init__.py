@@ -34,6 +34,8 @@ VERBS = {
     "presets": "presets",
     "metrics": "metrics",
     "config": "config",
+    "check": "check",
+    "tune": "tune",
     "reproduce": "reproduce",
     "init": "init",
 }
@@ -78,6 +80,8 @@ HELP = {
     "presets": "List and search presets.",
     "metrics": "What each number means.",
     "config": "Show, check, format and diff configs.",
+    "check": "Find what is wrong with an environment, or with the presets.",
+    "tune": "Measure what is fastest on this machine.",
     "reproduce": "Repeat a stored result and say whether it holds.",
     "init": "Begin an environment of your own.",
 }

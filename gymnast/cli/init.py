@@ -36,6 +36,7 @@ def init(name: str, directory: str, runs_dir: str | None, as_json: bool) -> None
     steps += [
         f"pytest {name}",
         f"gymnast config check presets/{name}.yaml",
+        f"gymnast check {name}",
         f"gymnast train {name}",
     ]
     click.echo("\n".join(f"{'next' if i == 0 else '':<5} {step}" for i, step in enumerate(steps)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,13 +102,7 @@ def _order(run: Run, name: str, options: dict[str, Any]) -> Iterator[Order]:
     from gymnast.film.make import Order
     from gymnast.runs import films
 
-    hidden = not sys.stderr.isatty()
-    with click.progressbar(length=1, label="filming", file=sys.stderr, hidden=hidden) as bar:
-
-        def told(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
-
+    with progress("filming") as told:
         own = run.path / films.FOLDER / f"{name}.mp4"
         out = Path(options["out"]) if options["out"] else own
         yield Order(out, options["fps"], progress=told, described=out is own)

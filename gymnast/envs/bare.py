@@ -20,3 +20,9 @@ def bare(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
             limit = own if limit is None else min(limit, own)
         env = env.env
     return env, limit
+
+
+def time_limit(env: gym.Env[Any, Any]) -> int | None:
+    """Longest episode, in steps, where one is declared."""
+    declared = env.spec.max_episode_steps if env.spec is not None else None
+    return bare(env)[1] if declared is None else declared

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.envs.backend import Fault, Step
-from gymnast.envs.bare import bare
+from gymnast.envs.bare import bare, time_limit
 from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
 from gymnast.policy.spaces import Vector
@@ -37,7 +37,7 @@ class InProcess:
         seen, taken = made[0].observation_space, made[0].action_space
         self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
         self.described = (" ".join(str(seen).split()), str(taken))
-        self.time_limit = _time_limit(made[0])
+        self.time_limit = time_limit(made[0])
         self.envs = [bare(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
         self._limit = bare(made[0])[1]
@@ -224,8 +224,3 @@ class InProcess:
         self.envs[copy] = bare(self._make())[0]
         self._steps[copy] = self.envs[copy].step
         self._broken.discard(copy)
-
-
-def _time_limit(env: gym.Env[Any, Any]) -> int | None:
-    declared = env.spec.max_episode_steps if env.spec is not None else None
-    return bare(env)[1] if declared is None else declared

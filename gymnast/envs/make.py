@@ -16,7 +16,7 @@ from gymnast.envs.quick import quickened
 from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.envs.tasks import OneOfTasks
 from gymnast.envs.wrappers import wrapped, wrapped_task
-from gymnast.errors import EnvError
+from gymnast.errors import EnvError, NotInstalled
 from gymnast.imported import imported
 from gymnast.text.closest import closest
 
@@ -46,15 +46,15 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
-        raise EnvError(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
         guess = closest(cfg.id, [*gym.registry, *all_presets()])
         raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
-        raise EnvError(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
     except TypeError as problem:
-        raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from None
+        raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
         raise _unmade(cfg.id, problem) from problem
 
@@ -70,7 +70,7 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
     except (ImportError, AttributeError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
     except TypeError as problem:
-        raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from None
+        raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from problem
     except Exception as problem:
         raise _unmade(name, problem) from problem
     for space in ("observation_space", "action_space"):

@@ -221,9 +221,11 @@ def test_a_batch_larger_than_the_rollout_is_refused_even_by_way_of_n_envs(proble
 
 
 def test_auto_is_settled_once_and_stored():
-    config = resolve("CartPole-v1", {"env.n_envs": "auto"}).config
-    assert config.env.n_envs == 8
-    assert "n_envs: 8" in save(config)
+    config = resolve("CarRacing-v3", {"env.n_envs": "auto", "env.backend": "auto"}).config
+    assert (config.env.backend, config.env.n_envs) == ("process", 8)
+    assert "backend: process" in save(config)
+    assert resolve("CarRacing-v3").config.env == config.env  # it is what saying nothing means
+    assert resolve("CarRacing-v3", {"env.backend": "inprocess"}).config.env.backend == "inprocess"
 
 
 @pytest.mark.parametrize(

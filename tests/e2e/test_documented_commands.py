@@ -51,6 +51,10 @@ def affordable(command: str) -> str:
         command += f" {SMALL}" if verb == "train" else ""
         if verb == "train" and ":a2c" not in command:
             command += " --set algo.batch_size=25%"
+    if verb == "tune":
+        command += " --backends inprocess --copies 2 --seconds 0.1"
+    if verb == "check":
+        command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command
 
 

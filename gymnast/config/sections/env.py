@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from gymnast.config.distribution import Distribution
+from gymnast.config.measured import UNKNOWN, measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch
 from gymnast.config.section import UNSET, Section
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
-AUTO_ENVS = 8
-"""What `n_envs: auto` means."""
-
 Backend = Literal["auto", "inprocess", "process", "vector"]
-
-
-def _auto(value: Any) -> Any:
-    """`auto` is settled here, once, so that a stored config names the number that was used."""
-    return AUTO_ENVS if isinstance(value, str) and value == "auto" else value
-
-
-def _settled(value: str) -> str:
-    return "inprocess" if value == "auto" else value
 
 
 def _task_name(name: str) -> str:
@@ -67,11 +57,11 @@ class EnvConfig(Section):
     one_hot: tuple[Count, ...] = ()
     """Where the numbers of an observation stand for kinds of things: how many kinds there are, for each
     index of the last axis. Each number becomes that many of 0 and 1."""
-    n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
-    """Copies that step together while collecting; `auto` picks."""
-    backend: Annotated[Backend, AfterValidator(_settled)] = "auto"
+    n_envs: Annotated[Count, Field(le=65_536)] = UNKNOWN.n_envs
+    """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
+    backend: Backend = UNKNOWN.backend
     """Where the copies run: in this process, in worker processes, or as the environment's own vector
-    implementation; `auto` picks."""
+    implementation; `auto`: where they were measured to be fast."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
@@ -86,6 +76,16 @@ class EnvConfig(Section):
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _settled(cls, given: Any) -> Any:
+        """`auto`, also by saying nothing, is settled here, once: a stored config names what was used."""
+        if not isinstance(given, Mapping):
+            return given
+        copies = measured(str(given.get("id", "")))._asdict()
+        auto = {key: value for key, value in copies.items() if given.get(key, "auto") == "auto"}
+        return {**given, **auto}
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""

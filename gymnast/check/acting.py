@@ -1,0 +1,173 @@
+"""Actions: which are allowed, which are taken, what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from gymnast.check.finding import Finding
+from gymnast.check.live import Broken, Copy, Moment
+from gymnast.check.witness import Complaint
+from gymnast.config.facts import Facts
+from gymnast.envs.backend import random_actions
+from gymnast.errors import UsageError
+from gymnast.play.keys import Keys
+from gymnast.policy.spaces import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+
+Array = np.ndarray
+_MOST = 64
+"""Single actions that are tried one by one."""
+_STEPS = 20
+"""How long each end of a range is held."""
+
+
+class Masks:
+    """What `info["action_mask"]` says; `used`: the config heeds it."""
+
+    def __init__(self, kind: Action, *, used: bool) -> None:
+        self._kind, self._used = kind, used
+        self._wrong = Complaint("mask")
+        self._given = self._absent = 0
+
+    def sees(self, moment: Moment) -> None:
+        if moment.over or not self._used:
+            self._given += "action_mask" in moment.info
+            return
+        if moment.info.get("action_mask") is None:
+            self._absent += 1
+            if self._given:
+                self._wrong.at(moment, 'info["action_mask"] is missing here, and was there before')
+            return
+        if self._absent and not self._given:
+            self._wrong.at(moment, 'info["action_mask"] is here, and was missing before')
+        self._given += 1
+        problem = mask_of(self._kind, moment.info)[1]
+        if problem is not None:
+            self._wrong.at(moment, problem)
+
+    def findings(self) -> Iterator[Finding]:
+        if not self._used and self._given:
+            yield Finding("mask", "note", "masks are given and not used (env.action_mask: off)")
+        elif self._given:
+            yield self._wrong.or_ok("each allows an action")
+
+
+class LeftUnchanged:
+    def __init__(self) -> None:
+        self._wrong = Complaint("actions")
+
+    def sees(self, moment: Moment) -> None:
+        if not moment.left_action:
+            self._wrong.at(moment, "step() wrote into the action it was given (work on a copy)")
+
+    def findings(self) -> Iterator[Finding]:
+        return iter([self._wrong.finding()] if self._wrong else [])
+
+
+def chance(kind: Action, rng: np.random.Generator) -> Callable[[Moment], Any]:
+    """Who draws evenly from what is allowed."""
+
+    def act(moment: Moment) -> Any:
+        mask = mask_of(kind, moment.info)[0]
+        return random_actions(kind, (1,), rng, None if mask is None else mask[None])[0]
+
+    return act
+
+
+def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | None]:
+    """The mask as a row of booleans, where there is a good one; what is wrong with it, otherwise."""
+    given = info.get("action_mask")
+    if given is None:
+        return None, None
+    row = np.ones((1, n_options(kind)), dtype=bool)
+    problem = put_mask(kind, row, 0, given)
+    return (None, problem) if problem is not None else (row[0], None)
+
+
+def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
+    """Every single action, or every end of a range, is taken."""
+    tried = 0
+    for action in extremes(kind):
+        try:
+            moment = copy.reset(seed)
+        except Broken:
+            break  # told by another check
+        for _ in range(_STEPS if isinstance(kind, Amounts) else 1):
+            mask = mask_of(kind, moment.info)[0]
+            if moment.over or (isinstance(kind, Choice) and _ruled_out(kind, action, mask)):
+                break
+            try:
+                moment = copy.step(deepcopy(action))
+            except Broken as broken:
+                where = copy.where
+                copy.renew()
+                return Finding("actions", "wrong", broken.what, where, broken.traceback)
+        tried += 1
+    if isinstance(kind, Amounts) and not kind.bounded:
+        return Finding("actions", "note", "without bounds: nothing keeps a policy from extremes")
+    what = "ends of their ranges" if isinstance(kind, Amounts) else "actions"
+    return Finding("actions", "ok", f"{tried} {what} were taken")
+
+
+def extremes(kind: Action) -> Iterator[Any]:
+    """The lowest and highest amounts, together and one by one; every choice, up to a number."""
+    match kind:
+        case Choice():
+            yield from (np.int64(kind.first + i) for i in range(min(kind.n, _MOST)))
+        case Choices():
+            first = np.array(kind.first).reshape(kind.shape)
+            yield from (first, first + np.array(kind.n).reshape(kind.shape) - 1)
+        case Switches():
+            yield from (np.zeros(kind.shape, np.int8), np.ones(kind.shape, np.int8))
+        case Amounts():
+            yield from _ends(kind)
+
+
+def _ends(kind: Amounts) -> Iterator[Array]:
+    low, high = (np.array(end, np.float32) for end in (kind.low, kind.high))
+    low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
+    yield from (low.reshape(kind.shape), high.reshape(kind.shape))
+    middle = ((low + high) / 2).astype(np.float32)
+    for i in range(min(kind.size, _MOST // 2)):
+        for end in (low, high):
+            one = middle.copy()
+            one[i] = end[i]
+            yield one.reshape(kind.shape)
+
+
+def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding]:
+    """Labels and keys that are declared."""
+    n = _labels(kind)
+    if facts.actions and len(facts.actions) != n:
+        what = f"{len(facts.actions)} labels for {n} actions"
+        yield Finding("facts.actions", "wrong", what)
+    elif facts.actions and len(set(facts.actions)) != n:
+        yield Finding("facts.actions", "wrong", "two actions have the same label")
+    elif facts.actions:
+        yield Finding("facts.actions", "ok", ", ".join(facts.actions)[:60])
+    if facts.keys:
+        try:
+            Keys(space, facts)
+        except (UsageError, ValueError) as problem:
+            what = problem.message if isinstance(problem, UsageError) else str(problem)
+            yield Finding("facts.keys", "wrong", what)
+        else:
+            yield Finding("facts.keys", "ok", f"{len(facts.keys)} keys")
+
+
+def _labels(kind: Action) -> int:
+    match kind:
+        case Choice():
+            return kind.n
+        case Choices():
+            return len(kind.n)
+        case _:
+            return kind.size
+
+
+def _ruled_out(kind: Choice, action: Any, mask: Array | None) -> bool:
+    return mask is not None and not mask[int(action) - kind.first]

@@ -1,0 +1,183 @@
+"""Step an environment with random actions and hold it against the contract and its facts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+from gymnast.check.acting import LeftUnchanged, Masks, at_the_bounds, chance, named
+from gymnast.check.drawing import FRAMES, drawn
+from gymnast.check.ending import Ends
+from gymnast.check.finding import Finding, Report, in_order
+from gymnast.check.live import Broken, Copy, Moment, own_traceback
+from gymnast.check.observing import AsDeclared, Finite, LeftAlone, OfItsSpace
+from gymnast.check.repeating import Transcript, repeats
+from gymnast.check.rewarding import Rewards
+from gymnast.check.witness import Witness
+from gymnast.config.config import Config
+from gymnast.envs.bare import time_limit
+from gymnast.envs.make import make_env
+from gymnast.errors import EnvError
+from gymnast.policy import spaces
+from gymnast.seeds import episode_seed, stream
+
+STEPS = 2_000
+"""Steps with random actions."""
+_PATIENCE = 3
+"""Episodes that may break before no more are begun."""
+_DECLARED = ("actions", "observations", "reward", "returns", "threshold", "fps")
+
+Beat = Callable[[int, int], None]
+"""Told how many of how many steps are done."""
+
+
+def check_environment(
+    target: str,
+    cfg: Config[Any],
+    *,
+    steps: int = STEPS,
+    seed: int = 0,
+    beat: Beat = lambda *_: None,
+) -> Report:
+    """A name that is nobody's, or a package that is missing, is an error as ever."""
+    make = partial(make_env, cfg.env)
+    try:
+        copy = Copy(make)
+    except EnvError as problem:
+        if problem.__cause__ is None:
+            raise
+        text = own_traceback(problem.__cause__)
+        return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
+    with closing(copy), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        examined = _Examination(cfg, copy, make, seed)
+        found = in_order(examined.findings(steps, beat))
+        return Report(target, copy.steps, copy.resets, found)
+
+
+class _Examination:
+    def __init__(self, cfg: Config[Any], copy: Copy, make: Callable[[], Any], seed: int) -> None:
+        self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
+
+    def findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
+        env, facts = self.copy.env, self.cfg.facts
+        yield Finding("made", "ok")
+        try:
+            obs, action = spaces.observation(env.observation_space), spaces.action(env.action_space)
+        except EnvError as problem:
+            yield Finding("spaces", "wrong", problem.message)
+            return
+        shown = " ".join(str(env.observation_space).split())
+        yield Finding("spaces", "ok", f"{_short(shown)} -> {_short(str(env.action_space))}")
+        yield from named(env.action_space, action, facts)
+        yield from self._undeclared()
+
+        last = _LastInfos(list({metric.source for metric in self.cfg.metrics.values()}))
+        witnesses: list[Witness] = [
+            OfItsSpace(env.observation_space, obs, facts),
+            Finite(obs),
+            LeftAlone(),
+            AsDeclared(env.observation_space, obs, facts),
+            Rewards(facts),
+            Ends(env, time_limit(env)),
+            Masks(action, used=self.cfg.env.action_mask),
+            LeftUnchanged(),
+            last,
+        ]
+        act = chance(action, stream(self.seed, "check"))
+        played, broken = self._play(witnesses, act, steps, beat)
+        yield from broken
+        if not any(one.lines for one in played):
+            return  # nothing ever began
+        if not any(finding.check == "reset" for finding in broken):
+            yield Finding("reset", "ok", f"{1e3 * self._per_reset():.3g} ms each")
+        if not any(finding.check == "step" for finding in broken):
+            yield Finding("step", "ok")
+        told = [finding for witness in witnesses for finding in witness.findings()]
+        yield from told
+        yield from self._speed()
+        fresh = partial(Copy, self.make)
+        yield from repeats(fresh, played, facts, steps // 4)
+        if not broken and not any(finding.check == "actions" for finding in told):
+            with closing(fresh()) as another:
+                yield at_the_bounds(another, action, self._seed(0))
+        # what breaks by itself is not blamed on being drawn
+        yield from drawn(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
+
+    def _play(
+        self, witnesses: Sequence[Witness], act: Callable[[Moment], Any], steps: int, beat: Beat
+    ) -> tuple[list[Transcript], list[Finding]]:
+        """Episodes until so many steps are taken; and what broke them, each kind once."""
+        copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
+        taken = breaks = 0
+        while taken < steps and breaks < _PATIENCE:
+            transcript = Transcript(self._seed(len(played)))
+            played.append(transcript)
+            check = "reset"
+            try:
+                moment = copy.reset(transcript.seed)
+                check = "step"
+                self._seen(moment, transcript, witnesses)
+                while not moment.over and taken < steps:
+                    moment = copy.step(act(moment))
+                    self._seen(moment, transcript, witnesses)
+                    taken += 1
+                    beat(taken, steps)
+            except Broken as problem:
+                breaks += 1
+                finding = Finding(check, "wrong", problem.what, copy.where, problem.traceback)
+                broken.setdefault(check, finding)
+                copy.renew()
+        return played, list(broken.values())
+
+    def _seen(self, moment: Moment, transcript: Transcript, witnesses: Sequence[Witness]) -> None:
+        transcript.add(moment)
+        for witness in witnesses:
+            witness.sees(moment)
+
+    def _seed(self, episode: int) -> int:
+        return episode_seed(self.seed, "check", episode)
+
+    def _undeclared(self) -> Iterator[Finding]:
+        missing = [name for name in _DECLARED if not getattr(self.cfg.facts, name)]
+        if missing:
+            what = f"not declared in a preset: {', '.join(missing)}"
+            yield Finding("facts", "note", what)
+
+    def _per_reset(self) -> float:
+        return self.copy.reset_seconds / max(1, self.copy.resets)
+
+    def _speed(self) -> Iterator[Finding]:
+        copy = self.copy
+        if copy.steps:
+            rate = copy.steps / max(copy.step_seconds, 1e-9)
+            yield Finding("speed", "note", f"{rate:,.0f} steps per second of one copy, alone")
+
+
+class _LastInfos:
+    """Numbers that the preset takes from the last info of an episode."""
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        self._wanted, self._found, self._ended = wanted, set[str](), 0
+
+    def sees(self, moment: Moment) -> None:
+        if moment.over:
+            self._ended += 1
+            self._found |= moment.info.keys()
+
+    def findings(self) -> Iterator[Finding]:
+        missing = [key for key in self._wanted if key not in self._found]
+        if not self._wanted or not self._ended:
+            return
+        if missing:
+            what = f"no last info of {self._ended} episodes has {', '.join(missing)}"
+            yield Finding("metrics", "wrong", what)
+        else:
+            yield Finding("metrics", "ok", ", ".join(self._wanted))
+
+
+def _short(text: str, most: int = 70) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

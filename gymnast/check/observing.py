@@ -1,0 +1,171 @@
+"""Observations: of their space, finite, within what is declared, and left alone afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces as gym_spaces
+
+from gymnast.check.finding import Finding
+from gymnast.check.live import Moment, fingerprint
+from gymnast.check.witness import Complaint
+from gymnast.config.facts import Facts
+from gymnast.policy.spaces import Category, Observation, Vector, blank
+
+Array = np.ndarray
+_ROUNDING = 1e-5
+"""By how much a number may lie beyond a bound, as a share of it or of 1: float32 against float64."""
+
+
+class OfItsSpace:
+    """Or at least within what its facts declare, where that is wider: training uses the facts."""
+
+    def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
+        self._space, self._kind, self._row = _widened_by(facts, space), kind, blank(kind, 1)
+        self._wrong = Complaint("observation")
+        self._other_type = ""
+
+    def sees(self, moment: Moment) -> None:
+        problem = self._kind.put(self._row, 0, moment.obs) or outside(self._space, moment.obs)
+        if problem is not None:
+            self._wrong.at(moment, problem)
+        elif not self._other_type:
+            self._other_type = _other_type(self._space, moment.obs) or ""
+
+    def findings(self) -> Iterator[Finding]:
+        if self._other_type and not self._wrong:
+            yield Finding("observation", "note", f"{self._other_type}; training casts it")
+        else:
+            yield self._wrong.or_ok("inside its space, at every reset and step")
+
+
+class Finite:
+    def __init__(self, kind: Observation) -> None:
+        self._kind, self._row, self._wrong = kind, blank(kind, 1), Complaint("finite")
+
+    def sees(self, moment: Moment) -> None:
+        if not np.isfinite(moment.reward):
+            self._wrong.at(moment, f"the reward is {moment.reward}")
+        if self._kind.put(self._row, 0, moment.obs) is None and (
+            self._kind.not_finite(self._row) is not None
+        ):
+            where = self._kind.where_not_finite(self._row[0])
+            self._wrong.at(moment, f"the observation is not finite at {where}")
+
+    def findings(self) -> Iterator[Finding]:
+        yield self._wrong.or_ok("no NaN and no infinity in observations and rewards")
+
+
+class LeftAlone:
+    """Nobody writes into an observation once it was given away."""
+
+    def __init__(self) -> None:
+        self._wrong = Complaint("aliasing")
+        self._last: tuple[Any, bytes] | None = None
+
+    def sees(self, moment: Moment) -> None:
+        if self._last is not None:
+            obs, before = self._last
+            if fingerprint(obs) != before:
+                call = "step" if moment.step else "reset"
+                what = f"{call}() changed the observation that was returned before it"
+                self._wrong.at(moment, f"{what} (return a copy)")
+        self._last = moment.obs, fingerprint(moment.obs)
+
+    def findings(self) -> Iterator[Finding]:
+        yield self._wrong.or_ok("an observation stays as it was returned")
+
+
+class AsDeclared:
+    """Facts about the parts of an observation, where its space says less."""
+
+    def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
+        self._space, self._parts = _widened_by(facts, space), facts.observations
+        self._size = (
+            kind.size if isinstance(kind, Vector) else 1 if isinstance(kind, Category) else None
+        )
+        self._fits = len(self._parts) == self._size
+        self._wrong = Complaint("facts.observations")
+        low, high = (
+            np.array([getattr(part, end) for part in self._parts]) for end in ("low", "high")
+        )
+        self._low, self._high = _widened(low, high)
+
+    def sees(self, moment: Moment) -> None:
+        if not self._fits:
+            return
+        flat = np.asarray(moment.obs, dtype=np.float64).ravel()
+        if flat.shape != self._low.shape:
+            return
+        if outside(self._space, moment.obs) is not None:
+            return  # told by another check
+        beyond = (flat < self._low) | (flat > self._high)
+        if beyond.any():
+            i = int(np.flatnonzero(beyond)[0])
+            part = self._parts[i]
+            what = f"{part.name} is {flat[i]:.6g}, declared is [{part.low:g}, {part.high:g}]"
+            self._wrong.at(moment, what)
+
+    def findings(self) -> Iterator[Finding]:
+        if not self._parts or self._size is None:
+            return
+        if not self._fits:
+            what = f"{len(self._parts)} parts are declared, an observation has {self._size}"
+            yield Finding("facts.observations", "wrong", what)
+        else:
+            yield self._wrong.or_ok(f"{self._size} parts, within their declared bounds")
+
+
+def outside(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
+    """What lies beyond the bounds of its space; NaN and infinity are not looked at."""
+    if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
+        entries = space.spaces
+        named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)
+        found = (outside(entry, obs[key], f"entry {key}") for key, entry in named)
+        return next((problem for problem in found if problem is not None), None)
+    if isinstance(space, gym_spaces.MultiBinary):
+        low, high = np.zeros(space.shape), np.ones(space.shape)
+    elif isinstance(space, gym_spaces.Box):
+        low, high = space.low, space.high
+    else:
+        return None
+    given = np.asarray(obs)
+    least, most = _widened(low, high)
+    beyond = ((given < least) | (given > most)) & np.isfinite(given)
+    if not beyond.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(beyond)[0])
+    bounds = f"[{low[at]:g}, {high[at]:g}]"
+    return f"{name} is {given[at]:.6g} at index {list(at)}, its space says {bounds}"
+
+
+def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
+    parts = facts.observations
+    if not isinstance(space, gym_spaces.Box) or not np.issubdtype(space.dtype, np.floating):
+        return space
+    if len(parts) != int(np.prod(space.shape)):
+        return space
+    least, most = (
+        np.array([getattr(part, end) for part in parts], space.dtype).reshape(space.shape)
+        for end in ("low", "high")
+    )
+    low, high = np.minimum(least, space.low), np.maximum(most, space.high)
+    return gym_spaces.Box(low, high, space.shape, low.dtype.type)
+
+
+def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
+    if isinstance(space, gym_spaces.Box) and np.asarray(obs).dtype != space.dtype:
+        return f"it is of {np.asarray(obs).dtype}, its space says {space.dtype}"
+    return None
+
+
+def _widened(low: Array, high: Array) -> tuple[Array, Array]:
+    low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+    with np.errstate(invalid="ignore"):
+        return (
+            low - _ROUNDING * np.maximum(1.0, np.abs(low)),
+            high + _ROUNDING * np.maximum(1.0, np.abs(high)),
+        )

@@ -1,0 +1,70 @@
+"""Rewards and returns against what is declared of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from gymnast.check.finding import Finding
+from gymnast.check.live import Moment
+from gymnast.check.witness import Complaint
+from gymnast.config.facts import Facts
+
+_ROUNDING = 1e-6
+Range = tuple[float, float]
+
+
+class Rewards:
+    def __init__(self, facts: Facts) -> None:
+        self._reward, self._returns = facts.reward, facts.returns
+        self._one, self._all = Complaint("facts.reward"), Complaint("facts.returns")
+        self._rewards, self._totals = _Seen(), _Seen()
+        self._total = 0.0
+
+    def sees(self, moment: Moment) -> None:
+        if moment.step == 0:
+            self._total = 0.0
+            return
+        self._total += moment.reward
+        if not math.isfinite(self._total):
+            return  # told by another check
+        self._rewards.add(moment.reward)
+        if beyond := _beyond(self._reward, moment.reward):
+            self._one.at(moment, f"the reward is {moment.reward:.6g}, {beyond}")
+        if moment.over:
+            self._totals.add(self._total)
+            if beyond := _beyond(self._returns, self._total):
+                self._all.at(moment, f"the return is {self._total:.6g}, {beyond}")
+
+    def findings(self) -> Iterator[Finding]:
+        if self._reward is not None:
+            yield self._one.or_ok(f"{self._rewards} seen, {_text(self._reward)} declared")
+        if self._returns is not None:
+            seen = f"{self._totals} seen" if self._totals.count else "no episode ended"
+            yield self._all.or_ok(f"{seen}, {_text(self._returns)} declared")
+
+
+class _Seen:
+    """The range of the numbers that came by."""
+
+    def __init__(self) -> None:
+        self.count, self.low, self.high = 0, math.inf, -math.inf
+
+    def add(self, number: float) -> None:
+        self.count += 1
+        self.low, self.high = min(self.low, number), max(self.high, number)
+
+    def __str__(self) -> str:
+        return _text((self.low, self.high)) if self.count else "none"
+
+
+def _beyond(bounds: Range | None, number: float) -> str:
+    if bounds is None:
+        return ""
+    low, high = bounds
+    slack = _ROUNDING * max(1.0, abs(number))
+    return "" if low - slack <= number <= high + slack else f"declared is {_text(bounds)}"
+
+
+def _text(bounds: Range) -> str:
+    return f"[{bounds[0]:.6g}, {bounds[1]:.6g}]"

@@ -1,0 +1,169 @@
+"""`gymnast check`: environments against their contract, presets against their environments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.progress import progress
+from gymnast.errors import UsageError
+from gymnast.text import wording
+
+if TYPE_CHECKING:
+    from gymnast.check.finding import Finding, Report
+    from gymnast.check.presets import Outcome
+
+SKIPPED = 3
+"""Exit code where nothing failed, but not everything could be tried."""
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[ENV[:VARIANT]]")
+@click.option("--all", "every", is_flag=True, help="Try presets: train, evaluate, replay, facts.")
+@click.option("--steps", type=click.IntRange(min=10), help="Random steps to take. Default: 2000.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of actions and episodes.")
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
+@click.option("--allow", multiple=True, metavar="CHECK", help="Only note what this one finds.")
+@click.option("--no-skips", is_flag=True, help="With --all: what cannot be tried here has failed.")
+@runs_option
+@json_option
+def check(
+    targets: tuple[str, ...],
+    every: bool,
+    steps: int | None,
+    seed: int,
+    assignments: tuple[str, ...],
+    allow: tuple[str, ...],
+    no_skips: bool,
+    runs_dir: str | None,
+    as_json: bool,
+) -> int:
+    """Step an environment with random actions and say what is wrong with it, where, and what that
+    means for training.
+
+    \b
+    gymnast check CartPole-v1
+    gymnast check py:my_env.env:MyEnv --steps 10000
+    gymnast check LunarLander-v3:continuous --json
+    gymnast check py:my_env.env:MyEnv --set 'facts.reward=[-1, 1]' --allow "time limit"
+    gymnast check --all                     every preset that ships
+    gymnast check --all CartPole-v1 Taxi-v4:ppo
+
+    Exit code: 1 where something is wrong. With --all also 3 where nothing failed but some presets
+    could not be tried for want of a package (1 with --no-skips or GYMNAST_NO_SKIPS=1).
+    """
+    from gymnast.check.finding import CHECKS
+    from gymnast.text.closest import closest
+
+    for name in allow:
+        if name not in CHECKS:
+            what = f"there is no check {name!r}{closest(name, CHECKS)}"
+            raise UsageError(what, fix=f"the checks are {', '.join(CHECKS)}")
+    if every:
+        if assignments:
+            raise UsageError("--all tries presets as they are", fix="leave --set out")
+        strict = no_skips or bool(os.environ.get("GYMNAST_NO_SKIPS"))
+        return _presets(targets, steps, seed, allow, strict=strict, as_json=as_json)
+    if len(targets) != 1:
+        raise UsageError("name one environment, or give --all")
+    return _environment(targets[0], steps, seed, assignments, allow, as_json=as_json)
+
+
+def _environment(
+    target: str,
+    steps: int | None,
+    seed: int,
+    assignments: tuple[str, ...],
+    allow: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> int:
+    from gymnast.check.environment import STEPS, check_environment
+    from gymnast.config.resolve import parse_assignment, resolve
+
+    resolved = resolve(target, dict(map(parse_assignment, assignments)))
+    # what an environment prints is not ours to put among the answers
+    with redirect_stdout(sys.stderr), progress("checking") as told:
+        report = check_environment(
+            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told
+        )
+    report = report.allowing(allow)
+    if as_json:
+        echo_json(report.as_json())
+    else:
+        click.echo("\n".join(_page(report)))
+    return 1 if report.wrong else 0
+
+
+def _page(report: Report) -> Iterator[str]:
+    yield f"{report.target}: {report.steps:,} random steps, {report.episodes:,} episodes\n"
+    lines = [
+        (f.verdict, f.check, f.what.splitlines()[0] if f.what else "") for f in report.findings
+    ]
+    head = ("", "check", "found")
+    yield wording.table(head, [(_WORD[verdict], *rest) for verdict, *rest in lines])
+    for finding in report.wrong:
+        yield ""
+        yield from _details(finding)
+    yield ""
+    count = len(report.wrong)
+    yield "nothing is wrong" if not count else f"{count} thing{'s' * (count > 1)} wrong"
+
+
+_WORD = {"ok": "ok", "wrong": "WRONG", "note": "note"}
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    yield f"WRONG {finding.check}: {finding.what}"
+    if finding.where:
+        yield f"  where: {finding.where}"
+    yield f"  means: {finding.means}"
+    if finding.traceback:
+        yield from (f"  | {line}" for line in finding.traceback.splitlines())
+
+
+def _presets(
+    targets: tuple[str, ...],
+    steps: int | None,
+    seed: int,
+    allow: tuple[str, ...],
+    *,
+    strict: bool,
+    as_json: bool,
+) -> int:
+    from gymnast.check.presets import STEPS, check_presets, chosen
+
+    names = chosen(targets)
+    outcomes: list[Outcome] = []
+    with redirect_stdout(sys.stderr), progress("trying presets") as told:
+        for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
+            outcomes.append(outcome)
+            told(len(outcomes), len(names))
+    failed = [o for o in outcomes if o.verdict == "failed"]
+    skipped = [o for o in outcomes if o.verdict == "skipped"]
+    passed = len(outcomes) - len(failed) - len(skipped)
+    if as_json:
+        counts = {"passed": passed, "failed": len(failed), "skipped": len(skipped)}
+        echo_json({**counts, "presets": [outcome.as_json() for outcome in outcomes]})
+    else:
+        click.echo(_outcomes(outcomes))
+        click.echo(f"\n{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
+    if failed or (skipped and strict):
+        return 1
+    return SKIPPED if skipped else 0
+
+
+def _outcomes(outcomes: list[Outcome]) -> str:
+    lines = [_line(outcome) for outcome in outcomes]
+    return wording.table(("preset", "", "seconds", "what"), lines, right="seconds")
+
+
+def _line(outcome: Outcome) -> tuple[str, str, str, str]:
+    word: Any = outcome.verdict if outcome.verdict == "passed" else outcome.verdict.upper()
+    return outcome.target, word, f"{outcome.seconds:.1f}", outcome.reason

@@ -1,0 +1,14 @@
+"""docs/checking.md is about the checks that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gymnast.check.finding import CHECKS
+
+PAGE = Path(__file__).parents[2] / "docs" / "checking.md"
+
+
+def test_every_check_is_on_the_page_in_order():
+    assert re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.M) == list(CHECKS)

@@ -1,0 +1,121 @@
+"""`gymnast check --all`: presets are tried for real, and what could not be tried has not passed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from click.testing import CliRunner
+
+from gymnast.check.presets import Failed, check_presets, chosen, replay
+from gymnast.cli.check import SKIPPED, check
+from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.resolve import load
+from tests.small_runs import traces, trained
+
+FACTS = """
+facts: {reward: [-1, 1], deterministic: yes}
+env: {id: "py:tests.check.planted:%s"}
+variants: {ppo: {}}
+"""
+
+
+@pytest.fixture
+def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of presets of one's own."""
+    monkeypatch.setenv("GYMNAST_PRESETS", str(tmp_path))
+    monkeypatch.delenv("GYMNAST_NO_SKIPS", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def absent(presets: Path) -> Iterator[str]:
+    """A preset whose environment needs a package that nobody has."""
+    gym.register("Absent-v0", entry_point="no_such_package.envs:Absent")
+    (presets / "Absent-v0.yaml").write_text("variants: {ppo: {}}")
+    yield "Absent-v0"
+    del gym.registry["Absent-v0"]
+
+
+def invoke(*words: str) -> Any:
+    return CliRunner().invoke(check, ["--all", *words], standalone_mode=False)
+
+
+def test_every_variant_that_a_shipped_file_defines_is_tried():
+    defined = {
+        f"{preset.name}:{variant}"
+        for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml"))
+        for variant in preset.own
+    }
+    assert defined
+    assert defined == set(chosen())
+
+
+def test_an_algorithm_of_each_kind_passes_and_leaves_nothing_behind(runs_dir: Path):
+    names = ["CartPole-v1:ppo", "CartPole-v1:a2c", "CartPole-v1:reinforce", "Pendulum-v1:ppo"]
+    outcomes = list(check_presets(names))
+    assert [(o.target, o.verdict, o.reason) for o in outcomes] == [(n, "passed", "") for n in names]
+    assert not runs_dir.exists()
+
+
+def test_false_facts_fail_with_their_reason(presets: Path):
+    (presets / "mine.yaml").write_text(FACTS % "PaysTooMuch")
+    found = invoke("mine", "--json")
+    assert found.return_value == 1
+    (outcome,) = json.loads(found.stdout)["presets"]
+    assert outcome["verdict"] == "failed"
+    assert "facts.reward: the reward is 3" in outcome["reason"]
+    assert outcome["findings"][0]["where"]
+
+
+def test_an_evaluation_that_does_not_repeat_fails(presets: Path):
+    (presets / "mine.yaml").write_text(FACTS % "SharedPay")
+    (found,) = check_presets(chosen(["mine"]), allow=["deterministic"])
+    assert found.verdict == "failed"
+    assert "from the stored policy" in found.reason
+
+
+def test_a_preset_that_cannot_be_read_fails_and_the_next_is_still_tried(presets: Path):
+    (presets / "mine.yaml").write_text("variants: {ppo: {algo: {n_stepps: 3}}}")
+    first, second = check_presets(["mine:ppo", "FrozenLake-v1:ppo"])
+    assert (first.verdict, second.verdict) == ("failed", "passed")
+    assert "n_stepps" in first.reason
+
+
+def test_a_missing_package_is_a_skip_that_names_it_and_never_a_pass(absent: str):
+    found = invoke(absent, "FrozenLake-v1:ppo")
+    assert found.return_value == SKIPPED
+    assert "Absent-v0 needs no_such_package" in found.stdout
+    assert "1 passed, 0 failed, 1 skipped" in found.stdout
+
+
+def test_where_skips_are_not_allowed_they_are_failures(
+    absent: str, monkeypatch: pytest.MonkeyPatch
+):
+    assert invoke(absent, "--no-skips").return_value == 1
+    monkeypatch.setenv("GYMNAST_NO_SKIPS", "1")
+    assert invoke(absent).return_value == 1
+
+
+def test_a_recorded_episode_that_goes_otherwise_is_noticed():
+    run = trained("CartPole-v1", {"stop.rollouts": 1, "algo.n_steps": 8})
+    cfg = load(run.config())
+    (trace, *_) = next(iter(traces(run, "confirm").values()))
+    replay(cfg, trace)
+    changed = trace.reward.copy()
+    changed[3] += 1
+    with pytest.raises(Failed, match="at step 4"):
+        replay(cfg, replace(trace, reward=changed))
+    shortened = {name: getattr(trace, name)[:-1] for name in ("action", "reward", "value", "dist")}
+    with pytest.raises(Failed, match=f"at step {len(trace) - 1}"):
+        replay(cfg, replace(trace, **shortened))
+
+
+def test_a_name_without_a_preset_is_refused():
+    refused = invoke("MountainCar-v0")
+    assert "has no preset" in str(refused.exception)
