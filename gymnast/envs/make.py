@@ -8,9 +8,8 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.quick import quickened
-from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.envs.tasks import OneOfTasks
 from gymnast.envs.wrappers import wrapped
 from gymnast.errors import EnvError
@@ -39,10 +38,12 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            if exists_as_vector_only(cfg.id):
-                return _limited(Single(cfg.id, dict(cfg.kwargs)), max_episode_steps)
+            if is_atari(cfg.id):
+                return _limited(_atari(cfg), max_episode_steps)
             kwargs = dict[str, Any](cfg.kwargs)
             return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
+    except EnvError:
+        raise
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
@@ -57,6 +58,15 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from None
     except Exception as problem:
         raise _unmade(cfg.id, problem) from problem
+
+
+def _atari(cfg: EnvConfig) -> gym.Env[Any, Any]:
+    """Its package is loaded for games only: it registers hundreds of them."""
+    import ale_py  # noqa: F401
+
+    from gymnast.envs.atari import make_game
+
+    return make_game(cfg)
 
 
 def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:

@@ -24,7 +24,12 @@ class Layer:
     """In this package; its `around(env, cfg)` makes the wrapper."""
 
 
-LAYERS: tuple[Layer, ...] = ()
+LAYERS: tuple[Layer, ...] = (
+    Layer("env.view", lambda cfg: cfg.view == "image", "image"),
+    Layer("env.view", lambda cfg: cfg.view == "objects", "objects"),
+    Layer("env.stack", lambda cfg: cfg.stack > 1, "stack"),
+    Layer("env.previous_actions", lambda cfg: cfg.previous_actions > 0, "previous_actions"),
+)
 """Innermost first."""
 
 
