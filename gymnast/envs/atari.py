@@ -23,6 +23,7 @@ Array = np.ndarray
 OURS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
 """Keyword arguments that say what a key of the config says -> that key."""
 _UNSUPPORTED = ("continuous", "sound_obs")
+_VECTOR_TAKES = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
 _DRAWS = 1024
 """Random numbers drawn at a time."""
 _first_states: dict[str, Any] = {}
@@ -30,6 +31,8 @@ _first_states: dict[str, Any] = {}
 
 
 def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
+    import ale_py  # noqa: F401 (it registers a hundred games)
+
     kwargs = dict[str, Any](cfg.kwargs)
     refuse_ours(cfg)
     for name in _UNSUPPORTED:
@@ -44,6 +47,37 @@ def refuse_ours(cfg: EnvConfig) -> None:
     for name, key in OURS.items():
         if name in cfg.kwargs:
             raise EnvError(f"{cfg.id}: env.kwargs.{name} is not for you to set", fix=f"set {key}")
+
+
+def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
+    """Keyword arguments by which ALE's own vector does the same. What it cannot do is refused."""
+    refuse_ours(cfg)
+    for key, beyond in (
+        ("env.view", cfg.view != "image"),
+        ("env.image.colour", cfg.image.colour != "gray"),
+        ("env.image.crop", any(cfg.image.crop)),
+        ("env.atari.fire", cfg.atari.fire == "life"),
+        *((f"env.kwargs.{name}", name not in _VECTOR_TAKES) for name in cfg.kwargs),
+    ):
+        if beyond:
+            fix = "set env.backend to inprocess or process"
+            raise EnvError(f"{cfg.id}'s own vector implementation cannot do that", at=key, fix=fix)
+    settings: dict[str, Any] = {
+        "img_height": cfg.image.size[0],
+        "img_width": cfg.image.size[1],
+        "maxpool": cfg.image.max_pool,
+        "stack_num": cfg.stack,
+        "frameskip": cfg.frames_per_step,
+        "noop_max": cfg.atari.noop_starts,
+        "use_fire_reset": cfg.atari.fire == "start",
+        "episodic_life": cfg.atari.life_loss_ends,
+        "reward_clipping": False,  # scores are of the raw return
+        "num_threads": cfg.workers or 0,
+        **cfg.kwargs,
+    }
+    if limit is not None:
+        settings["max_num_frames_per_episode"] = limit * cfg.frames_per_step
+    return settings
 
 
 def sticky(cfg: EnvConfig) -> float:

@@ -9,6 +9,7 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
 from gymnast.envs.tasks import OneOfTasks
 from gymnast.envs.wrappers import wrapped
@@ -39,7 +40,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             if is_atari(cfg.id):
-                return _limited(_atari(cfg), max_episode_steps)
+                return _limited(make_game(cfg), max_episode_steps)
             kwargs = dict[str, Any](cfg.kwargs)
             return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
     except EnvError:
@@ -58,15 +59,6 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from None
     except Exception as problem:
         raise _unmade(cfg.id, problem) from problem
-
-
-def _atari(cfg: EnvConfig) -> gym.Env[Any, Any]:
-    """Its package is loaded for games only: it registers hundreds of them."""
-    import ale_py  # noqa: F401
-
-    from gymnast.envs.atari import make_game
-
-    return make_game(cfg)
 
 
 def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:

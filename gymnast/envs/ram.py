@@ -58,12 +58,12 @@ _TOP, _BOTTOM = 34, 194
 def _pong(ram: Array) -> tuple[Place, ...]:
     x, y, ours, theirs = ram[49].item(), ram[54].item(), ram[51].item(), ram[50].item()
     ball = (x - 48.0, y - 12.0) if y > 44 and x > 48 else None
-    return ball, (ours - 5.0,), (theirs - 7.0,) if theirs > 33 else None
+    return ball, (ours - 5.5,), (theirs - 7.0,) if theirs > 33 else None
 
 
 PONG = Layout(
     moving=(
-        Moving("ball", (Axis("x", 0, 160, 16), Axis("y", _TOP, _BOTTOM + 2, 16)), True),
+        Moving("ball", (Axis("x", 0, 160, 16), Axis("y", _TOP - 2, _BOTTOM + 2, 16)), True),
         Moving("player", (Axis("y", _TOP - 2, _BOTTOM + 6, 24),)),
         Moving("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
     ),
@@ -106,7 +106,7 @@ def _breakout_counts(ram: Array) -> tuple[float, ...]:
 
 BREAKOUT = Layout(
     moving=(
-        Moving("ball", (Axis("x", 8, 152, 16), Axis("y", 32, 210, 16)), True),
+        Moving("ball", (Axis("x", 6, 154, 16), Axis("y", 30, 210, 16)), True),
         Moving("paddle", (Axis("x", 8, 160, 24),)),
     ),
     places=_breakout,

@@ -1,4 +1,8 @@
-"""The last observations shown together: images as channels, anything else side by side."""
+"""The last observations shown together: images as channels, numbers side by side.
+
+What came before the first is blank for images, as in ALE's vector, and the first itself for numbers,
+among which 0 may mean something.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +32,16 @@ class Stacked(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
         kind = spaces.observation(space)
-        self._seen: deque[Array] = deque(maxlen=n)
-        flat = not isinstance(kind, Image)
-        self._whole = (lambda x: x.ravel()) if flat else _as_channels(kind)
-        self._axis = -1 if isinstance(kind, Image) and _channels_last(kind) else 0
+        self._n, self._seen = n, deque[Array](maxlen=n)
+        self._images = isinstance(kind, Image)
+        self._shape, self._axis = _channels(kind) if isinstance(kind, Image) else ((-1,), 0)
         low, high = (self._joined([x] * n) for x in (space.low, space.high))
         self.observation_space = gym.spaces.Box(low, high, low.shape, space.dtype.type)
 
     def reset(self, **how: Any) -> tuple[Array, dict[str, Any]]:
         obs, info = self.env.reset(**how)
-        self._seen.extend([obs] * (self._seen.maxlen or 1))
+        before = np.zeros_like(obs) if self._images else obs
+        self._seen.extend([before] * (self._n - 1) + [obs])
         return self._joined(self._seen), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
@@ -46,12 +50,11 @@ class Stacked(gym.Wrapper[Any, Any, Any, Any]):
         return self._joined(self._seen), *rest
 
     def _joined(self, pieces: Any) -> Array:
-        return np.concatenate([self._whole(piece) for piece in pieces], self._axis)
+        return np.concatenate([piece.reshape(self._shape) for piece in pieces], self._axis)
 
 
-def _as_channels(image: Image) -> Any:
-    return (lambda x: x[None]) if len(image.shape) == 2 else (lambda x: x)
-
-
-def _channels_last(image: Image) -> bool:
-    return len(image.shape) == 3 and image.channels == "last"
+def _channels(image: Image) -> tuple[tuple[int, ...], int]:
+    """The shape of one image with its channels, and their axis."""
+    if len(image.shape) == 2:
+        return (1, *image.shape), 0
+    return image.shape, -1 if image.channels == "last" else 0
