@@ -41,12 +41,13 @@ def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
     found: dict[Problem, None] = {}  # a mistake in a shared section counts once
     for name in [variant] if variant else preset.variants:
         try:
-            facts = resolve_preset(preset, name).config.facts
+            config = resolve_preset(preset, name).config
         except Refused as refused:
             found |= dict.fromkeys(refused.found)
             continue
-        missing = [f for f in COMPLETE if not getattr(facts, f)] if preset.shipped else []
-        for fact in missing:
+        nameless = config.env.view in ("image", "ram")  # pixels and bytes have no names
+        facts = [f for f in COMPLETE if not (nameless and f == "observations")]
+        for fact in (f for f in facts if preset.shipped and not getattr(config.facts, f)):
             found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None
     if preset.path is None:
         found[Problem("", preset.name, "has no preset")] = None
