@@ -45,8 +45,8 @@ class Layout:
     moving: tuple[Moving, ...]
     places: Callable[[Array], tuple[Place, ...]]
     """Of each of those."""
-    counts: tuple[Count, ...] = ()
-    counted: Callable[[Array], tuple[float, ...]] = lambda ram: ()
+    counts: tuple[Count, ...]
+    counted: Callable[[Array], tuple[float, ...]]
 
 
 # ---- Pong ------------------------------------------------------------------------------------
@@ -68,6 +68,8 @@ PONG = Layout(
         Moving("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
     ),
     places=_pong,
+    counts=(),
+    counted=lambda _: (),
 )
 
 

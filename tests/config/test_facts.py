@@ -16,7 +16,6 @@ from gymnast.config.sections.env import is_atari
 from gymnast.envs.make import make_env
 from gymnast.play.keys import Keys
 
-
 ATARI_STEPS = 27_000
 """Half an hour at 60 frames a second, 4 to a step, is all that ALE plays."""
 

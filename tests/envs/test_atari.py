@@ -24,7 +24,7 @@ def config(game: str = "Pong", **more: Any) -> EnvConfig:
 
 def played(cfg: EnvConfig, seed: int, steps: int = 40, limit: int | None = None) -> list[Any]:
     """What one copy shows and gives under a seed and random actions."""
-    env = make_env(cfg, max_episode_steps=limit)
+    env: Any = make_env(cfg, max_episode_steps=limit)
     seen = [(env.reset(seed=seed)[0].tobytes(), 0.0, False, False)]
     for action in np.random.default_rng(0).integers(4, size=steps):
         obs, *rest = env.step(action)[:4]

@@ -18,7 +18,7 @@ class Counting(gym.Env[Any, Any]):
     """Shows how many steps were taken, in the shape it is given."""
 
     def __init__(self, shape: Sequence[int] = (2,), dtype: str = "float32", amounts: int = 0):
-        self.observation_space = gym.spaces.Box(0, 9, tuple(shape), np.dtype(dtype).type)
+        self.observation_space: Any = gym.spaces.Box(0, 9, tuple(shape), np.dtype(dtype).type)
         self.action_space: Any = gym.spaces.Discrete(3, start=1)
         if amounts:
             self.action_space = gym.spaces.Box(-1.0, 2.0, (amounts,))
@@ -35,7 +35,7 @@ class Counting(gym.Env[Any, Any]):
         return np.full(self.observation_space.shape, self.steps, self.observation_space.dtype)
 
 
-def made(kwargs: dict[str, Any] | None = None, **more: Any) -> gym.Env[Any, Any]:
+def made(kwargs: dict[str, Any] | None = None, **more: Any) -> Any:
     id = "py:tests.envs.test_stacking:Counting"
     return make_env(EnvConfig(id=id, kwargs=kwargs or {}, **more))
 

@@ -18,7 +18,7 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, image = env.observation_space, cfg.image
-    shape = space.shape or ()
+    shape: Any = space.shape or ()
     if space.dtype != np.uint8 or len(shape) not in (2, 3) or shape[2:] not in ((), (3,)):
         what = f"{cfg.id} shows {space}, not pictures of bytes [height, width] or [..., 3]"
         raise EnvError(what, at="env.view", fix="set env.view=raw")

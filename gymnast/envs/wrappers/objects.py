@@ -33,8 +33,7 @@ def components(layout: Layout, frames: int = _FRAMES) -> list[tuple[str, float, 
     """Name, low and high of every feature, in order."""
     found: list[tuple[str, float, float]] = []
     for thing in layout.moving:
-        for axis in thing.axes:
-            found.append((f"{thing.name} {axis.name}", axis.low, axis.high))
+        found += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]
         for axis in thing.axes:
             speed = axis.speed * frames / _FRAMES
             found.append((f"{thing.name} {axis.name} velocity", -speed, speed))
@@ -63,8 +62,8 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
         return self._features(ram), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
-        ram, *rest = self.env.step(action)
-        return self._features(ram), *rest
+        ram, reward, terminated, truncated, info = self.env.step(action)
+        return self._features(ram), reward, terminated, truncated, info
 
     def _features(self, ram: Array) -> Array:
         places, row = self._layout.places(ram), list[float]()

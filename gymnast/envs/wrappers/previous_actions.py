@@ -50,14 +50,14 @@ class PreviousActions(gym.Wrapper[Any, Any, Any, Any]):
         return self._beside(obs), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
-        obs, *rest = self.env.step(action)
+        obs, reward, terminated, truncated, info = self.env.step(action)
         self._last[:-1] = self._last[1:]
         if isinstance(self._taken, gym.spaces.Discrete):
             self._last[-1] = 0.0
             self._last[-1, int(action) - int(self._taken.start)] = 1.0
         else:
             self._last[-1] = np.ravel(action)
-        return self._beside(obs), *rest
+        return self._beside(obs), reward, terminated, truncated, info
 
     def _beside(self, obs: Array) -> Array:
         return np.concatenate([obs, self._last.ravel()], dtype=np.float32)

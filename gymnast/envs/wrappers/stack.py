@@ -45,9 +45,9 @@ class Stacked(gym.Wrapper[Any, Any, Any, Any]):
         return self._joined(self._seen), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
-        obs, *rest = self.env.step(action)
+        obs, reward, terminated, truncated, info = self.env.step(action)
         self._seen.append(obs)
-        return self._joined(self._seen), *rest
+        return self._joined(self._seen), reward, terminated, truncated, info
 
     def _joined(self, pieces: Any) -> Array:
         return np.concatenate([piece.reshape(self._shape) for piece in pieces], self._axis)
