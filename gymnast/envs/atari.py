@@ -31,8 +31,9 @@ _first_states: dict[str, Any] = {}
 
 
 def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
-    import ale_py  # noqa: F401 (it registers a hundred games)
+    import ale_py  # it registers a hundred games
 
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)  # it greets everyone else
     kwargs = dict[str, Any](cfg.kwargs)
     refuse_ours(cfg)
     for name in _UNSUPPORTED:

@@ -175,3 +175,19 @@ def test_pictures_are_asked_of_environments_that_show_them():
 
 def test_the_vector_never_clips_rewards():
     assert vector_settings(config(), None)["reward_clipping"] is False
+
+
+def test_copies_in_this_process_and_in_workers_play_the_same_games():
+    seen = []
+    for backend in ("inprocess", "process"):
+        cfg = config("Breakout", view="objects", stack=2, backend=backend, n_envs=2, workers=1)
+        envs = open_envs(cfg, limit=None, tell=print)
+        assert envs.reset([0, 1], [3, 4]) == ()
+        shown = [envs.obs.copy()]
+        for action in np.random.default_rng(0).integers(4, size=(30, 2)):
+            step = envs.step(action)
+            assert step.faults == ()
+            shown += [step.obs.copy(), step.reward.copy()]
+        envs.close()
+        seen.append(b"".join(part.tobytes() for part in shown))
+    assert seen[0] == seen[1]
