@@ -4,7 +4,8 @@ One setting at a time is changed from a common base, with the same seeds. A curv
 the training episodes that ended in each tenth of the budget (of the tenth before, where none did); its
 area is the mean over tenths. Areas are compared seed by seed with those of the base.
 
-    python docs/studies/pong_objects.py RUNS_DIR
+    python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train what is missing, of these seeds
+    python docs/studies/pong_objects.py RUNS_DIR store          # from all that has been trained
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from gymnast.metrics.store import MetricStore
+from gymnast.runs import store as runs
 from gymnast.runs.run import Run
 from gymnast.training.notebook import train
 
 FILE = Path(__file__).with_name("pong-objects.json")
 PICTURE = FILE.with_suffix(".svg")
 TARGET = "ALE/Pong-v5:objects"
-BUDGET, PARTS = 250_000, 10
+BUDGET, PARTS = 150_000, 10
 SEEDS = (0, 1, 2)
 BASE: dict[str, Any] = {
     "policy.activation": "tanh",
@@ -115,20 +117,30 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
     )
 
 
-def main(runs_dir: Path) -> None:
-    curves: dict[str, list[list[float]]] = {arm: [] for arm in ARMS}
-    info: dict[str, Any] = {}
-    for seed in SEEDS:
+def trained(runs_dir: Path) -> dict[tuple[str, int], Run]:
+    """What has been trained to its end: (arm, seed) -> run."""
+    found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
+    ended = [run for run in found if run.info["status"] == "finished"]
+    return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
+
+
+def run_missing(runs_dir: Path, seeds: list[int]) -> None:
+    for seed in seeds:
         for arm, change in ARMS.items():
-            given = BASE | COMMON | change
-            run = train(TARGET, seed=seed, overrides=given, runs_dir=runs_dir, quiet=True)
-            curves[arm].append(curve(run))
-            info = run.info
-            print(arm, seed, [round(x, 1) for x in curves[arm][-1]], flush=True)
+            if (arm, seed) not in trained(runs_dir):
+                settings = BASE | COMMON | change
+                given = {"seed": seed, "tags": (arm,), "runs_dir": runs_dir, "quiet": True}
+                print(arm, seed, curve(train(TARGET, overrides=settings, **given)), flush=True)
+
+
+def store(runs_dir: Path) -> None:
+    found = trained(runs_dir)
+    curves = {arm: [curve(found[arm, seed]) for seed in SEEDS] for arm in ARMS}
+    info = found["base", SEEDS[0]].info
+    settings = " ".join(f"--set {k}={json.dumps(v)}" for k, v in (BASE | COMMON).items())
     document = {
         "target": TARGET,
-        "command": f"gymnast train {TARGET} --seed SEED "
-        + " ".join(f"--set {k}={json.dumps(v)}" for k, v in (BASE | COMMON).items()),
+        "command": f"gymnast train {TARGET} --seed SEED {settings}",
         "revision": info["revision"],
         "versions": info["versions"],
         "seeds": list(SEEDS),
@@ -142,4 +154,8 @@ def main(runs_dir: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    place, *words = sys.argv[1:]
+    if words == ["store"]:
+        store(Path(place))
+    else:
+        run_missing(Path(place), [int(word) for word in words] or list(SEEDS))
