@@ -41,11 +41,13 @@ def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
     found: dict[Problem, None] = {}  # a mistake in a shared section counts once
     for name in [variant] if variant else preset.variants:
         try:
-            facts = resolve_preset(preset, name).config.facts
+            config = resolve_preset(preset, name).config
         except Refused as refused:
             found |= dict.fromkeys(refused.found)
             continue
-        missing = set(COMPLETE) - facts.model_fields_set if preset.shipped else ()
+        nameless = config.env.view in ("image", "ram")  # pixels and bytes have no names
+        wanted = {f for f in COMPLETE if not (nameless and f == "observations")}
+        missing = wanted - config.facts.model_fields_set if preset.shipped else ()
         for fact in sorted(missing):
             found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None
     if preset.path is None:

@@ -95,7 +95,7 @@ class Config(Section, Generic[Algo]):
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
-        if self.algo.acts == "sample" or self.normalize.reward == "off":
+        if self.algo.acts == "sample" or self.normalize.reward != "running":
             return []
         problem = f"{self.algo.name} remembers rewards, whose scale would differ by when they came"
         return [("normalize.reward", f"{problem} (expected off)")]

@@ -11,9 +11,9 @@ from gymnasium import error
 
 from gymnast.config.families import family_of
 from gymnast.config.presets import all_presets
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
-from gymnast.envs.single import Single, exists_as_vector_only
 from gymnast.envs.tasks import OneOfTasks
 from gymnast.envs.wrappers import wrapped, wrapped_task
 from gymnast.errors import EnvError, NotInstalled
@@ -39,10 +39,12 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             _register(cfg.id)
-            if exists_as_vector_only(cfg.id):
-                return _limited(Single(cfg.id, dict(cfg.kwargs)), max_episode_steps)
+            if is_atari(cfg.id):
+                return _limited(make_game(cfg), max_episode_steps)
             kwargs = dict[str, Any](cfg.kwargs)
             return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
+    except EnvError:
+        raise
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:

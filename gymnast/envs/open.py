@@ -10,7 +10,8 @@ import gymnasium as gym
 from gymnasium import error
 from gymnasium.vector import VectorEnv
 
-from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import Backend
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
@@ -43,16 +44,19 @@ def open_envs(
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     """The environment's own vector implementation."""
     make_env(cfg).close()  # whatever is wrong with the name is said as ever
+    kwargs = dict[str, Any](cfg.kwargs)
     keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
+    if is_atari(cfg.id) and not cfg.tasks:
+        kwargs = vector_settings(cfg, limit)
+        keys = [key for key in keys if key not in ("env.view", "env.stack")]
+    elif limit is not None:
+        kwargs["max_episode_steps"] = limit
     if keys:
         what = f"{cfg.id}'s own vector implementation cannot do that"
         raise EnvError(what, at=", ".join(keys), fix=_OTHERWISE)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
         raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=_OTHERWISE)
-    kwargs = dict[str, Any](cfg.kwargs)
-    if limit is not None:
-        kwargs["max_episode_steps"] = limit
     try:
         return gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
     except TypeError as problem:

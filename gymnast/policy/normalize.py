@@ -50,9 +50,10 @@ class ObsNormalizer:
 
 
 class RewardScale:
-    """Divides rewards by the spread of the discounted return so far, never shifting them."""
+    """Divides rewards by the spread of the discounted return so far, never shifting them; or leaves
+    their signs alone (-1, 0, 1)."""
 
-    def __init__(self, mode: Literal["off", "running"], n_envs: int) -> None:
+    def __init__(self, mode: Literal["off", "running", "sign"], n_envs: int) -> None:
         self.mode = mode
         self.moments = Moments.of_nothing(1)
         self.carry = np.zeros(n_envs)
@@ -62,6 +63,8 @@ class RewardScale:
         """Learn from rewards [T, N], where valid, then scale them."""
         if self.mode == "off":
             return reward
+        if self.mode == "sign":
+            return np.sign(reward)
         total = discounted_so_far(reward, done, self.carry, gamma=gamma)
         self.carry = np.where(done[-1], 0.0, total[-1])
         self.moments = self.moments.seen(total[valid].reshape(-1, 1))

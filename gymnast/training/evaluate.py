@@ -97,7 +97,7 @@ class Evaluator:
         self.cfg = cfg
         limit = cfg.eval.max_episode_steps
         self.envs = InProcess(
-            lambda: make_env(cfg.env, max_episode_steps=limit),
+            lambda: make_env(cfg.env.scored(), max_episode_steps=limit),
             cfg.eval.n_envs,
             cfg.env.id,
             masked=cfg.env.action_mask,

@@ -58,7 +58,7 @@ class Learner:
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
-        if self.reward_scale.mode != "off":
+        if self.reward_scale.mode == "running":
             metrics["normalize/reward_scale"] = self.reward_scale.scale
         if policy.value_scale.mode != "off":
             metrics["normalize/value_mean"] = policy.value_scale.mean

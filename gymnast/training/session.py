@@ -206,7 +206,7 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
         seed=cfg.seed,
         numbers=numbers,
         traced=partial(is_among, cfg.traces.train),
-        keep_obs=not seeding.replays,
+        keep_obs=not seeding.replays and cfg.traces.train > 0,
         on_fault=env.on_fault,
         max_faults=env.max_faults,
         tasks=TaskDraw.of(env),

@@ -64,7 +64,9 @@ def test_gradient_and_losses_are_those_of_the_whole_in_float64(threads: int, row
     for name in {*LOSSES} & {*parts}:
         assert line[name] == pytest.approx(parts[name], rel=1e-5, abs=1e-5), name
     assert 0 <= line["value/clip_fraction"] <= 1
-    assert bool(helpers()) == (min(threads, rows) > 1)  # one that is idle already takes the next share
+    assert bool(helpers()) == (
+        min(threads, rows) > 1
+    )  # one that is idle already takes the next share
 
 
 def test_each_of_several_threads_has_rows_and_one_thread_of_torch(monkeypatch: pytest.MonkeyPatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gymnasium as gym
-import numpy as np
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
@@ -70,30 +69,3 @@ def test_defaults_follow_what_is_shown_and_what_is_taken():
     both = (Choice(2, 0), Amounts((1,), (-1.0,), (1.0,)))
     discrete, continuous = (suggested(vector, action, "ppo")["algo"] for action in both)
     assert discrete != continuous
-
-
-def pong(seed: int, steps: int = 40, limit: int | None = None) -> list[tuple]:
-    """What one copy shows and gives under a seed."""
-    pytest.importorskip("ale_py")
-    env = made("ALE/Pong-v5", limit)
-    seen = [(env.reset(seed=seed)[0].tobytes(), 0.0, False, False)]
-    for action in np.random.default_rng(0).integers(6, size=steps):
-        obs, *rest = env.step(action)[:4]
-        seen.append((obs.tobytes(), *rest))
-    env.close()
-    return seen
-
-
-def test_one_copy_of_atari_shows_what_its_vector_shows():
-    alone = pong(5)
-    vector = gym.make_vec("ALE/Pong-v5", 2, "vector_entry_point")
-    beside = [vector.reset(seed=4)[0][1].tobytes()]  # copies have consecutive seeds
-    actions = np.random.default_rng(0).integers(6, size=40)
-    beside += [vector.step(np.array([0, action]))[0][1].tobytes() for action in actions]
-    vector.close()
-    assert [obs for obs, *_ in alone] == beside
-
-
-def test_an_episode_of_atari_is_a_function_of_its_seed_and_can_be_limited():
-    assert pong(7) == pong(7) != pong(8)
-    assert [truncated for *_, truncated in pong(7, 3, limit=3)] == [False, False, False, True]

@@ -111,6 +111,13 @@ def test_zero_rewards_stay_zero_and_the_sign_is_never_changed():
     assert (scale(reward, np.zeros((50, 2), bool), reward > 0, gamma=0.99) > 0).all()
 
 
+def test_rewards_may_be_learned_by_their_signs_alone():
+    reward = np.array([[7.0, -0.5], [0.0, 4.0]])
+    signs = RewardScale("sign", 2)(reward, np.zeros((2, 2), bool), reward == reward, gamma=0.9)
+    assert signs.tolist() == [[1, -1], [0, 1]]
+    assert reward[0, 0] == 7.0
+
+
 def test_reward_scaling_that_is_off_hands_rewards_through():
     reward = RNG.normal(size=(5, 2))
     assert RewardScale("off", 2)(reward, np.zeros((5, 2), bool), reward > 0, gamma=0.9) is reward

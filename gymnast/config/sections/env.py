@@ -6,16 +6,50 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    model_validator,
+)
 
 from gymnast.config.distribution import Distribution
 from gymnast.config.measured import UNKNOWN, measured
-from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch
+from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
+from gymnast.config.sections.image import AtariConfig, ImageConfig
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
+ATARI_FRAMES, IMAGE_STACK = 4, 4
+"""What `frames_per_step: auto` means for an Atari game, and `stack: auto` for images."""
+
 Backend = Literal["auto", "inprocess", "process", "vector"]
+View = Literal["auto", "raw", "image", "objects", "ram"]
+
+
+def is_atari(env_id: str) -> bool:
+    return env_id.startswith("ALE/")
+
+
+def _view(value: str, known: ValidationInfo) -> str:
+    if value != "auto":
+        return value
+    return "image" if is_atari(known.data.get("id", "")) else "raw"
+
+
+def _stack(value: Any, known: ValidationInfo) -> Any:
+    if value != "auto":
+        return value
+    return IMAGE_STACK if known.data.get("view") == "image" else 1
+
+
+def _frames(value: Any, known: ValidationInfo) -> Any:
+    if value != "auto":
+        return value
+    return ATARI_FRAMES if is_atari(known.data.get("id", "")) else 1
 
 
 def _task_name(name: str) -> str:
@@ -24,6 +58,7 @@ def _task_name(name: str) -> str:
     return name
 
 
+AUTO: Any = "auto"
 TaskName = Annotated[str, AfterValidator(_task_name)]
 
 
@@ -66,8 +101,21 @@ class EnvConfig(Section):
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
     """A time limit for training episodes other than the environment's own."""
-    frames_per_step: Count = 1
-    """Game frames that one step costs."""
+    frames_per_step: Annotated[Count, BeforeValidator(_frames)] = AUTO
+    """Game frames that one step costs; an action of an Atari game is held for so many. `auto`: 4 for
+    these, else 1."""
+    view: Annotated[View, AfterValidator(_view)] = "auto"
+    """What is shown of the environment: what it shows itself (raw), pictures prepared as `env.image`
+    says, or of an Atari game the places of its objects (Pong, Breakout) or its memory (ram). `auto`:
+    image for an Atari game, else raw."""
+    image: ImageConfig = UNSET
+    """How pictures are prepared."""
+    atari: AtariConfig = UNSET
+    """How an Atari game begins and ends."""
+    stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
+    """Observations shown together, the newest last; `auto`: 4 images, else 1."""
+    previous_actions: Annotated[Whole, Field(le=64)] = 0
+    """How many of its last actions the policy is shown beside the observation, the newest last."""
     action_mask: Switch = True
     """Rule out actions that the environment's `info["action_mask"]` forbids."""
     timeout: Positive = 60.0
@@ -99,6 +147,11 @@ class EnvConfig(Section):
     def drawn_metrics(self) -> dict[str, str]:
         """Randomised parameter -> the metric, and the key of the info, that tells what was drawn."""
         return {name: f"env/{name}" for name in self.randomize}
+
+    def scored(self) -> EnvConfig:
+        """The environment of episodes that count: whole games."""
+        atari = self.atari.model_copy(update={"life_loss_ends": False})
+        return self.model_copy(update={"atari": atari})
 
     def of_task(self, name: str) -> EnvConfig:
         """The environment of one task, alone."""

@@ -35,8 +35,12 @@ LAYERS: tuple[Layer, ...] = (
     Layer("env.noise.action", lambda cfg: is_noisy(cfg.noise.action), "action_noise"),
     Layer("env.keep", lambda cfg: bool(cfg.keep), "keep"),
     Layer("env.shrink", lambda cfg: cfg.shrink > 1, "shrink"),
+    Layer("env.view", lambda cfg: cfg.view == "image", "image"),
+    Layer("env.view", lambda cfg: cfg.view == "objects", "objects"),
     Layer("env.one_hot", lambda cfg: bool(cfg.one_hot), "one_hot"),
     Layer("env.noise.obs", lambda cfg: is_noisy(cfg.noise.obs), "obs_noise"),
+    Layer("env.stack", lambda cfg: cfg.stack > 1, "stack"),
+    Layer("env.previous_actions", lambda cfg: cfg.previous_actions > 0, "previous_actions"),
 )
 """Innermost first."""
 

@@ -1,0 +1,161 @@
+"""docs/studies/pong-objects.json and .svg: what helps to learn Pong from its objects.
+
+One setting at a time is changed from a common base, with the same seeds. A curve is the mean return of
+the training episodes that ended in each tenth of the budget (of the tenth before, where none did); its
+area is the mean over tenths. Areas are compared seed by seed with those of the base.
+
+    python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train what is missing, of these seeds
+    python docs/studies/pong_objects.py RUNS_DIR store          # from all that has been trained
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import store as runs
+from gymnast.runs.run import Run
+from gymnast.training.notebook import train
+
+FILE = Path(__file__).with_name("pong-objects.json")
+PICTURE = FILE.with_suffix(".svg")
+TARGET = "ALE/Pong-v5:objects"
+BUDGET, PARTS = 150_000, 10
+SEEDS = (0, 1, 2)
+BASE: dict[str, Any] = {
+    "policy.activation": "tanh",
+    "env.stack": 1,
+    "env.previous_actions": 0,
+    "normalize.obs": "static",
+    "env.kwargs.repeat_action_probability": 0.25,
+}
+ARMS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "relu": {"policy.activation": "relu"},
+    "stack 4": {"env.stack": 4},
+    "4 previous actions": {"env.previous_actions": 4},
+    "not normalised": {"normalize.obs": "off"},
+    "deterministic": {"env.kwargs.repeat_action_probability": 0.0},
+}
+"""Name -> what differs from the base: the space that is searched."""
+COMMON = {
+    "stop.env_steps": BUDGET,
+    "stop.eval_return": "off",
+    "facts.observations": [],  # of other numbers of features there are other bounds
+    "eval.every": "off",
+    "eval.confirm_episodes": 10,
+    "traces.eval": "off",
+}
+
+
+def curve(run: Run) -> list[float]:
+    """Mean training return in each part of the budget."""
+    with MetricStore(run.path / "metrics.db") as store:
+        rows = [row for row in store.rows() if "episode/return" in row]
+    steps = np.array([row["clock/env_steps"] for row in rows])
+    returns = np.array([row["episode/return"] for row in rows])
+    found: list[float] = []
+    for part in range(PARTS):
+        low, high = part * BUDGET / PARTS, (part + 1) * BUDGET / PARTS
+        ended = returns[(steps > low) & (steps <= high)]
+        found.append(float(ended.mean()) if len(ended) else (found or [-21.0])[-1])
+    return found
+
+
+def compared(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
+    """Arm -> area and last value of each seed, and how the areas differ from the base's."""
+    area = {arm: np.array(found).mean(1) for arm, found in curves.items()}
+    return {
+        arm: {
+            "area": float(area[arm].mean()),
+            "last": float(np.array(found)[:, -1].mean()),
+            "difference": (area[arm] - area["base"]).tolist(),
+            "mean_difference": float((area[arm] - area["base"]).mean()),
+        }
+        for arm, found in curves.items()
+    }
+
+
+def draw(curves: dict[str, list[list[float]]]) -> str:
+    """Mean over seeds of each arm, with the range of the seeds behind the line."""
+    width, height, left, top, plot = 720, 360, 50, 30, (480, 280)
+    inks = ("#1f2933", "#0b6e99", "#c2571a", "#4b8b3b", "#8a4fa3", "#b8860b")
+
+    def point(part: int, value: float) -> str:
+        x = left + plot[0] * (part + 0.5) / PARTS
+        return f"{x:.1f},{top + plot[1] * (21 - value) / 42:.1f}"
+
+    parts: list[str] = []
+    for value in (-21, -10, 0, 10, 21):
+        y = top + plot[1] * (21 - value) / 42
+        parts.append(f'<path d="M{left} {y:.1f}h{plot[0]}" stroke="#e0e5e9"/>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{value}</text>')
+    for i, (arm, found) in enumerate(curves.items()):
+        every = np.array(found)
+        upper = [point(k, v) for k, v in enumerate(every.max(0))]
+        lower = [point(k, v) for k, v in enumerate(every.min(0))]
+        band = " ".join([*upper, *reversed(lower)])
+        line = " ".join(point(k, v) for k, v in enumerate(every.mean(0)))
+        parts.append(f'<polygon points="{band}" fill="{inks[i]}" opacity="0.08"/>')
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{inks[i]}" stroke-width="2"/>')
+        y = top + 14 + 22 * i
+        parts.append(f'<path d="M550 {y - 4}h18" stroke="{inks[i]}" stroke-width="3"/>')
+        parts.append(f'<text x="574" y="{y}">{arm}</text>')
+    about = f"Training return over {BUDGET:,} env steps: mean and range of {len(SEEDS)} seeds"
+    parts.append(f'<text x="{left}" y="{height - 18}">{about}</text>')
+    style = "font: 13px sans-serif; fill: #1f2933"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
+        f'<rect width="100%" height="100%" fill="white"/><g style="{style}">'
+        + "".join(parts)
+        + "</g></svg>\n"
+    )
+
+
+def trained(runs_dir: Path) -> dict[tuple[str, int], Run]:
+    """What has been trained to its end: (arm, seed) -> run."""
+    found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
+    ended = [run for run in found if run.info["status"] == "finished"]
+    return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
+
+
+def run_missing(runs_dir: Path, seeds: list[int]) -> None:
+    for seed in seeds:
+        for arm, change in ARMS.items():
+            if (arm, seed) not in trained(runs_dir):
+                settings = BASE | COMMON | change
+                given = {"seed": seed, "tags": (arm,), "runs_dir": runs_dir, "quiet": True}
+                print(arm, seed, curve(train(TARGET, overrides=settings, **given)), flush=True)
+
+
+def store(runs_dir: Path) -> None:
+    found = trained(runs_dir)
+    curves = {arm: [curve(found[arm, seed]) for seed in SEEDS] for arm in ARMS}
+    info = found["base", SEEDS[0]].info
+    settings = " ".join(f"--set {k}={json.dumps(v)}" for k, v in (BASE | COMMON).items())
+    document = {
+        "target": TARGET,
+        "command": f"gymnast train {TARGET} --seed SEED {settings}",
+        "revision": info["revision"],
+        "versions": info["versions"],
+        "seeds": list(SEEDS),
+        "env_steps": BUDGET,
+        "arms": ARMS,
+        "returns": curves,
+        "compared": compared(curves),
+    }
+    FILE.write_text(json.dumps(document, indent=1) + "\n")
+    PICTURE.write_text(draw(curves))
+
+
+if __name__ == "__main__":
+    place, *words = sys.argv[1:]
+    if words == ["store"]:
+        store(Path(place))
+    else:
+        run_missing(Path(place), [int(word) for word in words] or list(SEEDS))

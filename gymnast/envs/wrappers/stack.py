@@ -1,0 +1,60 @@
+"""The last observations shown together: images as channels, numbers side by side.
+
+What came before the first is blank for images, as in ALE's vector, and the first itself for numbers,
+among which 0 may mean something.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.errors import EnvError
+from gymnast.policy import spaces
+from gymnast.policy.spaces import Image
+
+Array = np.ndarray
+
+
+def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
+    space = env.observation_space
+    if not isinstance(space, gym.spaces.Box):
+        kind = type(space).__name__
+        raise EnvError(f"observations of {cfg.id} are of {kind}, not Box", at="env.stack")
+    return Stacked(env, cfg.stack, space)
+
+
+class Stacked(gym.Wrapper[Any, Any, Any, Any]):
+    def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
+        super().__init__(env)
+        kind = spaces.observation(space)
+        self._n, self._seen = n, deque[Array](maxlen=n)
+        self._images = isinstance(kind, Image)
+        self._shape, self._axis = _channels(kind) if isinstance(kind, Image) else ((-1,), 0)
+        low, high = (self._joined([x] * n) for x in (space.low, space.high))
+        self.observation_space = gym.spaces.Box(low, high, low.shape, space.dtype.type)
+
+    def reset(self, **how: Any) -> tuple[Array, dict[str, Any]]:
+        obs, info = self.env.reset(**how)
+        before = np.zeros_like(obs) if self._images else obs
+        self._seen.extend([before] * (self._n - 1) + [obs])
+        return self._joined(self._seen), info
+
+    def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
+        obs, reward, terminated, truncated, info = self.env.step(action)
+        self._seen.append(obs)
+        return self._joined(self._seen), reward, terminated, truncated, info
+
+    def _joined(self, pieces: Any) -> Array:
+        return np.concatenate([piece.reshape(self._shape) for piece in pieces], self._axis)
+
+
+def _channels(image: Image) -> tuple[tuple[int, ...], int]:
+    """The shape of one image with its channels, and their axis."""
+    if len(image.shape) == 2:
+        return (1, *image.shape), 0
+    return image.shape, -1 if image.channels == "last" else 0

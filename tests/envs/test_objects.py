@@ -1,0 +1,153 @@
+"""Object features of Pong and Breakout, held against what is drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.config.resolve import resolve
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs import ram
+from gymnast.envs.make import make_env
+from gymnast.envs.wrappers.objects import Objects, components
+from gymnast.errors import EnvError
+from tests.envs import locator
+
+pytest.importorskip("ale_py")
+FRAMES = 1200
+LOCATORS = {"Pong": locator.pong, "Breakout": locator.breakout}
+
+
+def objects(game: str, **more: Any) -> Any:
+    return make_env(EnvConfig(id=f"ALE/{game}-v5", view="objects", **more))
+
+
+def follow(game: str, seen: dict[str, float], aim: float) -> int:
+    """Keep the paddle about where the ball is, so that play goes on."""
+    if game == "Pong":
+        return 3 if seen["ball y"] > seen["player y"] + aim else 2
+    if not seen["ball is there"]:
+        return 1
+    away = seen["ball x"] - seen["paddle x"] - aim
+    return 0 if abs(away) < 3 else 2 if away > 0 else 3
+
+
+def played(game: str, frames: int, **more: Any) -> Any:
+    """Each frame as drawn, with the features of the same moment by name."""
+    env, rng = objects(game, frames_per_step=1, **more), np.random.default_rng(0)
+    names = [name for name, *_ in components(ram.LAYOUTS[game.lower()])]
+    obs, _ = env.reset(seed=1)
+    aim = 0.0
+    for frame in range(frames):
+        seen = dict(zip(names, obs.tolist(), strict=True))
+        yield env.unwrapped.ale.getScreenRGB(), seen
+        aim = float(rng.integers(-7, 8)) if frame % 50 == 0 else aim
+        action = follow(game, seen, aim) if rng.random() < 0.9 else rng.integers(4)
+        obs, _, terminated, _, _ = env.step(action)
+        if terminated:
+            obs, _ = env.reset(seed=frame)
+    env.close()
+
+
+@pytest.mark.parametrize("game", LOCATORS)
+def test_objects_are_where_they_are_drawn(game: str):
+    errors: dict[str, list[float]] = defaultdict(list)
+    absent = dict.fromkeys(("ball", "enemy"), 0)
+    for frame, seen in played(game, FRAMES):
+        found = LOCATORS[game](frame)
+        for name, place in found.items():
+            axes = ("x", "y") if len(place) == 2 else ("x",) if name == "paddle" else ("y",)
+            away = [abs(seen[f"{name} {axis}"] - p) for axis, p in zip(axes, place, strict=True)]
+            errors[name].append(max(away))
+            assert seen.get(f"{name} is there", 1.0)
+        for name in absent:
+            absent[name] += name not in found and bool(seen.get(f"{name} is there"))
+    assert len(errors) == len(ram.LAYOUTS[game.lower()].moving)
+    for away in errors.values():
+        assert len(away) > 0.85 * FRAMES
+        assert np.median(away) <= 1
+        assert np.mean(np.array(away) <= 1) >= 0.99
+    # the locator of Breakout cannot tell a ball from bricks and paddle of its colour
+    assert absent["enemy"] == 0
+    assert absent["ball"] <= (0 if game == "Pong" else 0.15 * FRAMES)
+
+
+def test_bricks_and_lives_are_those_on_the_screen():
+    same, hit = [], 0
+    for frame, seen in played("Breakout", FRAMES):
+        drawn = locator.bricks(frame)
+        told = [seen[f"bricks in column {column + 1}"] for column in range(18)]
+        same.append(drawn.sum(0).tolist() == told and seen["bricks"] == sum(told))
+        hit = max(hit, 108 - int(drawn.sum()))
+    assert hit >= 5
+    assert np.mean(same) >= 0.98  # a ball drawn over a gap looks like a brick
+
+
+@pytest.mark.parametrize("game", LOCATORS)
+def test_a_ball_that_comes_back_has_no_speed_yet(game: str):
+    before: dict[str, float] = {}
+    back = 0
+    for _, seen in played(game, FRAMES):
+        speed = seen["ball x velocity"], seen["ball y velocity"]
+        if before and seen["ball is there"] and before["ball is there"]:
+            moved = seen["ball x"] - before["ball x"], seen["ball y"] - before["ball y"]
+            fastest = 4.0  # what is declared for four frames, of one
+            assert speed == pytest.approx(tuple(np.clip(moved, -fastest, fastest)))
+        else:
+            back += bool(before and seen["ball is there"])
+            assert speed == (0.0, 0.0)
+        before = seen
+    assert back >= 1
+
+
+class Memory:
+    """A game whose memory a test writes."""
+
+    def __init__(self, moments: list[dict[int, int]]) -> None:
+        import gymnasium as gym
+
+        self.moments = iter(moments)
+        self.env = gym.Env()
+        self.env.observation_space = gym.spaces.Box(0, 255, (128,), np.uint8)
+        self.env.action_space = gym.spaces.Discrete(6)
+        self.env.reset = lambda **_: (self._now(), {})  # type: ignore[method-assign]
+        self.env.step = lambda _: (self._now(), 0.0, False, False, {})  # type: ignore[method-assign]
+
+    def _now(self) -> np.ndarray:
+        ram = np.zeros(128, np.uint8)
+        for byte, value in next(self.moments).items():
+            ram[byte] = value
+        return ram
+
+
+def test_what_is_not_there_stays_where_it_was_last_and_moves_nothing():
+    ball = [(100, 100), (104, 102), None, None, (60, 180), (56, 176)]
+    moments = [{51: 100, 50: 100} | ({49: at[0], 54: at[1]} if at else {}) for at in ball]
+    env = Objects(Memory(moments).env, ram.PONG, 4)
+    seen = [env.reset(seed=0)[0]] + [env.step(0)[0] for _ in ball[1:]]
+    rows = np.array([row[:5] for row in seen]).tolist()
+    assert rows == [
+        [52, 88, 0, 0, 1],
+        [56, 90, 4, 2, 1],
+        [56, 90, 0, 0, 0],
+        [56, 90, 0, 0, 0],
+        [12, 168, 0, 0, 1],
+        [8, 164, -4, -4, 1],
+    ]
+    assert all(env.observation_space.contains(row) for row in seen)
+
+
+@pytest.mark.parametrize("game", LOCATORS)
+def test_presets_declare_every_feature(game: str):
+    declared = resolve(f"ALE/{game}-v5:objects").config.facts.observations
+    told = [(c.name, c.low, c.high) for c in declared]
+    assert told == components(ram.LAYOUTS[game.lower()])
+
+
+def test_objects_of_a_game_that_is_not_known_are_refused_by_key():
+    with pytest.raises(EnvError, match="objects of ALE/Tennis-v5 are not known") as refused:
+        objects("Tennis")
+    assert "env.view" in str(refused.value)
