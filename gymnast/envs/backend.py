@@ -22,6 +22,9 @@ from gymnast.seeds import stream
 
 Array = np.ndarray
 
+OTHERWISE = "set env.backend to inprocess or process"
+"""What to do where a vector cannot do what is asked."""
+
 
 @dataclass(frozen=True)
 class Fault:

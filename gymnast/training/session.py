@@ -14,7 +14,8 @@ from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
-from gymnast.envs.backend import replays_exactly
+from gymnast.config.sections.env import WHOLE
+from gymnast.envs.backend import OTHERWISE, replays_exactly
 from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
@@ -188,9 +189,9 @@ class Session:
 def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether they replay exactly is declared, or tried."""
     env = cfg.env
-    if env.backend == "vector" and cfg.algo.span().episodes:
+    if env.backend in WHOLE and cfg.algo.span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
-        raise ConfigError(what, fix="set env.backend to inprocess or process")
+        raise ConfigError(what, fix=OTHERWISE)
     numbers = {name: metric.source for name, metric in cfg.metrics.items()}
     envs = open_envs(
         env,

@@ -14,7 +14,9 @@ from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflic
 AUTO_ENVS = 8
 """What `n_envs: auto` means."""
 
-Backend = Literal["auto", "inprocess", "process", "vector"]
+Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
+WHOLE = ("vector", "envpool")
+"""Backends that step all copies or none, and run nothing of ours around them."""
 
 
 def _auto(value: Any) -> Any:
@@ -47,8 +49,8 @@ class EnvConfig(Section):
     n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
     """Copies that step together while collecting; `auto` picks."""
     backend: Annotated[Backend, AfterValidator(_settled)] = "auto"
-    """Where the copies run: in this process, in worker processes, or as the environment's own vector
-    implementation; `auto` picks."""
+    """Where the copies run: in this process, in worker processes, as the environment's own vector
+    implementation, or in EnvPool; `auto` picks one of the first two."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
