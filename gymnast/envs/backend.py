@@ -21,6 +21,9 @@ from gymnast.policy.spaces import Action, Amounts, Observation
 
 Array = np.ndarray
 
+OTHERWISE = "set env.backend to inprocess or process"
+"""What to do where a vector cannot do what is asked."""
+
 
 @dataclass(frozen=True)
 class Fault:

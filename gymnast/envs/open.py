@@ -10,17 +10,19 @@ import gymnasium as gym
 from gymnasium import error
 from gymnasium.vector import VectorEnv
 
-from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
 from gymnast.envs.atari import vector_settings
-from gymnast.envs.backend import Backend
+from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
+from gymnast.envs.pool import make_pool
 from gymnast.envs.process import Process
 from gymnast.envs.vectorized import Vectorized
 from gymnast.envs.wrappers import wanted
 from gymnast.errors import EnvError
 
-_OTHERWISE = "set env.backend to inprocess or process"
+DONE_BY_ALE = ("env.view", "env.stack")
+"""What the vector of Atari games does by itself."""
 
 
 def open_envs(
@@ -34,34 +36,39 @@ def open_envs(
     an episode's last info; `tell` gets what environments print in other processes."""
     if cfg.backend == "process":
         return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
-    if cfg.backend == "vector":
-        make = partial(make_vector, cfg, limit)
+    if cfg.backend in WHOLE:
+        _refuse_what_needs_python(cfg)
+        make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit)
         return Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
     make = partial(make_env, cfg, max_episode_steps=limit)
     return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask)
 
 
+def _refuse_what_needs_python(cfg: EnvConfig) -> None:
+    make_env(cfg).close()  # whatever is wrong with the name is said as ever
+    keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
+    if is_atari(cfg.id) and cfg.backend == "vector":
+        keys = [key for key in keys if key not in DONE_BY_ALE]
+    if keys:
+        what = f"env.backend {cfg.backend} cannot do that for {cfg.id}"
+        raise EnvError(what, at=", ".join(keys), fix=OTHERWISE)
+
+
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     """The environment's own vector implementation."""
-    make_env(cfg).close()  # whatever is wrong with the name is said as ever
-    kwargs = dict[str, Any](cfg.kwargs)
-    keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
-    if is_atari(cfg.id) and not cfg.tasks:
-        kwargs = vector_settings(cfg, limit)
-        keys = [key for key in keys if key not in ("env.view", "env.stack")]
-    elif limit is not None:
-        kwargs["max_episode_steps"] = limit
-    if keys:
-        what = f"{cfg.id}'s own vector implementation cannot do that"
-        raise EnvError(what, at=", ".join(keys), fix=_OTHERWISE)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
-        raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=_OTHERWISE)
+        raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHERWISE)
+    kwargs = dict[str, Any](cfg.kwargs)
+    if is_atari(cfg.id):
+        kwargs = vector_settings(cfg, limit)
+    elif limit is not None:
+        kwargs["max_episode_steps"] = limit
     try:
         return gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
     except TypeError as problem:
         what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
-        raise EnvError(what, fix=_OTHERWISE) from None
+        raise EnvError(what, fix=OTHERWISE) from None
     except (error.Error, ImportError) as problem:
         what = f"the vector implementation of {cfg.id} cannot be made: {problem}"
-        raise EnvError(what, fix=_OTHERWISE) from None
+        raise EnvError(what, fix=OTHERWISE) from None

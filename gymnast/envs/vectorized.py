@@ -21,7 +21,7 @@ import numpy as np
 from gymnasium import error
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from gymnast.envs.backend import Fault, Step, any_of
+from gymnast.envs.backend import OTHERWISE, Fault, Step, any_of
 from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
 from gymnast.errors import EnvError
 
@@ -76,7 +76,7 @@ class Vectorized:
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if copies is not None and len(copies) < self.n_envs:
             what = f"{self.name}: a vector implementation cannot step single copies"
-            raise EnvError(what, fix="set env.backend to inprocess or process")
+            raise EnvError(what, fix=OTHERWISE)
         if self._untold:
             told, self._untold = tuple(self._untold.values()), {}
             return replace(self._nothing(told), stepped=np.zeros(self.n_envs, dtype=bool))
@@ -230,11 +230,12 @@ def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
         return told if isinstance(told, AutoresetMode) else AutoresetMode(told)
     except ValueError:
         what = f"{name}: its vector implementation does not say when it resets"
-        fix = 'declare metadata["autoreset_mode"], or set env.backend to inprocess or process'
+        fix = f'declare metadata["autoreset_mode"], or {OTHERWISE}'
         raise EnvError(what, fix=fix) from None
 
 
 def _time_limit(vector: VectorEnv[Any, Any, Any]) -> int | None:
-    if vector.spec is None:
-        return None
+    own = getattr(vector, "time_limit", None)
+    if own is not None or vector.spec is None:
+        return own
     return vector.spec.kwargs.get("max_episode_steps", vector.spec.max_episode_steps)

@@ -14,6 +14,8 @@ from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
+from gymnast.config.sections.env import WHOLE
+from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
 from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
@@ -188,9 +190,9 @@ class Session:
 def open_collector(cfg: Config[Any]) -> VectorCollector:
     """The training environments. Whether seeds do what they are for is declared, or tried."""
     env = cfg.env
-    if env.backend == "vector" and cfg.algo.span().episodes:
+    if env.backend in WHOLE and cfg.algo.span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
-        raise ConfigError(what, fix="set env.backend to inprocess or process")
+        raise ConfigError(what, fix=OTHERWISE)
     numbers = cfg.numbers()
     envs = open_envs(
         env,

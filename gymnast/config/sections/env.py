@@ -26,7 +26,9 @@ from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflic
 ATARI_FRAMES, IMAGE_STACK = 4, 4
 """What `frames_per_step: auto` means for an Atari game, and `stack: auto` for images."""
 
-Backend = Literal["auto", "inprocess", "process", "vector"]
+Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
+WHOLE = ("vector", "envpool")
+"""Backends that step all copies or none, and run nothing of ours around them."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
 
 
@@ -95,8 +97,8 @@ class EnvConfig(Section):
     n_envs: Annotated[Count, Field(le=65_536)] = UNKNOWN.n_envs
     """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
     backend: Backend = UNKNOWN.backend
-    """Where the copies run: in this process, in worker processes, or as the environment's own vector
-    implementation; `auto`: where they were measured to be fast."""
+    """Where the copies run: in this process, in worker processes, as the environment's own vector
+    implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
