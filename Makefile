@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
+EXTRAS := dev,mujoco,atari,minigrid,vizdoom,envpool
 
 .PHONY: demo test check lint format fast presets slow docs wheel kill100 bench clean
 
@@ -19,38 +21,38 @@ test: check presets slow ## what CI runs: all of check, every preset, then the s
 
 check: lint fast ## run on every change
 
-lint: $(READY)
+lint: $(TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/gymnast config check
 
-format: $(READY)
+format: $(TOOLS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-fast: $(READY)
+fast: $(TOOLS)
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
-presets: $(READY) ## each that ships: trained a little, scored, recorded, replayed, its facts checked
+presets: $(TOOLS) ## each that ships: trained a little, scored, recorded, replayed, its facts checked
 	$(BIN)/gymnast check --all
 
-slow: $(READY)
+slow: $(TOOLS)
 	$(BIN)/pytest -q -m slow
 
-docs: $(READY) ## regenerate the pages that are made from data
+docs: $(TOOLS) ## regenerate the pages that are made from data
 	$(BIN)/python -m gymnast.metrics.docs
 	$(BIN)/python -m gymnast.insight.results > docs/results.md
 
 wheel: $(READY) ## dist/*.whl for this machine, native engine included
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
-kill100: $(READY) ## kill -9 a training and its saves a hundred times, resume, compare
+kill100: $(TOOLS) ## kill -9 a training and its saves a hundred times, resume, compare
 	$(BIN)/python -m tests.e2e.kills --kills 100
 
 bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machine that does nothing else
-	$(BIN)/pip install --quiet --editable ".[bench]"
+	$(BIN)/pip install --quiet "gymnast[bench]"
 	benchmarks/setup
 	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.memory
@@ -62,9 +64,16 @@ bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machi
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 
+# What trains, and the native engine: all that the demo needs.
 $(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable ".[dev,box2d,toy-text,mujoco,atari,minigrid,vizdoom]"
+	$(BIN)/pip install --quiet --editable ".[box2d,toy-text]"
+	touch $@
+
+# What tests need beside it: tools, and the environments of every family. It is installed already, so
+# that this adds what the extras name and builds nothing.
+$(TOOLS): $(READY)
+	$(BIN)/pip install --quiet "gymnast[$(EXTRAS)]"
 	$(BIN)/pip install --quiet --no-deps "MinAtar>=1.0.15" # without what it draws with
 	touch $@

@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.bare import bare
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
@@ -61,8 +62,8 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
         *((f"env.kwargs.{name}", name not in _VECTOR_TAKES) for name in cfg.kwargs),
     ):
         if beyond:
-            fix = "set env.backend to inprocess or process"
-            raise EnvError(f"{cfg.id}'s own vector implementation cannot do that", at=key, fix=fix)
+            what = f"{cfg.id}'s own vector implementation cannot do that"
+            raise EnvError(what, at=key, fix=OTHERWISE)
     settings: dict[str, Any] = {
         "img_height": cfg.image.size[0],
         "img_width": cfg.image.size[1],

@@ -49,7 +49,8 @@ def test_steps_of_envpool_follow_the_equations_of_gymnasium():
         for i in range(N):
             if not counts[i]:
                 assert np.abs(step.obs[i]).max() <= 0.05
-                assert not step.terminated[i] and not step.truncated[i] and step.reward[i] == 0
+                assert not (step.terminated[i] or step.truncated[i])
+                assert step.reward[i] == 0
                 begun += 1
                 continue
             oracle.state, oracle.steps_beyond_terminated = shown[i].astype(np.float64), None
@@ -57,7 +58,8 @@ def test_steps_of_envpool_follow_the_equations_of_gymnasium():
             assert np.allclose(step.obs[i], obs, atol=1e-5)
             assert (reward, terminated) == (step.reward[i], step.terminated[i])
             compared += 1
-    assert compared > 1000 and begun > 20
+    assert compared > 1000
+    assert begun > 20
 
 
 def test_the_time_limit_of_envpool_is_ours_and_told_as_truncation():
