@@ -49,7 +49,7 @@ def test_steps_of_envpool_follow_the_equations_of_gymnasium():
         for i in range(N):
             if not counts[i]:
                 assert np.abs(step.obs[i]).max() <= 0.05
-                assert not (step.terminated[i] or step.truncated[i])
+                assert (step.terminated[i], step.truncated[i]) == (False, False)
                 assert step.reward[i] == 0
                 begun += 1
                 continue
