@@ -91,24 +91,6 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
     return 1.0 - residual / variance
 
 
-def diversity(x: np.ndarray) -> float | None:
-    """Of what N copies showed at T times, [T, N, k]: how far they are apart at the same time, as a
-    share of how far they are apart at any. 0: all show the same. 1: the time does not tell what a
-    copy shows, as where copies are independent of each other. The mean over components that vary;
-    None where none does."""
-    steps, n, _ = x.shape
-    if n < 2 or steps < 2:
-        return None
-    centre = x.mean(axis=(0, 1))
-    away = x - centre
-    every = np.einsum("tnk,tnk->k", away, away) / (steps * n - 1)
-    common = np.einsum("tnk->tk", away) / n  # what the copies share at each time
-    squares = (steps * n - 1) * every - n * np.einsum("tk,tk->k", common, common)
-    together = np.maximum(squares, 0.0) / (steps * (n - 1))
-    varies = every > 1e-12 * (centre * centre)
-    return float((together[varies] / every[varies]).mean()) if varies.any() else None
-
-
 def standardize(x: np.ndarray) -> np.ndarray:
     """Mean 0, standard deviation 1; all zeros where nothing varies."""
     centred = x - x.mean()

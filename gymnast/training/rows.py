@@ -14,12 +14,11 @@ from gymnast.collect.vector import ROLE
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
-from gymnast.rl.statistics import diversity, spread
+from gymnast.rl.diversity import diversity
+from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
 
-SAMPLED_STEPS, SAMPLED_COPIES, SAMPLED_NUMBERS = 16, 16, 32
-"""How much of a rollout tells how diverse its copies are, at most."""
 WINDOW = 100
 """Episodes that the `episode/*` means are over, at most."""
 
@@ -63,29 +62,9 @@ def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
 
 
 def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
-    """Of a sample that is evenly spread over steps, copies and numbers (or pixels)."""
     whole = keep.all(axis=1)
-    steps, n = int(np.count_nonzero(whole)), keep.shape[1]
-    if n < 2 or steps < 2:
-        return {}
-    if steps < len(obs):
-        obs = obs[whole]
-    names = obs.dtype.names
-    seen: list[np.ndarray] = []
-    for part in [obs] if names is None else [obs[name] for name in names]:
-        numbers = part.reshape(steps, n, -1)
-        every = (_stride(*pair) for pair in zip(numbers.shape, _SAMPLED, strict=True))
-        seen.append(numbers[tuple(slice(None, None, stride) for stride in every)])
-    told = diversity(np.concatenate(seen, axis=2).astype(np.float64))
+    told = diversity(obs if whole.all() else obs[whole])
     return {} if told is None else {"rollout/diversity": told}
-
-
-def _stride(length: int, wanted: int) -> int:
-    """From one to the next, so that no more than so many are taken."""
-    return max(-(-length // wanted), 1)
-
-
-_SAMPLED = SAMPLED_STEPS, SAMPLED_COPIES, SAMPLED_NUMBERS
 
 
 def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:

@@ -136,7 +136,7 @@ def look(cfg: EnvConfig) -> Signal:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
             refuse(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
     return Signal(
-        steps_between_rewards(reward, terminated), n_steps * _LOOK, diversity(np.stack(seen))
+        steps_between_rewards(reward, terminated), n_steps * _LOOK, diversity(np.stack(seen)) or 0.0
     )
 
 

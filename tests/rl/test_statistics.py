@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from gymnast.rl.running import Moments
 from gymnast.rl.statistics import (
-    diversity,
     explained_variance,
     interquartile_mean,
     mean_interval,
@@ -175,30 +174,3 @@ def test_a_spread_is_that_of_the_valid_numbers_compiled_or_not(dtype: type, more
 
 def test_a_spread_of_nan_is_nan():
     assert all(np.isnan(part) for part in spread(np.array([1.0, np.nan, 2.0])))
-
-
-@property_test
-@given(st.integers(2, 6), st.integers(2, 6), st.integers(1, 3), st.integers(0, 10**6))
-def test_diversity_is_the_variance_at_one_time_over_that_at_all(steps, n, k, seed):
-    x = np.random.default_rng(seed).normal(3, 2, (steps, n, k))
-    together = np.mean([x[t].var(0, ddof=1) for t in range(steps)], axis=0)
-    every = x.reshape(-1, k).var(0, ddof=1)
-    assert diversity(x) == pytest.approx((together / every).mean())
-    assert 0 <= diversity(x) <= n / (n - 1)
-
-
-def test_diversity_is_0_for_copies_of_one_and_about_1_for_independent_ones():
-    rng = np.random.default_rng(0)
-    independent = rng.normal(50, 1, (16, 16, 4))
-    assert diversity(independent) == pytest.approx(1, abs=0.1)
-    assert diversity(np.repeat(independent[:, :1], 16, 1)) == pytest.approx(0, abs=1e-9)
-    in_step = independent + 3 * np.arange(16)[:, None, None]  # all grow older together
-    assert 0 < diversity(in_step) < 0.1
-    half = np.concatenate([independent[..., :2], np.ones((16, 16, 2))], -1)
-    assert diversity(half) == pytest.approx(diversity(independent[..., :2])), "what is constant"
-
-
-def test_diversity_of_what_cannot_differ_is_not_told():
-    assert diversity(np.ones((5, 4, 3))) is None
-    assert diversity(np.random.default_rng(0).normal(size=(5, 1, 3))) is None
-    assert diversity(np.random.default_rng(0).normal(size=(1, 5, 3))) is None
