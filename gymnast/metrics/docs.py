@@ -25,6 +25,7 @@ Every number a run reports, declared once. `gymnast metrics NAME` explains one i
   per cent. What is stored, exported and compared is never rounded.
 - **Exact** numbers repeat bit for bit on the same machine; those that read a wall clock are marked.
 - A preset's `metrics:` declares your own numbers from the environment's `info`.
+- `env/NAME` is what was drawn for a parameter of `env.randomize`: [noise.md](noise.md).
 """
 
 
