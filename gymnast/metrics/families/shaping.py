@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from gymnast.config.sections.shaping import TERMS, TermConfig, known_term
 from gymnast.metrics.metric import Metric
+
+if TYPE_CHECKING:
+    from gymnast.config.sections.shaping import TermConfig
 
 _UNBOUNDED = "weights and terms are of any size"
 
@@ -22,6 +25,8 @@ METRICS = (
 
 def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
     """A metric for each term of a config, and one for its weight."""
+    from gymnast.config.sections.shaping import known_term  # who only reads runs needs no config
+
     found: list[Metric] = []
     for name, cfg in terms.items():
         known = known_term(name, cfg)
@@ -49,4 +54,6 @@ def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
 
 def shipped() -> list[Metric]:
     """Of every term that may be asked for by name, under that name."""
+    from gymnast.config.sections.shaping import TERMS, TermConfig
+
     return of_terms({name: TermConfig() for name in TERMS})
