@@ -144,7 +144,7 @@ def _line(result: Mapping[str, Any]) -> str:
     cells = (
         f"`{result['preset']}`",
         "-" if result["threshold"] is None else f"{result['threshold']:g}",
-        f"{result['solved']}/{len(entries)}",
+        "-" if result["threshold"] is None else f"{result['solved']}/{len(entries)}",
         f"{result['mean']:.4g}{interval}",
         f"{min(e['score']['mean'] for e in entries):.4g}",
         f"{result['iqm']:.4g}",

@@ -180,8 +180,18 @@ def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknow
 
 
 def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> Parts:
-    named = space.spaces.items() if kind == "Dict" else enumerate(space.spaces)
-    parts = Parts(kind, tuple((str(name), observation(entry)) for name, entry in named))
+    named = dict(space.spaces.items() if kind == "Dict" else enumerate(space.spaces))
+    entries, unfit = dict[str, Observation](), dict[str, EnvError]()
+    for name, entry in named.items():
+        try:
+            entries[str(name)] = observation(entry)
+        except EnvError as problem:
+            unfit[str(name)] = problem
+    for name, problem in unfit.items():
+        keep = f"--set 'env.keep=[{', '.join(entries)}]'" if kind == "Dict" and entries else ""
+        fix = f"leave it out: {keep}" if keep else problem.fix
+        raise EnvError(f"entry {name}: {problem.message}", fix=fix)
+    parts = Parts(kind, tuple(entries.items()))
     names = [name for name, _ in parts._leaves()]
     if len(set(names)) < len(names) or not all(names):
         raise EnvError(f"the entries of {space} have no distinct names: {names}")

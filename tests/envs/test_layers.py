@@ -12,6 +12,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.make import make_env
 from gymnast.envs.open import open_envs
 from gymnast.errors import EnvError
+from gymnast.policy.spaces import observation
 
 
 class Shown(gym.Env[Any, Any]):
@@ -117,3 +118,10 @@ def test_a_vector_of_its_own_refuses_layers_by_name():
     cfg = EnvConfig(id="CartPole-v1", backend="vector", keep=("speed",))
     with pytest.raises(EnvError, match=r"env\.keep"):
         open_envs(cfg, limit=None, tell=print)
+
+
+def test_an_entry_that_no_policy_can_see_is_named_with_those_to_keep():
+    with pytest.raises(EnvError) as refused:
+        observation(Shown().observation_space)
+    assert "entry word: Text observations" in str(refused.value)
+    assert "fix: leave it out: --set 'env.keep=[camera, grey, speed, things]'" in str(refused.value)
