@@ -23,6 +23,8 @@ from gymnast.training.session import open_collector
 
 SLICE = 0.1
 """Seconds that are timed at once, at least."""
+SHORTEST = 16
+"""Vector steps of a slice, at least: what is done once for each must not weigh."""
 LEAST = 4
 """Slices of every sample."""
 SURE = 0.02
@@ -110,7 +112,7 @@ def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _S
             refuse(collector.envs.name, [done.failed])
         return _Slice(done.steps, perf_counter() - began, done.env_seconds)
 
-    vec_steps = 1
+    vec_steps = SHORTEST
     while collect(vec_steps).seconds < SLICE:
         vec_steps *= 2
     return lambda: collect(vec_steps)
