@@ -70,7 +70,7 @@ class _Examination:
             text = own_traceback(problem.__cause__) if problem.__cause__ else ""
             yield Finding("made", "wrong", what, "", text)
         else:
-            yield Finding("made", "ok", "and again, beside the first")
+            yield Finding("made", "ok")
 
     def _findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
         env, facts = self.copy.env, self.cfg.facts
@@ -84,7 +84,7 @@ class _Examination:
         yield from named(env.action_space, action, facts)
         yield from self._undeclared()
 
-        last = _LastInfos(list({metric.source for metric in self.cfg.metrics.values()}))
+        last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
         witnesses: list[Witness] = [
             OfItsSpace(env.observation_space, obs, facts),
             Finite(obs),
