@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
 
-from gymnast.config.measured import UNKNOWN, measured
+from gymnast.config.measured import measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch
 from gymnast.config.section import Section
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
+AUTO_ENVS: Any = "auto"
+"""As many as were measured to be fast."""
+
 Backend = Literal["auto", "inprocess", "process", "vector"]
+
+
+def _auto(value: Any, known: ValidationInfo) -> Any:
+    """`auto` is settled here, once, so that a stored config names the number that was used."""
+    is_auto = isinstance(value, str) and value == AUTO_ENVS
+    return measured(known.data.get("id", "")).n_envs if is_auto else value
+
+
+def _settled(value: str, known: ValidationInfo) -> str:
+    return measured(known.data.get("id", "")).backend if value == "auto" else value
 
 
 def _task_name(name: str) -> str:
@@ -34,11 +46,11 @@ class EnvConfig(Section):
     """Several environments or settings for one policy, by name: each episode plays one of them."""
     curriculum: tuple[StageConfig, ...] = ()
     """Stages through which training goes, each with some of the tasks; empty: all from the start."""
-    n_envs: Annotated[Count, Field(le=65_536)] = UNKNOWN.n_envs
-    """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
-    backend: Backend = UNKNOWN.backend
+    n_envs: Annotated[Count, BeforeValidator(_auto), Field(le=65_536)] = AUTO_ENVS
+    """Copies that step together while collecting; `auto` picks."""
+    backend: Annotated[Backend, AfterValidator(_settled)] = "auto"
     """Where the copies run: in this process, in worker processes, or as the environment's own vector
-    implementation; `auto`: where they were measured to be fast."""
+    implementation; `auto` picks."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
@@ -53,16 +65,6 @@ class EnvConfig(Section):
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _settled(cls, given: Any) -> Any:
-        """`auto`, also by saying nothing, is settled here, once: a stored config names what was used."""
-        if not isinstance(given, Mapping):
-            return given
-        copies = measured(str(given.get("id", "")))._asdict()
-        auto = {key: value for key, value in copies.items() if given.get(key, "auto") == "auto"}
-        return {**given, **auto}
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""
