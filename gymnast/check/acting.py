@@ -98,7 +98,7 @@ def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
             break  # told by another check
         for _ in range(_STEPS if isinstance(kind, Amounts) else 1):
             mask = mask_of(kind, moment.info)[0]
-            if moment.over or (isinstance(kind, Choice) and _ruled_out(kind, action, mask)):
+            if moment.over or _ruled_out(kind, action, mask):
                 break
             try:
                 moment = copy.step(deepcopy(action))
@@ -169,5 +169,8 @@ def _labels(kind: Action) -> int:
             return kind.size
 
 
-def _ruled_out(kind: Choice, action: Any, mask: Array | None) -> bool:
-    return mask is not None and not mask[int(action) - kind.first]
+def _ruled_out(kind: Action, action: Any, mask: Array | None) -> bool:
+    """Of several choices at once nobody can say, so they are left out."""
+    if mask is None:
+        return False
+    return not (isinstance(kind, Choice) and mask[int(action) - kind.first])

@@ -82,7 +82,8 @@ class Ends:
     def _attribute(self, length: int) -> str | None:
         """Of the environment, that says so."""
         inner = self._env.unwrapped
-        named = {**vars(type(inner)), **vars(inner)}
+        classes = (vars(kind) for kind in reversed(type(inner).__mro__))
+        named = {name: value for owner in (*classes, vars(inner)) for name, value in owner.items()}
         return next(
             (
                 name

@@ -54,8 +54,8 @@ def check_environment(
     with closing(copy), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         examined = _Examination(cfg, copy, make, seed)
-        found = in_order(examined.findings(steps, beat))
-        return Report(target, copy.steps, copy.resets, found)
+        found = [*examined.findings(steps, beat)]
+        return Report(target, copy.steps, copy.resets, in_order(found))
 
 
 class _Examination:
@@ -63,8 +63,17 @@ class _Examination:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
     def findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
+        try:
+            yield from self._findings(steps, beat)
+        except EnvError as problem:
+            what = f"one was made, another cannot be: {problem.message}"
+            text = own_traceback(problem.__cause__) if problem.__cause__ else ""
+            yield Finding("made", "wrong", what, "", text)
+        else:
+            yield Finding("made", "ok")
+
+    def _findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
         env, facts = self.copy.env, self.cfg.facts
-        yield Finding("made", "ok")
         try:
             obs, action = spaces.observation(env.observation_space), spaces.action(env.action_space)
         except EnvError as problem:
@@ -75,7 +84,7 @@ class _Examination:
         yield from named(env.action_space, action, facts)
         yield from self._undeclared()
 
-        last = _LastInfos(list({metric.source for metric in self.cfg.metrics.values()}))
+        last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
         witnesses: list[Witness] = [
             OfItsSpace(env.observation_space, obs, facts),
             Finite(obs),

@@ -139,7 +139,7 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
         "n_steps": _SPAN,
         "episodes": 1,
         "epochs": 1,
-        "batch_size": "50%" if cfg.algo.name == "ppo" else _SPAN,
+        "batch_size": _SPAN,
         "gradient_steps": 2,
         "warmup": _SPAN,
     }

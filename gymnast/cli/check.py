@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -141,10 +141,13 @@ def _presets(
 
     names = chosen(targets)
     outcomes: list[Outcome] = []
+    width, out = max(map(len, names)), sys.stdout
     with redirect_stdout(sys.stderr), progress("trying presets") as told:
         for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
             outcomes.append(outcome)
             told(len(outcomes), len(names))
+            if not as_json and not sys.stderr.isatty():  # there is no bar
+                click.echo(_line(outcome, width), file=out)
     failed = [o for o in outcomes if o.verdict == "failed"]
     skipped = [o for o in outcomes if o.verdict == "skipped"]
     passed = len(outcomes) - len(failed) - len(skipped)
@@ -152,18 +155,15 @@ def _presets(
         counts = {"passed": passed, "failed": len(failed), "skipped": len(skipped)}
         echo_json({**counts, "presets": [outcome.as_json() for outcome in outcomes]})
     else:
-        click.echo(_outcomes(outcomes))
+        if sys.stderr.isatty():
+            click.echo("\n".join(_line(outcome, width) for outcome in outcomes))
         click.echo(f"\n{passed} passed, {len(failed)} failed, {len(skipped)} skipped")
     if failed or (skipped and strict):
         return 1
     return SKIPPED if skipped else 0
 
 
-def _outcomes(outcomes: list[Outcome]) -> str:
-    lines = [_line(outcome) for outcome in outcomes]
-    return wording.table(("preset", "", "seconds", "what"), lines, right="seconds")
-
-
-def _line(outcome: Outcome) -> tuple[str, str, str, str]:
-    word: Any = outcome.verdict if outcome.verdict == "passed" else outcome.verdict.upper()
-    return outcome.target, word, f"{outcome.seconds:.1f}", outcome.reason
+def _line(outcome: Outcome, width: int) -> str:
+    word = outcome.verdict if outcome.verdict == "passed" else outcome.verdict.upper()
+    line = f"{outcome.target:<{width}}  {word:<7}  {outcome.seconds:4.1f} s  {outcome.reason}"
+    return line.rstrip()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
+from time import perf_counter
 from typing import Any, get_args
 
 import numpy as np
@@ -29,8 +30,8 @@ SECONDS = 2.0
 BACKENDS = tuple(name for name in get_args(Backend) if name != "auto")
 _CLOSE = 0.93
 """Of the best speed: what is as fast, given what a measurement is worth."""
-_LOOK, _LOOKED = 8, 4_096
-"""Copies and env steps for a look at rewards and at what copies show."""
+_LOOK, _LOOKED, _LOOK_SECONDS = 8, 4_096, 3.0
+"""Copies, env steps and time, at most, for a look at rewards and at what copies show."""
 _MEMORY = 2**25
 """Bytes of observations that are kept for it."""
 _SIGNALS = 4
@@ -122,22 +123,24 @@ def look(cfg: EnvConfig) -> Signal:
     """Random actions for a little, in this process."""
     few = cfg.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
-    n_steps, every = _LOOKED // _LOOK, list(range(_LOOK))
-    reward, terminated = np.zeros((n_steps, _LOOK)), np.zeros((n_steps, _LOOK), dtype=bool)
+    every = list(range(_LOOK))
+    reward: list[Array] = []
+    terminated: list[Array] = []
     seen: list[Array] = []
+    began = perf_counter()
     with closing(open_envs(few, limit=cfg.max_episode_steps, tell=lambda _: None)) as envs:
         refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
-        for t in range(n_steps):
+        while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
             step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))
             refuse(envs.name, step.faults)
-            reward[t], terminated[t] = step.reward, step.terminated
+            reward.append(step.reward.copy())
+            terminated.append(step.terminated.copy())
             if step.obs.nbytes * len(seen) < _MEMORY:
                 seen.append(step.obs.copy())
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
             refuse(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
-    return Signal(
-        steps_between_rewards(reward, terminated), n_steps * _LOOK, diversity(np.stack(seen)) or 0.0
-    )
+    between = steps_between_rewards(np.array(reward), np.array(terminated))
+    return Signal(between, len(reward) * _LOOK, diversity(np.stack(seen)) or 0.0)
 
 
 def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
@@ -218,6 +221,8 @@ def _signal_text(signal: Signal, n_steps: int | None, steps: int | None) -> str:
     how = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:
         found = f"no step told anything by its reward ({how}): they are rare, or need skill"
+    elif signal.between < 1.5:
+        return f"nearly every step has a reward of its own ({how}): any n_steps holds enough"
     else:
         found = f"{signal.between:.3g} steps between rewards that tell something ({how})"
     if n_steps is not None:

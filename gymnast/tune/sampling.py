@@ -16,6 +16,8 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE, VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
+from gymnast.engine.choice import in_shares
+from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
 from gymnast.errors import GymnastError
 from gymnast.training.learner import policy_for
@@ -23,6 +25,8 @@ from gymnast.training.session import open_collector
 
 SLICE = 0.1
 """Seconds that are timed at once, at least."""
+SHORTEST = 16
+"""Vector steps of a slice, at least: what is done once for each must not weigh."""
 LEAST = 4
 """Slices of every sample."""
 SURE = 0.02
@@ -99,6 +103,8 @@ def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _S
     """Collects a slice when called: rollouts as long as it takes, which is found out first."""
     policy = policy_for(*collector.spaces[ROLE], cfg)
     policy.initialize(cfg.seed, ROLE)
+    policy.act(collector.envs.obs, None)  # which loads what it acts with
+    fix_threads(cfg.threads, in_shares=in_shares(cfg, policy.network))
     clock = Clock()
     collector.begin()
 
@@ -110,7 +116,7 @@ def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _S
             refuse(collector.envs.name, [done.failed])
         return _Slice(done.steps, perf_counter() - began, done.env_seconds)
 
-    vec_steps = 1
+    vec_steps = SHORTEST
     while collect(vec_steps).seconds < SLICE:
         vec_steps *= 2
     return lambda: collect(vec_steps)

@@ -71,6 +71,21 @@ class CannotBeMade(Healthy):
         raise FileNotFoundError("the map is missing")
 
 
+class OnlyOnce(Healthy):
+    """Cannot have a second copy beside it."""
+
+    there: list[Any] = []
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        super().__init__(render_mode)
+        if self.there:
+            raise OSError("the port is taken")
+        self.there.append(self)
+
+    def close(self) -> None:
+        self.there.clear()
+
+
 class Tells(Healthy):
     """Stories, which no network reads."""
 

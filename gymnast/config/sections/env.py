@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    JsonValue,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
 
 from gymnast.config.distribution import Distribution
-from gymnast.config.measured import UNKNOWN, measured
+from gymnast.config.measured import measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
 from gymnast.config.sections.image import AtariConfig, ImageConfig
@@ -52,6 +44,25 @@ def _frames(value: Any, known: ValidationInfo) -> Any:
     if value != "auto":
         return value
     return ATARI_FRAMES if is_atari(known.data.get("id", "")) else 1
+
+
+def _copies(value: Any, known: ValidationInfo) -> Any:
+    """`auto` is settled here, once, so that a stored config names the number that was used."""
+    return measured(known.data.get("id", "")).n_envs if value == "auto" else value
+
+
+def _backend(value: str, known: ValidationInfo) -> str:
+    return measured(known.data.get("id", "")).backend if value == "auto" else value
+
+
+def _auto(value: Any, known: ValidationInfo) -> Any:
+    """`auto` is settled here, once, so that a stored config names the number that was used."""
+    is_auto = isinstance(value, str) and value == AUTO_ENVS
+    return measured(known.data.get("id", "")).n_envs if is_auto else value
+
+
+def _settled(value: str, known: ValidationInfo) -> str:
+    return measured(known.data.get("id", "")).backend if value == "auto" else value
 
 
 def _task_name(name: str) -> str:
@@ -94,9 +105,9 @@ class EnvConfig(Section):
     one_hot: tuple[Count, ...] = ()
     """Where the numbers of an observation stand for kinds of things: how many kinds there are, for each
     index of the last axis. Each number becomes that many of 0 and 1."""
-    n_envs: Annotated[Count, Field(le=65_536)] = UNKNOWN.n_envs
+    n_envs: Annotated[Count, BeforeValidator(_copies), Field(le=65_536)] = AUTO
     """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
-    backend: Backend = UNKNOWN.backend
+    backend: Annotated[Backend, AfterValidator(_backend)] = "auto"
     """Where the copies run: in this process, in worker processes, as the environment's own vector
     implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast."""
     workers: Maybe[Count] = OFF
@@ -126,16 +137,6 @@ class EnvConfig(Section):
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _settled(cls, given: Any) -> Any:
-        """`auto`, also by saying nothing, is settled here, once: a stored config names what was used."""
-        if not isinstance(given, Mapping):
-            return given
-        copies = measured(str(given.get("id", "")))._asdict()
-        auto = {key: value for key, value in copies.items() if given.get(key, "auto") == "auto"}
-        return {**given, **auto}
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""
