@@ -1,8 +1,8 @@
 """docs/studies/pong-objects.json and .svg: what helps to learn Pong from its objects.
 
-One setting at a time is changed from a common base, with the same seeds. A curve is the mean return of
-the training episodes that ended in each tenth of the budget (of the tenth before, where none did); its
-area is the mean over tenths. Areas are compared seed by seed with those of the base.
+One setting at a time is changed from a common base, with the same seeds. A curve is the balance of
+points, won less lost, per 1000 steps of training in each tenth of the budget; its area is the mean over
+tenths. Areas are compared seed by seed with those of the base.
 
     python docs/studies/pong_objects.py RUNS_DIR [SEED ...]     # train what is missing, of these seeds
     python docs/studies/pong_objects.py RUNS_DIR store          # from all that has been trained
@@ -25,7 +25,7 @@ from gymnast.training.notebook import train
 FILE = Path(__file__).with_name("pong-objects.json")
 PICTURE = FILE.with_suffix(".svg")
 TARGET = "ALE/Pong-v5:objects"
-BUDGET, PARTS = 150_000, 10
+BUDGET, PARTS = 61_440, 10
 SEEDS = (0, 1, 2)
 BASE: dict[str, Any] = {
     "policy.activation": "tanh",
@@ -37,9 +37,9 @@ BASE: dict[str, Any] = {
 ARMS: dict[str, dict[str, Any]] = {
     "base": {},
     "relu": {"policy.activation": "relu"},
-    "stack 4": {"env.stack": 4},
-    "4 previous actions": {"env.previous_actions": 4},
-    "not normalised": {"normalize.obs": "off"},
+    "stack-4": {"env.stack": 4},
+    "previous-actions": {"env.previous_actions": 4},
+    "not-normalised": {"normalize.obs": "off"},
     "deterministic": {"env.kwargs.repeat_action_probability": 0.0},
 }
 """Name -> what differs from the base: the space that is searched."""
@@ -54,17 +54,10 @@ COMMON = {
 
 
 def curve(run: Run) -> list[float]:
-    """Mean training return in each part of the budget."""
+    """Points per 1000 steps in each part of the budget."""
     with MetricStore(run.path / "metrics.db") as store:
-        rows = [row for row in store.rows() if "episode/return" in row]
-    steps = np.array([row["clock/env_steps"] for row in rows])
-    returns = np.array([row["episode/return"] for row in rows])
-    found: list[float] = []
-    for part in range(PARTS):
-        low, high = part * BUDGET / PARTS, (part + 1) * BUDGET / PARTS
-        ended = returns[(steps > low) & (steps <= high)]
-        found.append(float(ended.mean()) if len(ended) else (found or [-21.0])[-1])
-    return found
+        points = [1000 * row["rollout/reward_mean"] for row in store.rows()]
+    return [float(part.mean()) for part in np.array_split(np.array(points), PARTS)]
 
 
 def compared(curves: dict[str, list[list[float]]]) -> dict[str, dict[str, Any]]:
@@ -88,11 +81,14 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
 
     def point(part: int, value: float) -> str:
         x = left + plot[0] * (part + 0.5) / PARTS
-        return f"{x:.1f},{top + plot[1] * (21 - value) / 42:.1f}"
+        return f"{x:.1f},{height_of(value):.1f}"
+
+    def height_of(value: float) -> float:
+        return top + plot[1] * (5 - value) / 30
 
     parts: list[str] = []
-    for value in (-21, -10, 0, 10, 21):
-        y = top + plot[1] * (21 - value) / 42
+    for value in (-25, -20, -15, -10, -5, 0, 5):
+        y = height_of(value)
         parts.append(f'<path d="M{left} {y:.1f}h{plot[0]}" stroke="#e0e5e9"/>')
         parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{value}</text>')
     for i, (arm, found) in enumerate(curves.items()):
@@ -106,7 +102,7 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
         y = top + 14 + 22 * i
         parts.append(f'<path d="M550 {y - 4}h18" stroke="{inks[i]}" stroke-width="3"/>')
         parts.append(f'<text x="574" y="{y}">{arm}</text>')
-    about = f"Training return over {BUDGET:,} env steps: mean and range of {len(SEEDS)} seeds"
+    about = f"Points per 1000 steps over {BUDGET:,} env steps: mean and range of {len(SEEDS)} seeds"
     parts.append(f'<text x="{left}" y="{height - 18}">{about}</text>')
     style = "font: 13px sans-serif; fill: #1f2933"
     return (

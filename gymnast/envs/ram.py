@@ -34,10 +34,10 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Count:
+class Number:
     name: str
+    low: float
     high: float
-    """The least is 0."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,14 @@ class Layout:
     moving: tuple[Moving, ...]
     places: Callable[[Array], tuple[Place, ...]]
     """Of each of those."""
-    counts: tuple[Count, ...]
-    counted: Callable[[Array], tuple[float, ...]]
+    numbers: tuple[Number, ...]
+    """What else is worth knowing."""
+    told: Callable[[Array], tuple[float, ...]]
+    """Each of those; beyond its bounds it is cut off."""
+
+
+NEAR = 24.0
+"""Pixels from a paddle within which it matters where the ball is: a paddle and a half."""
 
 
 # ---- Pong ------------------------------------------------------------------------------------
@@ -61,6 +67,11 @@ def _pong(ram: Array) -> tuple[Place, ...]:
     return ball, (ours - 5.5,), (theirs - 7.0,) if theirs > 33 else None
 
 
+def _pong_numbers(ram: Array) -> tuple[float, ...]:
+    ball, player, _ = _pong(ram)
+    return (0.0,) if ball is None or player is None else (ball[1] - player[0],)
+
+
 PONG = Layout(
     moving=(
         Moving("ball", (Axis("x", 0, 160, 16), Axis("y", _TOP - 2, _BOTTOM + 2, 16)), True),
@@ -68,8 +79,8 @@ PONG = Layout(
         Moving("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
     ),
     places=_pong,
-    counts=(),
-    counted=lambda _: (),
+    numbers=(Number("ball y from player", -NEAR, NEAR),),
+    told=_pong_numbers,
 )
 
 
@@ -101,9 +112,11 @@ def _breakout(ram: Array) -> tuple[Place, ...]:
     return ball, (paddle - 39.0,)
 
 
-def _breakout_counts(ram: Array) -> tuple[float, ...]:
+def _breakout_numbers(ram: Array) -> tuple[float, ...]:
+    ball, paddle = _breakout(ram)
+    away = 0.0 if ball is None or paddle is None else ball[0] - paddle[0]
     by_column = bricks(ram).sum(0)
-    return float(ram[57]), float(by_column.sum()), *map(float, by_column)
+    return away, float(ram[57]), float(by_column.sum()), *map(float, by_column)
 
 
 BREAKOUT = Layout(
@@ -112,12 +125,13 @@ BREAKOUT = Layout(
         Moving("paddle", (Axis("x", 8, 160, 24),)),
     ),
     places=_breakout,
-    counts=(
-        Count("lives", 5),
-        Count("bricks", ROWS * COLUMNS),
-        *(Count(f"bricks in column {column + 1}", ROWS) for column in range(COLUMNS)),
+    numbers=(
+        Number("ball x from paddle", -NEAR, NEAR),
+        Number("lives", 0, 5),
+        Number("bricks", 0, ROWS * COLUMNS),
+        *(Number(f"bricks in column {column + 1}", 0, ROWS) for column in range(COLUMNS)),
     ),
-    counted=_breakout_counts,
+    told=_breakout_numbers,
 )
 
 LAYOUTS = {"pong": PONG, "breakout": BREAKOUT}

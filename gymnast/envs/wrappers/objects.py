@@ -39,7 +39,7 @@ def components(layout: Layout, frames: int = _FRAMES) -> list[tuple[str, float, 
             found.append((f"{thing.name} {axis.name} velocity", -speed, speed))
         if thing.comes_and_goes:
             found.append((f"{thing.name} is there", 0, 1))
-    return found + [(count.name, 0, count.high) for count in layout.counts]
+    return found + [(number.name, number.low, number.high) for number in layout.numbers]
 
 
 class Objects(gym.Wrapper[Any, Any, Any, Any]):
@@ -80,5 +80,5 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
             if thing.comes_and_goes:
                 row.append(float(now is not None))
         self._before = places
-        row += self._layout.counted(ram)
+        row += self._layout.told(ram)
         return np.clip(np.array(row, np.float32), self._low, self._high)
