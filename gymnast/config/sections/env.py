@@ -55,16 +55,6 @@ def _backend(value: str, known: ValidationInfo) -> str:
     return measured(known.data.get("id", "")).backend if value == "auto" else value
 
 
-def _auto(value: Any, known: ValidationInfo) -> Any:
-    """`auto` is settled here, once, so that a stored config names the number that was used."""
-    is_auto = isinstance(value, str) and value == AUTO_ENVS
-    return measured(known.data.get("id", "")).n_envs if is_auto else value
-
-
-def _settled(value: str, known: ValidationInfo) -> str:
-    return measured(known.data.get("id", "")).backend if value == "auto" else value
-
-
 def _task_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name) or name in ("eval", "agent"):
         raise ValueError(f"{name!r} cannot name a task (expected a word other than eval or agent)")
