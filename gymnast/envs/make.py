@@ -10,7 +10,6 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.families import family_of
-from gymnast.config.presets import all_presets
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
@@ -51,6 +50,8 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         raise NotInstalled(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
+        from gymnast.config.presets import all_presets  # it would load what reads YAML
+
         guess = closest(cfg.id, [*gym.registry, *all_presets()])
         raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:

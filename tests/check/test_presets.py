@@ -117,5 +117,5 @@ def test_a_recorded_episode_that_goes_otherwise_is_noticed():
 
 
 def test_a_name_without_a_preset_is_refused():
-    refused = invoke("MountainCar-v0")
+    refused = invoke("MountainCarContinuous-v0")
     assert "has no preset" in str(refused.exception)

@@ -169,6 +169,9 @@ def test_the_source_documents_this_environment(config):
     if source.startswith("https://gymnasium.farama.org/environments/"):
         page = source.rstrip("/").rsplit("/", 1)[-1].replace("_", "")
         assert page == config.env.id.rsplit("-v", 1)[0].lower()
+    elif is_atari(config.env.id):
+        name = config.env.id.removeprefix("ALE/").rsplit("-v", 1)[0]
+        assert source == f"https://ale.farama.org/environments/{name.lower()}/"
     else:
         assert family_of(config.env.id).name.lower() in source.lower()
 

@@ -17,7 +17,7 @@ from tests.small_runs import trained
 
 FIRST_STEP = """
 import json, os, sys
-from gymnasium.envs.classic_control.cartpole import CartPoleEnv
+from gymnast.envs.quick.cartpole import QuickCartPole
 from gymnast.cli import main
 from gymnast.config.source import Source
 from gymnast.envs import child
@@ -31,7 +31,7 @@ def step(env, action):
     print(json.dumps(told), file=sys.stderr, flush=True)
     os._exit(0)
 
-CartPoleEnv.step = step
+QuickCartPole.step = step
 sys.argv = ["gymnast", "train", "CartPole-v1"]
 main()
 """
