@@ -140,6 +140,7 @@ def markdown() -> str:
 
 def _line(result: Mapping[str, Any]) -> str:
     entries = result["seeds"]
+    seconds = _median([e["seconds"] for e in entries])
     interval = "" if result["low"] is None else f" [{result['low']:.4g}, {result['high']:.4g}]"
     cells = (
         f"`{result['preset']}`",
@@ -150,7 +151,7 @@ def _line(result: Mapping[str, Any]) -> str:
         f"{result['iqm']:.4g}",
         f"{entries[0]['score']['episodes']:,}",
         f"{_median([e['env_steps'] for e in entries]):,.0f}",
-        f"{_median([e['seconds'] for e in entries]):,.3g}",
+        f"{seconds:,.0f}" if seconds >= 1000 else f"{seconds:.3g}",
     )
     return f"| {' | '.join(cells)} |"
 
