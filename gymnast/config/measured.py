@@ -1,11 +1,13 @@
 """What `auto` means for the copies of an environment: where they run, and how many they are.
 
-Measured on two cores, collecting as `gymnast tune envs` does with 4, 8, 16 and 32 copies; a speed is
-by the CPU time that a vector step waits for, that of the trainer and of its busiest worker. Taken
-are the fewest copies, from 8 on, with 65 % of the speed of the fastest number, and workers where
-they collect at least 1.6 times as much. Entries are for environments whose ids begin so, and the
-longest beginning that fits counts. Only backends that go on with running episodes when a run is
-resumed are here.
+Each from one environment of its kind and one short sample (0.4 s of CPU) per number of copies, 4, 8, 16
+and 32, on two cores that did other work beside: speeds are therefore by the CPU time that a vector
+step waits for, that of the trainer and of its busiest worker, not by the clock, and what workers gain
+is an estimate. Taken are the fewest copies, from 8 on, with 65 % of the speed of the fastest number,
+and workers where they collect 1.6 times as much; several environments are close to either line.
+`gymnast tune envs` says what holds on an idle machine. Entries are for ids that begin so, the longest
+beginning that fits counts. Only backends that go on with running episodes when a run is resumed are
+here.
 """
 
 from __future__ import annotations
