@@ -18,14 +18,14 @@ from engines import COMMON, store, studied
 
 FILE = Path(__file__).with_suffix(".json")
 WAYS = ("bfloat16", "float32")
-SIDE, CELL = 10, 4
+SIDE, CELL = 5, 8
 SETTINGS: dict[str, Any] = {
-    "stop.env_steps": 30_720,
-    "eval.every": "2048 env_steps",
+    "stop.env_steps": 16_384,
+    "eval.every": "1024 env_steps",
     "env.n_envs": 8,
     "algo.n_steps": 128,
     "algo.batch_size": 256,
-    "algo.lr": 2.5e-4,
+    "algo.lr": 1e-3,
     "algo.entropy_coef": 0.01,
     "policy.hidden": [],
     "facts.deterministic": "yes",
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Catch(gym.Env[np.ndarray, int]):
-    """A ball falls from a random column of ten; a paddle in the lowest row moves left, stays or moves
+    """A ball falls from a random column of five; a paddle in the lowest row moves left, stays or moves
     right. 1 for catching it, -1 otherwise. Seen as 40 x 40 pixels."""
 
     def __init__(self) -> None:
