@@ -7,11 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import core_schema
-
 from gymnast.clock import CLOCKS, Clock
 from gymnast.config.numbers import count_text, number_text, parse_number, parse_percent, show
+from gymnast.config.written import Written
 from gymnast.errors import ConfigError
 
 UNITS = {
@@ -25,7 +23,7 @@ UNITS = {
 
 
 @dataclass(frozen=True)
-class Cadence:
+class Cadence(Written):
     amount: float
     clock: str
     """A clock's name, or `%` of the budget on the budget's own clock."""
@@ -67,14 +65,6 @@ class Cadence:
         if self.clock == "%":
             return f"{number_text(self.amount)}%"
         return f"{count_text(self.amount)} {self.clock}"
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
 
 
 class Every:

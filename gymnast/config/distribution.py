@@ -7,10 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import core_schema
-
 from gymnast.config.numbers import number_text, parse_number, show
+from gymnast.config.written import Written
 
 if TYPE_CHECKING:
     from statistics import NormalDist
@@ -27,7 +25,7 @@ _TEXT = re.compile(r"(?P<kind>[a-z_-]+)\s*\((?P<numbers>.*)\)")
 
 
 @dataclass(frozen=True)
-class Distribution:
+class Distribution(Written):
     kind: str
     numbers: tuple[float, ...]
     """What is in the brackets."""
@@ -106,14 +104,6 @@ class Distribution:
 
     def __str__(self) -> str:
         return f"{self.kind}({', '.join(map(number_text, self.numbers))})"
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
 
 
 def _any_form() -> str:

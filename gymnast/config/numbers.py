@@ -13,13 +13,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import (
     BeforeValidator,
     Field,
-    GetCoreSchemaHandler,
     PlainSerializer,
     PlainValidator,
     WrapSerializer,
     WrapValidator,
 )
-from pydantic_core import core_schema
+
+from gymnast.config.written import Written
 
 SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""
@@ -93,7 +93,7 @@ def show(value: Any) -> str:
     return f"{text[:60]}..." if len(text) > 63 else text or "''"
 
 
-class Share(float):
+class Share(Written, float):
     """A part of a whole, 0 to 1, written `25%`. Told from a plain number by its type."""
 
     @classmethod
@@ -113,14 +113,6 @@ class Share(float):
         return f"{Decimal(float.__repr__(self)).scaleb(2).normalize():f}%"
 
     __repr__ = __str__
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
 
 
 def _count_or_share(value: Any) -> int | Share:

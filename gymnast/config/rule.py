@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from operator import ge, gt, le, lt
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import core_schema
-
 from gymnast.config.numbers import number_text, parse_count, parse_number, show
+from gymnast.config.written import Written
 
 _COMPARE = {">=": ge, "<=": le, ">": gt, "<": lt}
 _TEXT = re.compile(r"(?P<key>\S+) *(?P<sign>>=|<=|>|<) *(?P<bound>\S+)(?: +for +(?P<rows>\S+))?")
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Written):
     key: str
     """A row's key: `[scope:]metric`."""
     sign: str
@@ -44,11 +42,3 @@ class Rule:
     def __str__(self) -> str:
         times = f" for {self.rows}" if self.rows > 1 else ""
         return f"{self.key} {self.sign} {number_text(self.bound)}{times}"
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )

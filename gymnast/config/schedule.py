@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler
-from pydantic_core import core_schema
-
 from gymnast.clock import CLOCKS, Clock
 from gymnast.config.numbers import (
     count_text,
@@ -25,6 +22,7 @@ from gymnast.config.numbers import (
     parse_percent,
     show,
 )
+from gymnast.config.written import Written
 from gymnast.errors import ConfigError
 
 SHAPES = ("linear", "cosine", "exponential")
@@ -53,7 +51,7 @@ class Position:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Schedule(Written):
     frames: tuple[tuple[Position, float], ...]
     """(position, value), positions increasing."""
     shape: str = "linear"
@@ -162,14 +160,6 @@ class Schedule:
         """As a config file holds it."""
         value = self.frames[0][1]
         return value if self == Schedule.constant(value) else str(self)
-
-    @classmethod
-    def __get_pydantic_core_schema__(
-        cls, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
-        return core_schema.no_info_plain_validator_function(
-            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(cls.plain)
-        )
 
 
 def _mix(shape: str, a: float, b: float, t: float) -> float:

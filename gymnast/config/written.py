@@ -1,0 +1,27 @@
+"""Values of a config that have a text of their own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+
+class Written:
+    """`parse` reads it from what a config says, or raises ValueError; `plain` is what is stored."""
+
+    @classmethod
+    def parse(cls, value: Any) -> Self:
+        raise NotImplementedError
+
+    def plain(self) -> Any:
+        return str(self)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            cls.parse, serialization=core_schema.plain_serializer_function_ser_schema(cls.plain)
+        )
