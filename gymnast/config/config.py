@@ -20,6 +20,7 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
+from gymnast.config.sections.track import TrackConfig
 from gymnast.config.sections.transaction import TransactionConfig
 
 Algo = TypeVar("Algo", bound=AlgoSection)
@@ -57,6 +58,8 @@ class Config(Section, Generic[Algo]):
     """What is saved."""
     traces: TracesConfig = UNSET
     """Which episodes are stored."""
+    track: TrackConfig = UNSET
+    """Which trackers follow it."""
     transaction: TransactionConfig = UNSET
     """When an update is undone."""
     facts: Facts = UNSET

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gymnast.clock import CLOCKS
 from gymnast.config.cadence import Cadence
 from gymnast.config.numbers import Share
+from gymnast.config.sections.track import TRACKERS
 from gymnast.config.schedule import SHAPES, Position, Schedule
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False).map(lambda x: x + 0.0)
@@ -99,6 +100,15 @@ configs = st.fixed_dictionaries(
             },
         ),
         "traces": st.fixed_dictionaries({}, optional={"train": shares, "eval": switches}),
+        "track": st.fixed_dictionaries(
+            {},
+            optional={
+                "to": st.lists(st.sampled_from(TRACKERS), max_size=2),
+                "project": maybe(st.from_regex(r"[a-z0-9._-]{1,9}", fullmatch=True)),
+                "entity": maybe(texts),
+                "mode": st.sampled_from(["auto", "offline", "online"]),
+            },
+        ),
         "facts": st.fixed_dictionaries(
             {},
             optional={

@@ -13,7 +13,11 @@ EVALUATED = "eval:clock/env_steps"
 
 
 _BESIDE = ("eval", "clock/", "progress/")
-"""A row of nothing else is a late result, not an iteration."""
+
+
+def is_late(row: Row) -> bool:
+    """Whether this is an evaluation's result that came after the row of its rollout."""
+    return EVALUATED in row and all(key.startswith(_BESIDE) for key in row)
 
 
 class History:
@@ -31,7 +35,7 @@ class History:
         with self._lock:
             if EVALUATED in row:
                 self._evaluated.add(row)
-            if EVALUATED not in row or not all(key.startswith(_BESIDE) for key in row):
+            if not is_late(row):
                 self._all.add(row)
 
     def names(self) -> set[str]:
