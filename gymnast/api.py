@@ -128,6 +128,16 @@ def rows_csv(
     return text.getvalue()
 
 
+def export(
+    ref: str, form: str, out: str | Path | None = None, *, runs_dir: Where = None
+) -> dict[str, Any]:
+    """Write the record as csv, parquet, tensorboard or wandb; `path` is where, by default in the run."""
+    from gymnast.insight.export import export as written
+
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    return written(run, form, Path(out) if out else None)
+
+
 def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None) -> dict[str, Any]:
     """Scores, curves over the clock `x`, areas under them and differences of the configs."""
     from gymnast.insight.compare import compare as side_by_side

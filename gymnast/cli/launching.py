@@ -105,6 +105,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
         if options[name] is not None:
             flag = "from" if name == "source" else name.replace("_", "-")
             arguments += [f"--{flag}", options[name]]
+    arguments += [word for name in options["trackers"] for word in ("--track", name)]
     arguments += ["--debug"] if options["debug"] else []
     return arguments + [word for tag in options["tags"] for word in ("--tag", tag)]
 

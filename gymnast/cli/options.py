@@ -14,6 +14,13 @@ runs_option = click.option(
     metavar="DIR",
     help="Where runs are kept. Default: the variable GYMNAST_RUNS, or ./runs.",
 )
+track_option = click.option(
+    "--track",
+    "trackers",
+    multiple=True,
+    metavar="wandb|tensorboard",
+    help="Give every row to this tracker too (track.to). Repeatable.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 

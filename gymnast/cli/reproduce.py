@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, runs_option, track_option
 
 
 @click.command()
@@ -18,10 +18,17 @@ from gymnast.cli.options import echo_json, json_option, runs_option
     help="Seeds trained at the same time.",
 )
 @click.option("--store", "store_it", is_flag=True, help="Store what comes out as the result.")
+@track_option
 @runs_option
 @json_option
 def reproduce(
-    preset: str, seeds: int | None, jobs: int, store_it: bool, runs_dir: str | None, as_json: bool
+    preset: str,
+    seeds: int | None,
+    jobs: int,
+    store_it: bool,
+    trackers: tuple[str, ...],
+    runs_dir: str | None,
+    as_json: bool,
 ) -> int:
     """Train a preset again as its stored result was trained, and say whether it holds.
 
@@ -34,15 +41,18 @@ def reproduce(
     from gymnast.config.resolve import resolve
     from gymnast.insight import results
     from gymnast.launch import train_group
+    from gymnast.metrics.tracking import refuse_missing
     from gymnast.runs import store
 
-    resolved = resolve(preset)
+    resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
+    refuse_missing(resolved.config.track.to)
     known = None if store_it else results.stored(resolved.preset)
     count = seeds or (len(known["seeds"]) if known else 1)
     group = train_group(
         resolved.preset,
         seeds=[e["seed"] for e in known["seeds"][:count]] if known else range(count),
         jobs=jobs,
+        arguments=[word for name in trackers for word in ("--track", name)],
         runs_dir=store.runs_dir(runs_dir),
         report=None if as_json else click.echo,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.cli.options import echo_json, json_option, runs_option, track_option
 
 
 def training_options(command: Any) -> Any:
@@ -31,6 +31,7 @@ def training_options(command: Any) -> Any:
                 is_flag=True,
                 help="Everything in one process, watched closely: the same numbers, slower.",
             ),
+            track_option,
             click.option("--quiet", is_flag=True, help="Print only how it ended."),
             runs_option,
             json_option,
@@ -89,6 +90,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     gymnast train LunarLander-v3 --seeds 5 --jobs 2
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
+    gymnast train CartPole-v1 --track wandb        offline, until `wandb sync`; also tensorboard
 
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
@@ -127,6 +129,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
     gymnast resume @last
     gymnast resume @last --env-steps 200k          a larger budget: the new total
     gymnast resume 3f2a --set algo.lr=1e-4 --at best
+    gymnast resume @last --track tensorboard       instead of the trackers that it had
     """
     training = _training()
     with training.debugging(options["debug"]):

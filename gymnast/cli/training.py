@@ -32,6 +32,8 @@ def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
     """Everything the command line says about the config, under dotted keys."""
     found = dict(parse_assignment(text) for text in options["assignments"])
     found |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
+    if options["trackers"]:
+        found["track.to"] = list(options["trackers"])
     return found if options.get("seed") is None else found | {"seed": options["seed"]}
 
 

@@ -1,4 +1,4 @@
-"""The metric record as text. Full precision: reading it back gives the same bits."""
+"""The metric record in other forms. Full precision: reading it back gives the same bits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 
-from gymnast.metrics.specs import in_order
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.specs import in_order, spec
 from gymnast.metrics.store import MetricStore
 
 
@@ -27,6 +29,25 @@ def to_json(store: MetricStore) -> str:
     """A list of rows, each with its own keys. JSON has no NaN: that is the text "nan"."""
     rows = [{key: _jsonable(value) for key, value in row.items()} for row in store.rows()]
     return json.dumps(rows, allow_nan=False)
+
+
+def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
+    """A float64 column per key, in table order, with unit and meaning beside it. A row without a key is
+    null there, which is not NaN."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = list(store.rows())
+    names = in_order(dict.fromkeys(name for row in rows for name in row), metrics)
+    fields = [pa.field(n, pa.float64(), metadata=_told(spec(n, metrics))) for n in names]
+    columns = [pa.array([row.get(name) for row in rows], pa.float64()) for name in names]
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns, schema=pa.schema(fields)), file)
+    return file.getvalue()
+
+
+def _told(metric: Metric) -> dict[str, str]:
+    return {"unit": metric.unit, "description": metric.description}
 
 
 def _jsonable(value: float) -> float | str:

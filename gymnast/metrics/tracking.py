@@ -37,6 +37,8 @@ class Tracked:
     folder: Path
     """Where it may put files of its own: the run's directory."""
     settings: TrackConfig
+    created: float
+    """When the run was, as time.time() counts."""
     config: Mapping[str, Any]
     """The resolved config, as plain values."""
     metrics: Mapping[str, Metric]
@@ -62,6 +64,7 @@ class Tracked:
             algo=cfg.algo.name,
             folder=folder,
             settings=cfg.track,
+            created=info["created"],
             config=plain(cfg),
             metrics=metrics,
             name=info["name"],

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable
 
 FOLDER = "videos"
@@ -30,6 +31,21 @@ def read(film: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         about = {}
     return {**about, "path": str(film)}
+
+
+def placed(run: Path) -> list[dict[str, Any]]:
+    """Every film of a run with the `vec_steps` at which there was the version that it shows; of a film
+    of several versions, the last."""
+    import numpy as np
+
+    with MetricStore(run / "metrics.db") as record:
+        rows = record.read(["clock/env_steps", "clock/vec_steps"])
+    env_steps, vec_steps = rows["clock/env_steps"], rows["clock/vec_steps"]
+    films = of_run(run, None)
+    for film in films:
+        rows_before = int(np.searchsorted(env_steps, film.get("version", np.inf), side="right"))
+        film["vec_steps"] = float(vec_steps[rows_before - 1]) if rows_before else 0.0
+    return films
 
 
 def of_run(run: Path, best: int | None) -> list[dict[str, Any]]:

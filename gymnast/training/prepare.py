@@ -13,6 +13,7 @@ from gymnast.config.saved import values
 from gymnast.engine.choice import choose
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
+from gymnast.metrics.tracking import refuse_missing
 from gymnast.policy import spaces
 from gymnast.policy.layers import (
     Conv,
@@ -95,6 +96,7 @@ def prepare(
     """Resolve the config, with defaults for its spaces where there is no preset, and open the
     training environments. Nothing is written."""
     resolved = resolve(target, overrides, algo=algo)
+    refuse_missing(resolved.config.track.to)
     if not resolved.has_preset:
         env = make_env(resolved.config.env)
         obs = spaces.observation(env.observation_space)

@@ -47,7 +47,7 @@ def resume(
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
         _refuse_other_shape(before, cfg)
     saved = _where_to_resume(run, at)
-    gone, changed = overruled(overrides), cfg != before
+    gone, changed = overruled(overrides), bool(_changes(before, cfg))
     if saved is not None:
         live = saved.document("state").get("live", {})
         changed = changed or bool(gone & live.keys())
@@ -140,7 +140,7 @@ def _say_what_changed(
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]
     differs += note_engine(loop)
-    changes = [{"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg)]
+    changes = _changes(before, cfg)
     exact = optimizer and not differs and not changes and not dropped
     loop.event(
         "resumed",
@@ -154,6 +154,12 @@ def _say_what_changed(
     if changes and before.stop.limits() != cfg.stop.limits():
         moved = loop.session.control.moved_by_budget()
         loop.event("budget changed", schedules_moved=moved)
+
+
+def _changes(before: Config[Any], cfg: Config[Any]) -> list[dict[str, Any]]:
+    """Other settings than those of the run; who looks on is no matter."""
+    told = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
+    return [change for change in told if not change["key"].startswith("track.")]
 
 
 def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,8 @@ from gymnast.metrics.sinks.log import LogFile
 from gymnast.metrics.sinks.stored import Stored
 from gymnast.metrics.specs import Metric, declared
 from gymnast.metrics.store import MetricStore
-from gymnast.runs import checkpoint, store
+from gymnast.metrics.tracking import Tracked, refuse_missing, trackers
+from gymnast.runs import checkpoint, films, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
@@ -32,7 +35,7 @@ from gymnast.training.commands import Commands
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
-from gymnast.training.interrupts import Interrupts
+from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
@@ -114,7 +117,15 @@ def open_run(
         stack.enter_context(log.listening())
         record, loss = _open_record(run)
         shown = console(metrics, cfg)
-        recorder = Recorder(metrics, [Stored(record), log, shown])
+
+        def tell(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
+            run.event(kind, counters, **detail)
+            recorder.event({"kind": kind, **counters, **detail})
+
+        placed = partial(films.placed, run.path)
+        following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
+        # closed in this order: a tracker may take its time, and the log tells what became of it
+        recorder = Recorder(metrics, [Stored(record), shown, *following, log])
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
@@ -128,8 +139,11 @@ def open_run(
 
         def leave(reason: str) -> None:
             keys.close()
-            recorder.close()
+            closing = threading.Thread(target=recorder.close, daemon=True)
+            closing.start()
+            closing.join(LEAVE_SECONDS / 2)  # a tracker may wait for a network
             run.update(status="stopped", reason=reason)
+            closing.join()
 
         interrupts = stack.enter_context(Interrupts(leave))
         stack.enter_context(keys)
@@ -202,6 +216,7 @@ def refuse_what_cannot_begin(
     cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
+    refuse_missing(cfg.track.to)
     if not cfg.algo.native:
         load_engine("torch")
     load_algorithm(cfg.algo)

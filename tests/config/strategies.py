@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from gymnast.clock import CLOCKS
 from gymnast.config.cadence import Cadence
 from gymnast.config.numbers import Share
-from gymnast.config.sections.track import TRACKERS
 from gymnast.config.schedule import SHAPES, Position, Schedule
+from gymnast.config.sections.track import TRACKERS
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False).map(lambda x: x + 0.0)
 positive = st.floats(1e-9, 1e9)

@@ -70,6 +70,9 @@ class LiveTable:
         if kind == "keys":  # shown, and hidden again
             self._keys = "" if self._keys else event["text"]
             return
+        if kind in ("tracking", "tracking failed") or self._stop.is_set():  # said once: it stays
+            self._terminal.print(event_line(event), markup=False)
+            return
         self._last_event = event_line(event)
         self._budget = limits_after(event.get("changes", ()), self._budget)
         if kind == "paused":

@@ -33,24 +33,25 @@ def open_tracker(tracked: Tracked) -> TensorBoard:
 
 class TensorBoard:
     def __init__(self, tracked: Tracked, folder: Path) -> None:
-        from tensorboard.compat.proto import event_pb2, summary_pb2, types_pb2
+        from tensorboard.compat.proto import event_pb2, types_pb2
         from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
         self.where = str(folder)
         self._tracked, self._checksum = tracked, masked_crc32c
-        self._events, self._summaries, self._types = event_pb2, summary_pb2, types_pb2
+        self._events: Any = event_pb2
+        self._types: Any = types_pb2
         self._known: set[str] = set()
         self._flushed = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
         name = f"events.out.tfevents.{time.time():.0f}.{socket.gethostname()}"
         self._file = (folder / f"{name}.{os.getpid()}.{secrets.token_hex(2)}").open("xb")
-        self._put(event_pb2.Event(wall_time=time.time(), file_version="brain.Event:2"))
+        self._put(self._events.Event(wall_time=tracked.created, file_version="brain.Event:2"))
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         step = int(row[AXIS])
         if not self._known:
             self._begin(step, row)
-        event = self._events.Event(wall_time=time.time(), step=step)
+        event = self._events.Event(wall_time=self._time(row), step=step)
         for key, number in row.items():
             value = self._value(event, key, "scalars", spec(key, self._tracked.metrics).description)
             value.tensor.dtype = self._types.DT_DOUBLE
@@ -70,13 +71,17 @@ class TensorBoard:
     def _begin(self, step: int, row: Row) -> None:
         """What another attempt wrote from here on is superseded: TensorBoard leaves that out."""
         first = step + 1 if is_late(row) else step  # a late row stands beside one that is kept
-        event = self._events.Event(wall_time=time.time(), step=first)
+        event = self._events.Event(wall_time=self._time(row), step=first)
         event.session_log.status = self._events.SessionLog.START
         self._put(event)
-        event = self._events.Event(wall_time=time.time(), step=step)
+        event = self._events.Event(wall_time=self._time(row), step=step)
         config = json.dumps(self._tracked.config, indent=1)
         self._text(event, "config", "\n".join(f"    {line}" for line in config.splitlines()))
         self._put(event)
+
+    def _time(self, row: Row) -> float:
+        """As if it had been trained without a pause."""
+        return self._tracked.created + row["clock/seconds"]
 
     def _text(self, event: Any, key: str, text: str) -> None:
         value = self._value(event, key, "text", "")

@@ -98,4 +98,3 @@ class Tracker:
                 self._tell(kind, self._counters, tracker=self._name, **detail)
             except GymnastError as problem:
                 logging.getLogger("gymnast").warning("%s %s: %s", self._name, kind, problem)
-

@@ -25,7 +25,7 @@ ACTIONS = re.compile(r"(?:.+:)?rollout/action_share\.(\d+)")
 """Keys of a row that say how often each action was taken."""
 HISTOGRAM, ALERTS, FILMS = "histograms/actions", "alerts/all", "films"
 _COLUMNS = ["env_steps", "level", "id", "state", "message", "advice"]
-_QUIET = {
+_SETTINGS: dict[str, Any] = {
     "silent": True,
     "console": "off",
     "disable_git": True,
@@ -41,11 +41,9 @@ _QUIET = {
 def open_tracker(tracked: Tracked) -> Wandb:
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
-    if mode == "offline":  # nothing leaves the machine
-        os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
-    import wandb
+    with _discreetly(offline=mode == "offline"):
+        import wandb
 
-    with _own_way_to_exit():
         run = wandb.init(
             project=tracked.settings.project or project_of(tracked.env),
             entity=tracked.settings.entity,
@@ -59,14 +57,14 @@ def open_tracker(tracked: Tracked) -> Wandb:
             mode=mode,  # pyright: ignore[reportArgumentType] (it knows what it does not know)
             resume="allow",
             reinit="create_new",  # a run of the user's own in this process is left alone
-            settings=wandb.Settings(**_QUIET, stop_fn=_carry_on),
+            settings=wandb.Settings(**_SETTINGS, stop_fn=_carry_on),
         )
     return Wandb(wandb, run, tracked)
 
 
 class Wandb:
     def __init__(self, wandb: Any, run: Any, tracked: Tracked) -> None:
-        self.where = str(run.url or run.settings.sync_dir)
+        self.where = str(run.settings.sync_dir if run.offline else run.url)
         self._wandb, self._run, self._tracked = wandb, run, tracked
         self._folder = tracked.folder / "wandb"
         self._keys: dict[str, None] = {}
@@ -178,10 +176,18 @@ def _carry_on() -> None:
 
 
 @contextmanager
-def _own_way_to_exit() -> Iterator[None]:
-    """`wandb.init` puts itself between the process and its end; `finish` is told the exit code."""
-    kept = sys.exit, sys.excepthook
+def _discreetly(*, offline: bool) -> Iterator[None]:
+    """`wandb` neither prints nor asks for a key, and offline reports to nobody; it does not stay
+    between the process and its end either, since `finish` is told the exit code."""
+    wanted = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
+    before, hooks = {name: os.environ.get(name) for name in wanted}, (sys.exit, sys.excepthook)
+    os.environ.update(wanted)
     try:
         yield
     finally:
-        sys.exit, sys.excepthook = kept
+        sys.exit, sys.excepthook = hooks
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,32 @@
+"""`gymnast export`."""
+
+from __future__ import annotations
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+
+
+@click.command()
+@click.argument("run", default="@last")
+@click.option(
+    "--to", "form", required=True, metavar="csv|parquet|tensorboard|wandb", help="As what."
+)
+@click.option("--out", metavar="PATH", help="File or folder. Default: in the run, under exports/.")
+@runs_option
+@json_option
+def export(run: str, form: str, out: str | None, runs_dir: str | None, as_json: bool) -> None:
+    """Write a run's metric record for other programs, every number with all its digits.
+
+    \b
+    gymnast export @last --to csv --out rows.csv
+    gymnast export @last --to parquet
+    gymnast export @last --to tensorboard --out logs/mine
+    gymnast export @last --to wandb              rows, alerts and films; offline, for `wandb sync`
+    """
+    done = api.export(run, form, out, runs_dir=runs_dir)
+    if as_json:
+        echo_json(done)
+    else:
+        click.echo(f"{done['path']}: {done['rows']:,} rows")

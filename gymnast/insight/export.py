@@ -1,0 +1,116 @@
+"""A run's record for other programs: as a file, or as if a tracker had followed the run."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gymnast.config.config import Config
+from gymnast.config.resolve import load
+from gymnast.config.sections.track import TRACKERS
+from gymnast.errors import GymnastError, UsageError
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.export import to_csv, to_parquet
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.recorder import Row, Summary
+from gymnast.metrics.specs import declared
+from gymnast.metrics.store import MetricStore
+from gymnast.metrics.tracking import Tracked, open_tracker, refuse_missing
+from gymnast.runs import durable, films
+from gymnast.runs.run import Run
+from gymnast.text.closest import closest
+
+FOLDER = "exports"
+FILES: dict[str, Callable[[MetricStore, Mapping[str, Metric]], bytes]] = {
+    "csv": lambda store, _: to_csv(store).encode(),
+    "parquet": to_parquet,
+}
+FORMS = (*FILES, *TRACKERS)
+
+
+def export(run: Run, form: str, out: Path | None = None) -> dict[str, Any]:
+    """`out`: a file, or for trackers a folder that is empty or not there; by default in the run."""
+    if form not in FORMS:
+        raise UsageError(f"{form} is no form of export ({', '.join(FORMS)}){closest(form, FORMS)}")
+    refuse_missing({"csv": (), "parquet": ("pyarrow",)}.get(form, (form,)))
+    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    with MetricStore(run.path / "metrics.db") as store:
+        rows = list(store.rows())
+        metrics = _known(cfg, rows)
+        if form in FILES:
+            path = out or _own_folder(run) / f"rows.{form}"
+            durable.replace(path, FILES[form](store, metrics))
+        else:
+            path = _empty(out) if out else _renewed(_own_folder(run) / form)
+            _follow(run, cfg, metrics, rows, form, path)
+    return {"run": run.id, "form": form, "path": str(path), "rows": len(rows)}
+
+
+def _follow(
+    run: Run,
+    cfg: Config[Any],
+    metrics: Mapping[str, Metric],
+    rows: Sequence[Row],
+    form: str,
+    path: Path,
+) -> None:
+    """What the tracker would have been told. Alerts are judged by what the config alone tells."""
+    info, alerts = run.info, Alerts(metrics)
+    told = Tracked.of(info, cfg, metrics, path, partial(films.placed, run.path))
+    try:
+        tracker, summary = open_tracker(form, told), None
+        try:
+            for row in rows:
+                tracker.write(row, alerts.judge(row))
+            summary = _summary(info, run.status)
+        finally:
+            tracker.close(summary)
+    except Exception as problem:
+        raise GymnastError(f"{form} does not take it: {problem}", at=str(path)) from problem
+
+
+def _known(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
+    """Declarations of all metrics; one without meaning for what another version recorded."""
+    names = dict.fromkeys(key.rpartition(":")[2] for row in rows for key in row)
+    return {**{name: Metric(name, "") for name in names}, **declared(cfg)}
+
+
+def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
+    """How it ended; None for what broke off."""
+    if status in ("failed", "lost"):
+        return None
+    return Summary(
+        id=info["id"],
+        solved=info["solved"],
+        reason=info["reason"],
+        score=info["score"],
+        threshold=info["threshold"],
+        env_steps=info["clocks"].get("env_steps", 0),
+        best=info["checkpoints"]["best"],
+    )
+
+
+def _own_folder(run: Run) -> Path:
+    folder = run.path / FOLDER
+    with durable.explained(folder):
+        folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _renewed(folder: Path) -> Path:
+    """What an earlier export left there would be counted twice."""
+    with durable.explained(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    return folder
+
+
+def _empty(folder: Path) -> Path:
+    with durable.explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError("is not empty", at=str(folder), fix="name a new folder with --out")
+    return folder
