@@ -1,0 +1,108 @@
+"""Reading back what trackers wrote, by other code than wrote it."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, float]
+BLOCK = 32_768
+HEADER = b":W&B"
+NO_NETWORK = {
+    "WANDB_MODE": "offline",
+    "WANDB_SILENT": "true",
+    "WANDB_ERROR_REPORTING": "false",
+    "WANDB_BASE_URL": "http://127.0.0.1:9",
+}
+
+
+def wandb_files(folder: Path) -> list[Path]:
+    """The file of each attempt at a run, in order of time."""
+    return sorted(folder.glob("wandb/offline-run-*/*.wandb"), key=lambda f: f.stat().st_mtime_ns)
+
+
+def wandb_records(file: Path) -> list[Any]:
+    """The protobuf records of a `.wandb` file: a header of 7 bytes, then the blocks of a LevelDB log."""
+    from wandb.proto import wandb_internal_pb2
+
+    found = []
+    for content in _log_records(file.read_bytes()):
+        record = wandb_internal_pb2.Record()
+        record.ParseFromString(content)
+        found.append(record)
+    return found
+
+
+def _log_records(data: bytes) -> Iterator[bytes]:
+    assert data.startswith(HEADER)
+    at, parts = 7, b""
+    while at < len(data):
+        left = BLOCK - at % BLOCK
+        if left < 7:  # too little for another chunk: padding
+            at += left
+            continue
+        checksum, length, kind = struct.unpack_from("<IHB", data, at)
+        chunk = data[at + 7 : at + 7 + length]
+        assert zlib.crc32(data[at + 6 : at + 7 + length]) == checksum, "damaged"
+        at += 7 + length
+        first, last = kind in (1, 2), kind in (1, 4)  # whole, first, middle, last
+        parts = chunk if first else parts + chunk
+        if last:
+            yield parts
+
+
+def wandb_history(file: Path) -> list[dict[str, Any]]:
+    """What was logged, in order: key -> value, W&B's own keys left out."""
+    return [
+        {key: value for item in r.history.item if (key := _key(item))[0] != "_" for value in [_of(item)]}
+        for r in wandb_records(file)
+        if r.WhichOneof("record_type") == "history"
+    ]
+
+
+def wandb_rows(file: Path) -> list[Row]:
+    """Rows of a run: what carries every clock. Without what is drawn beside them."""
+    beside = ("bounds/", "alerts/", "histograms/")
+    rows = [row for row in wandb_history(file) if "clock/rollouts" in row]
+    return [{key: row[key] for key in row if not key.startswith(beside)} for row in rows]
+
+
+def exit_codes(file: Path) -> list[int]:
+    """One for a run that was finished, none for one that was left."""
+    kinds = [(r.WhichOneof("record_type"), r) for r in wandb_records(file)]
+    return [r.exit.exit_code for kind, r in kinds if kind == "exit"]
+
+
+def _key(item: Any) -> str:
+    return item.key or ".".join(item.nested_key)
+
+
+def _of(item: Any) -> Any:
+    value = json.loads(item.value_json)
+    # `512` and `-0` are how a float without a fraction is written
+    return float(item.value_json) if isinstance(value, int | float) else value
+
+
+def tensorboard_rows(folder: Path) -> list[Row]:
+    """Scalars of each event of all files, read by TensorBoard's own loader."""
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+    from tensorboard.compat.proto import event_pb2
+
+    rows = []
+    for file in sorted(folder.glob("*tfevents*"), key=lambda f: f.stat().st_mtime_ns):
+        for content in RawEventFileLoader(str(file)).Load():
+            event = event_pb2.Event.FromString(content)
+            row = {v.tag: v.tensor.double_val[0] for v in event.summary.value if v.tensor.double_val}
+            if row:
+                assert event.step == row["clock/vec_steps"]
+                rows.append(row)
+    return rows
+
+
+def bits(rows: list[Row]) -> list[dict[str, bytes]]:
+    """Equal only where every value is the same to the last bit, NaN and -0.0 included."""
+    return [{key: struct.pack("<d", value) for key, value in row.items()} for row in rows]

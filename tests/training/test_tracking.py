@@ -1,0 +1,115 @@
+"""Runs that W&B and TensorBoard follow: the same numbers, finished on every exit."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast.config.resolve import load
+from gymnast.errors import EnvError
+from gymnast.metrics.sinks import tensorboard
+from gymnast.runs.run import Run
+from tests.scripted import Alarm
+from tests.small_runs import gone_back, resumed, rows, same_run, trained
+from tests.tracked import (
+    NO_NETWORK,
+    bits,
+    exit_codes,
+    tensorboard_rows,
+    wandb_files,
+    wandb_history,
+    wandb_records,
+    wandb_rows,
+)
+
+ROLLOUT = 2 * 8
+SETTINGS: dict[str, Any] = {
+    "env.n_envs": 2,
+    "algo.n_steps": 8,
+    "stop.env_steps": 4 * ROLLOUT,
+    "eval.every": "2 rollouts",
+    "checkpoint.every": "1 rollouts",
+    "checkpoint.keep": 20,
+}
+WANDB = {**SETTINGS, "track.to": ["wandb"]}
+BOTH = {**SETTINGS, "track.to": ["wandb", "tensorboard"]}
+
+
+@pytest.fixture(autouse=True)
+def no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {f"WANDB_{place}_DIR": str(tmp_path) for place in ("CONFIG", "CACHE", "DATA")}
+    for name, value in (NO_NETWORK | own).items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def alarm() -> Iterator[type[Alarm]]:
+    yield Alarm
+    Alarm.after, Alarm.number = None, signal.SIGTERM
+
+
+def last_run(runs_dir: Path) -> Run:
+    (path,) = [path.parent for path in runs_dir.glob("*/run.json")]
+    return Run(path)
+
+
+def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_them():
+    plain = trained("CartPole-v1", SETTINGS)
+    whole = trained("CartPole-v1", BOTH)
+    same_run(plain, whole)  # who looks on changes nothing
+    (file,) = wandb_files(whole.path)
+    recorded = rows(whole)
+    assert bits(wandb_rows(file)) == bits(recorded)
+    assert bits(tensorboard_rows(whole.path / tensorboard.FOLDER)) == bits(recorded)
+    assert exit_codes(file) == [0]
+
+    (begun,) = (r.run for r in wandb_records(file) if r.WhichOneof("record_type") == "run")
+    assert (begun.run_id, begun.display_name) == (whole.id, f"ppo-{whole.id}")
+    assert begun.project == "CartPole-v1"
+    settings = {update.key: json.loads(update.value_json) for update in begun.config.update}
+    stored = load(whole.config()).model_dump(mode="json")
+    assert {key: settings[key] for key in stored} == stored
+
+    before = gone_back(whole, 2 * ROLLOUT)
+    known = set(wandb_files(before.path))
+    film = before.path / "videos" / f"eval-{2 * ROLLOUT:012d}-best.mp4"
+    film.parent.mkdir(exist_ok=True)
+    film.write_bytes(b"a film")
+    film.with_suffix(".json").write_text(json.dumps({"version": 2 * ROLLOUT, "return": 9.0}))
+    after = resumed(before)
+    same_run(whole, after)
+    (event,) = (e for e in after.events() if e["kind"] == "resumed")
+    assert event["bit_exact"]
+    (more,) = set(wandb_files(after.path)) - known
+    assert bits(wandb_rows(more)) == bits(rows(after)[2:])
+    (again,) = (r.run for r in wandb_records(more) if r.WhichOneof("record_type") == "run")
+    assert again.run_id == before.id
+    (shown,) = [row for row in wandb_history(more) if "films/eval-best" in row]
+    assert shown["clock/vec_steps"] == 2 * 8  # the step of its episode, not of the end
+    assert shown["films/eval-best"]["_type"] == "video-file"
+
+
+def test_26_nothing_is_created_before_training_starts_and_an_error_finishes_it(runs_dir: Path):
+    wrong = {**WANDB, "env.kwargs": {"after": 5 * ROLLOUT}, "env.max_faults": 0}
+    with pytest.raises(EnvError):
+        trained("Breaks", wrong)
+    run = last_run(runs_dir)
+    assert run.info["status"] == "failed"
+    (file,) = wandb_files(run.path)
+    assert bits(wandb_rows(file)) == bits(rows(run))
+    assert exit_codes(file) == [1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_26_a_signal_finishes_it(number: signal.Signals, alarm: type[Alarm]):
+    alarm.after, alarm.number = 3 * ROLLOUT, number
+    run = trained("Alarm", {**WANDB, "stop.env_steps": 1000 * ROLLOUT})
+    assert run.info["status"] == "stopped"
+    (file,) = wandb_files(run.path)
+    assert bits(wandb_rows(file)) == bits(rows(run))
+    assert exit_codes(file) == [130]
