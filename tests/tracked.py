@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,15 @@ NO_NETWORK = {
 
 
 def wandb_files(folder: Path) -> list[Path]:
-    """The file of each attempt at a run, in order of time."""
-    return sorted(folder.glob("wandb/offline-run-*/*.wandb"), key=lambda f: f.stat().st_mtime_ns)
+    """The file of each attempt at a run, once W&B's own process has closed it: it says so in its log a
+    moment after `finish`."""
+    folders = sorted(folder.glob("wandb/offline-run-*"))
+    for log in (folder / "logs" / "debug-internal.log" for folder in folders):
+        deadline = time.monotonic() + 30
+        while "stream: all finished" not in log.read_text():
+            assert time.monotonic() < deadline, f"{log} is not finished"
+            time.sleep(0.01)
+    return [file for folder in folders for file in folder.glob("*.wandb")]
 
 
 def wandb_records(file: Path) -> list[Any]:
@@ -56,9 +64,9 @@ def _log_records(data: bytes) -> Iterator[bytes]:
 
 
 def wandb_history(file: Path) -> list[dict[str, Any]]:
-    """What was logged, in order: key -> value, W&B's own keys left out."""
+    """What was logged, in order: key -> value, W&B's own keys left out. Of media: `key.field`."""
     return [
-        {key: value for item in r.history.item if (key := _key(item))[0] != "_" for value in [_of(item)]}
+        {key: _of(item) for item in r.history.item if (key := _key(item))[0] != "_"}
         for r in wandb_records(file)
         if r.WhichOneof("record_type") == "history"
     ]

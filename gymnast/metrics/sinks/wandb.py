@@ -31,6 +31,7 @@ _SETTINGS: dict[str, Any] = {
     "disable_git": True,
     "disable_job_creation": True,
     "save_code": False,
+    "symlink": False,
     "x_disable_stats": True,  # a run records its own
     "x_disable_meta": True,
     "x_disable_machine_info": True,
