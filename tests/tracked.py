@@ -24,7 +24,7 @@ NO_NETWORK = {
 def wandb_files(folder: Path) -> list[Path]:
     """The file of each attempt at a run, once W&B's own process has closed it: it says so in its log a
     moment after `finish`."""
-    folders = sorted(folder.glob("wandb/offline-run-*"))
+    folders = sorted(folder.glob("offline-run-*"))
     for log in (folder / "logs" / "debug-internal.log" for folder in folders):
         deadline = time.monotonic() + 30
         while "stream: all finished" not in log.read_text():
@@ -104,7 +104,9 @@ def tensorboard_rows(folder: Path) -> list[Row]:
     for file in sorted(folder.glob("*tfevents*"), key=lambda f: f.stat().st_mtime_ns):
         for content in RawEventFileLoader(str(file)).Load():
             event = event_pb2.Event.FromString(content)
-            row = {v.tag: v.tensor.double_val[0] for v in event.summary.value if v.tensor.double_val}
+            row = {
+                v.tag: v.tensor.double_val[0] for v in event.summary.value if v.tensor.double_val
+            }
             if row:
                 assert event.step == row["clock/vec_steps"]
                 rows.append(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ class Tracked:
     env: str
     algo: str
     folder: Path
-    """Where it may put files of its own: the run's directory."""
+    """Where it puts its files; nobody else writes there."""
     settings: TrackConfig
     created: float
     """When the run was, as time.time() counts."""
@@ -87,9 +87,13 @@ def open_tracker(name: str, tracked: Tracked) -> OpenTracker:
 
 
 def trackers(tracked: Tracked, tell: Tell) -> list[Sink]:
-    """Those that the config names, each opened by the first row and kept from harming the run."""
+    """Those that the config names, each with a folder in the run's, opened by the first row and kept
+    from harming the run."""
     return [
-        Tracker(name, partial(open_tracker, name, tracked), tell) for name in tracked.settings.to
+        Tracker(
+            name, partial(open_tracker, name, replace(tracked, folder=tracked.folder / name)), tell
+        )
+        for name in tracked.settings.to
     ]
 
 

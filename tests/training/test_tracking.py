@@ -12,9 +12,9 @@ import pytest
 
 from gymnast.config.resolve import load
 from gymnast.errors import EnvError
-from gymnast.metrics.sinks import tensorboard
 from gymnast.runs.run import Run
-from tests.scripted import Alarm
+from gymnast.training.loop import Loop
+from tests.scripted import Alarm, Breaks
 from tests.small_runs import gone_back, resumed, rows, same_run, trained
 from tests.tracked import (
     NO_NETWORK,
@@ -63,10 +63,10 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     plain = trained("CartPole-v1", SETTINGS)
     whole = trained("CartPole-v1", BOTH)
     same_run(plain, whole)  # who looks on changes nothing
-    (file,) = wandb_files(whole.path)
+    (file,) = wandb_files(whole.path / "wandb")
     recorded = rows(whole)
     assert bits(wandb_rows(file)) == bits(recorded)
-    assert bits(tensorboard_rows(whole.path / tensorboard.FOLDER)) == bits(recorded)
+    assert bits(tensorboard_rows(whole.path / "tensorboard")) == bits(recorded)
     assert exit_codes(file) == [0]
 
     (begun,) = (r.run for r in wandb_records(file) if r.WhichOneof("record_type") == "run")
@@ -77,7 +77,7 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     assert {key: settings[key] for key in stored} == stored
 
     before = gone_back(whole, 2 * ROLLOUT)
-    known = set(wandb_files(before.path))
+    known = set(wandb_files(before.path / "wandb"))
     film = before.path / "videos" / f"eval-{2 * ROLLOUT:012d}-best.mp4"
     film.parent.mkdir(exist_ok=True)
     film.write_bytes(b"a film")
@@ -86,7 +86,7 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     same_run(whole, after)
     (event,) = (e for e in after.events() if e["kind"] == "resumed")
     assert event["bit_exact"]
-    (more,) = set(wandb_files(after.path)) - known
+    (more,) = set(wandb_files(after.path / "wandb")) - known
     assert bits(wandb_rows(more)) == bits(rows(after)[2:])
     (again,) = (r.run for r in wandb_records(more) if r.WhichOneof("record_type") == "run")
     assert again.run_id == before.id
@@ -95,13 +95,25 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     assert shown["films/eval-best._type"] == "video-file"
 
 
-def test_26_nothing_is_created_before_training_starts_and_an_error_finishes_it(runs_dir: Path):
-    wrong = {**WANDB, "env.kwargs": {"after": 5 * ROLLOUT}}
-    with pytest.raises(EnvError):
-        trained("Breaks", wrong)
+def test_26_nothing_is_created_before_training_has_really_started(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Loop, "iterate", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        trained("CartPole-v1", BOTH)
     run = last_run(runs_dir)
     assert run.info["status"] == "failed"
-    (file,) = wandb_files(run.path)
+    assert not rows(run)
+    assert not {"wandb", "tensorboard"} & {path.name for path in run.path.iterdir()}
+
+
+def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Breaks, "taken", 0)
+    with pytest.raises(EnvError):
+        trained("Breaks", {**WANDB, "env.kwargs": {"after": 5 * ROLLOUT}})
+    run = last_run(runs_dir)
+    assert run.info["status"] == "failed"
+    (file,) = wandb_files(run.path / "wandb")
     assert bits(wandb_rows(file)) == bits(rows(run))
     assert exit_codes(file) == [1]
 
@@ -111,6 +123,6 @@ def test_26_a_signal_finishes_it(number: signal.Signals, alarm: type[Alarm]):
     alarm.after, alarm.number = 3 * ROLLOUT, number
     run = trained("Alarm", {**WANDB, "stop.env_steps": 1000 * ROLLOUT})
     assert run.info["status"] == "stopped"
-    (file,) = wandb_files(run.path)
+    (file,) = wandb_files(run.path / "wandb")
     assert bits(wandb_rows(file)) == bits(rows(run))
     assert exit_codes(file) == [130]

@@ -12,7 +12,6 @@ import socket
 import struct
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from gymnast.metrics.alerts import Alert
@@ -22,20 +21,20 @@ from gymnast.metrics.sinks.plain import alert_line
 from gymnast.metrics.specs import spec
 from gymnast.metrics.tracking import AXIS, Tracked
 
-FOLDER = "tensorboard"
 FLUSH_SECONDS = 2.0
 """How long a row may wait in memory."""
 
 
 def open_tracker(tracked: Tracked) -> TensorBoard:
-    return TensorBoard(tracked, tracked.folder / FOLDER)
+    return TensorBoard(tracked)
 
 
 class TensorBoard:
-    def __init__(self, tracked: Tracked, folder: Path) -> None:
+    def __init__(self, tracked: Tracked) -> None:
         from tensorboard.compat.proto import event_pb2, types_pb2
         from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
+        folder = tracked.folder
         self.where = str(folder)
         self._tracked, self._checksum = tracked, masked_crc32c
         self._events: Any = event_pb2

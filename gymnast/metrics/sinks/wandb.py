@@ -54,7 +54,7 @@ def open_tracker(tracked: Tracked) -> Wandb:
             tags=[*tracked.tags],
             notes=tracked.name or None,
             config=dict(tracked.config),
-            dir=tracked.folder,
+            dir=_folder(tracked).parent,
             mode=mode,  # pyright: ignore[reportArgumentType] (it knows what it does not know)
             resume="allow",
             reinit="create_new",  # a run of the user's own in this process is left alone
@@ -67,7 +67,7 @@ class Wandb:
     def __init__(self, wandb: Any, run: Any, tracked: Tracked) -> None:
         self.where = str(run.settings.sync_dir if run.offline else run.url)
         self._wandb, self._run, self._tracked = wandb, run, tracked
-        self._folder = tracked.folder / "wandb"
+        self._folder = _folder(tracked)
         self._keys: dict[str, None] = {}
         self._media: dict[str, str] = {}
         self._bounds: dict[str, float] = {}
@@ -156,6 +156,11 @@ class Wandb:
     def _write_workspace(self) -> None:
         spec = workspace(self._keys, self._tracked.metrics, x=AXIS, media=self._media)
         (self._folder / "workspace.json").write_text(json.dumps(spec, indent=1))
+
+
+def _folder(tracked: Tracked) -> Path:
+    """W&B writes to a folder `wandb` in the one it is given."""
+    return tracked.folder if tracked.folder.name == "wandb" else tracked.folder / "wandb"
 
 
 def _result(summary: Summary | None) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""`--track` and `export` as they are typed, and Ctrl-C in a terminal, which reaches every process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from gymnast.runs.run import Run
+from tests.e2e.commands import answer, small
+from tests.small_runs import rows
+from tests.tracked import NO_NETWORK, bits, exit_codes, wandb_files, wandb_rows
+
+
+def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(tmp_path: Path):
+    words = ["train", "CartPole-v1", "--track", "wandb", "--name", "long", "--env-steps", "50M"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gymnast", *words, *small(), "--runs", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **NO_NETWORK},
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        lines = [process.stdout.readline()]
+        while not lines[-1].startswith("tracking"):
+            assert lines[-1], process.stderr.read()
+            lines.append(process.stdout.readline())
+        os.killpg(process.pid, signal.SIGINT)
+        told, wrong = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert not wrong
+    shown = answer(tmp_path, "show", "long")
+    (file,) = wandb_files(Path(shown["path"]) / "wandb")
+    assert "".join([*lines, told]).count(str(file.parent)) == 1
+    assert exit_codes(file) == [130]
+    recorded = rows(Run(shown["path"]))
+    assert len(recorded) > 1
+    assert bits(wandb_rows(file)) == bits(recorded)
+    done = answer(tmp_path, "export", "long", "--to", "csv", "--out", str(tmp_path / "rows.csv"))
+    assert done["rows"] == len(recorded)

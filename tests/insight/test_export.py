@@ -1,0 +1,98 @@
+"""Exports of a record: in every form, every value of every row to the last bit."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gymnast import api
+from gymnast.errors import UsageError
+from gymnast.metrics.store import MetricStore
+from gymnast.runs.run import Run
+from tests.small_runs import rows
+from tests.tracked import NO_NETWORK, bits, exit_codes, tensorboard_rows, wandb_files, wandb_rows
+
+AWKWARD = [math.nan, math.inf, -math.inf, -0.0, 5e-324, 0.1 + 0.2, 5e-4, 1 / 3, 2.0**60, 1e300]
+
+
+@pytest.fixture
+def run(record: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Its rows differ in their keys, and hold what is easily lost on the way."""
+    for name, value in NO_NETWORK.items():
+        monkeypatch.setenv(name, value)
+    run = record([100.0, None, 300.0], status="finished")
+    last = rows(run)[-1]
+    with MetricStore(run.path / "metrics.db", "w") as store:
+        for k, value in enumerate(AWKWARD, start=1):
+            moved = {key: at + k for key, at in last.items() if key.startswith("clock/")}
+            store.append({**moved, "value/loss": value, "policy/gone_since": value})
+    return run
+
+
+def read(form: str, path: Path) -> list[dict[str, float]]:
+    if form == "csv":
+        with path.open() as file:
+            return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+    if form == "parquet":
+        from pyarrow import parquet
+
+        found = parquet.read_table(path).to_pylist()
+        return [{k: v for k, v in row.items() if v is not None} for row in found]
+    if form == "tensorboard":
+        return tensorboard_rows(path)
+    (file,) = wandb_files(path)
+    assert exit_codes(file) == [0]
+    return wandb_rows(file)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "tensorboard", "wandb"])
+def test_every_form_has_every_value_to_the_last_bit(form: str, run: Run):
+    for _ in range(2):  # a second export replaces the first
+        done = api.export(run.id, form)
+        assert done["rows"] == 6 + len(AWKWARD)
+        assert bits(read(form, Path(done["path"]))) == bits(rows(run))
+
+
+def test_parquet_says_what_a_column_means(run: Run, tmp_path: Path):
+    from pyarrow import parquet
+
+    api.export(run.id, "parquet", tmp_path / "rows.parquet")
+    schema = parquet.read_schema(tmp_path / "rows.parquet")
+    assert schema.names[-1] == "policy/gone_since" or "policy/gone_since" in schema.names
+    told = schema.field("policy/entropy").metadata
+    assert told[b"unit"] == b"nats"
+    assert told[b"description"].startswith(b"How undecided")
+
+
+def test_tensorboard_shows_them_as_scalars_with_all_their_digits(run: Run):
+    from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
+    from tensorboard.context import RequestContext
+
+    folder = api.export(run.id, "tensorboard")["path"]
+    files = plugin_event_multiplexer.EventMultiplexer().AddRunsFromDirectory(folder)
+    files.Reload()
+    provider = data_provider.MultiplexerDataProvider(files, folder)
+    (found,) = provider.read_scalars(
+        RequestContext(), experiment_id="", plugin_name="scalars", downsample=1000
+    ).values()
+    shown = {tag: [(p.step, p.value) for p in points] for tag, points in found.items()}
+    for key in ("value/loss", "policy/entropy", "eval:episode/return"):
+        recorded = [(r["clock/vec_steps"], r[key]) for r in rows(run) if key in r]
+        assert repr(shown[key]) == repr([(int(step), value) for step, value in recorded])
+
+
+def test_a_folder_with_something_in_it_is_left_alone(run: Run, tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("")
+    with pytest.raises(UsageError, match="is not empty"):
+        api.export(run.id, "tensorboard", tmp_path / "mine")
+
+
+def test_an_unknown_form_is_refused(run: Run):
+    with pytest.raises(UsageError, match=r"parket is no form of export .*did you mean parquet"):
+        api.export(run.id, "parket")
+    assert not (run.path / "exports").exists()

@@ -1,0 +1,293 @@
+"""Trackers beside training: opened by the first row, harmless when they fail, told what there is."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast.cli import cli
+from gymnast.config.resolve import resolve
+from gymnast.config.sections.track import TRACKERS, project_of
+from gymnast.errors import ConfigError, UsageError
+from gymnast.metrics.alerts import Alert
+from gymnast.metrics.sinks import tracker as beside
+from gymnast.metrics.sinks.tracker import Tracker
+from gymnast.metrics.sinks.wandb import Wandb
+from gymnast.metrics.specs import SECTIONS, Limits, declared, in_order, section
+from gymnast.metrics.tracking import AXIS, Tracked, refuse_missing
+from gymnast.metrics.workspace import workspace
+
+MakeRow = Callable[..., dict[str, float]]
+ALERT = Alert("policy/kl:high", "warning", "kl is high", "Lower algo.lr.", 10, 20, 1, True)
+
+
+class Fake:
+    """A tracker that notes what it is given, and fails where it is told to."""
+
+    where = "somewhere"
+
+    def __init__(self, fails_at: str = "") -> None:
+        self.fails_at = fails_at
+        self.rows: list[Any] = []
+        self.closed: list[Any] = []
+        self._at("open")
+
+    def write(self, row: Any, alerts: Any) -> None:
+        self._at("write")
+        self.rows.append(row)
+
+    def event(self, event: Any) -> None: ...
+
+    def close(self, summary: Any) -> None:
+        self.closed.append(summary)
+        self._at("close")
+
+    def _at(self, what: str) -> None:
+        if self.fails_at == what:
+            raise ValueError(f"no {what} today")
+
+
+class Events(list[dict[str, Any]]):
+    def __call__(self, kind: str, counters: Any, **detail: Any) -> None:
+        self.append({"kind": kind, **counters, **detail})
+
+
+def test_a_tracker_is_opened_by_the_first_row_and_gets_every_row_in_order(row: MakeRow):
+    opened: list[Fake] = []
+    told = Events()
+
+    def open_fake() -> Fake:
+        opened.append(Fake())
+        return opened[0]
+
+    tracker = Tracker("fake", open_fake, told)
+    tracker.event({"kind": "seeds in doubt"})
+    assert not opened
+    rows = [row(k) for k in range(1, 200)]
+    for one in rows:
+        tracker.write(one, [])
+    tracker.close({"reason": "done"})
+    assert opened[0].rows == rows
+    assert opened[0].closed == [{"reason": "done"}]
+    assert [(e["kind"], e["tracker"], e["where"]) for e in told] == [
+        ("tracking", "fake", "somewhere")
+    ]
+
+
+def test_a_run_that_never_began_opens_none():
+    told = Events()
+    Tracker("fake", lambda: pytest.fail("opened"), told).close(None)
+    assert not told
+
+
+@pytest.mark.parametrize("when", ["open", "write", "close"])
+def test_a_tracker_that_fails_is_told_of_once_and_stops_nothing(when: str, row: MakeRow):
+    told, opened = Events(), []
+
+    def open_fake() -> Fake:
+        opened.append(Fake(when))
+        return opened[0]
+
+    tracker = Tracker("fake", open_fake, told)
+    for k in range(1, 50):
+        tracker.write(row(k), [])
+    tracker.close(None)
+    (failed,) = [e for e in told if e["kind"] == "tracking failed"]
+    assert failed["why"] == f"ValueError: no {when} today"
+    assert failed["env_steps"] <= 49 * 1024
+    assert when == "open" or opened[0].closed  # it is finished all the same
+
+
+def test_a_tracker_that_hangs_is_given_up(row: MakeRow, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(beside, "BEHIND", 10)
+    monkeypatch.setattr(beside, "GIVEN_UP_SECONDS", 0.01)
+    told, hang = Events(), threading.Event()
+
+    def open_fake() -> Fake:
+        hang.wait(60)
+        return Fake()
+
+    tracker = Tracker("fake", open_fake, told)
+    for k in range(1, 50):
+        tracker.write(row(k), [])
+    tracker.close(None)
+    hang.set()
+    assert [(e["kind"], e["rollouts"]) for e in told] == [("tracking failed", 12)]
+
+
+# ---- packages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TRACKERS)
+@pytest.mark.parametrize("more", [[], ["--dry-run"], ["--seeds", "2"], ["--detach"]])
+def test_a_missing_package_is_refused_before_anything_is_made(
+    name: str, more: list[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == name else found(n))
+    words = ["train", "CartPole-v1", "--track", name, "--runs", str(runs_dir), *more]
+    with pytest.raises(UsageError, match=rf"{name} is not installed") as refused:
+        CliRunner().invoke(cli, words, catch_exceptions=False, standalone_mode=False)
+    assert refused.value.fix == f"pip install 'gymnast[{name}]'"
+    assert not runs_dir.exists()
+
+
+def test_a_folder_of_that_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "pyarrow_of_mine").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(
+        importlib.import_module("gymnast.metrics.tracking")._EXTRAS, "pyarrow_of_mine", "parquet"
+    )
+    with pytest.raises(UsageError, match=r"pyarrow_of_mine is not installed"):
+        refuse_missing(["pyarrow_of_mine"])
+    refuse_missing(TRACKERS)
+
+
+def test_settings_of_trackers_are_checked_like_all_others():
+    with pytest.raises(ConfigError) as refused:
+        resolve("CartPole-v1", {"track.to": ["wand"], "track.project": "a/b", "track.mode": "on"})
+    assert len(refused.value.problems) == 3
+    assert "did you mean wandb?" in str(refused.value)
+    assert resolve("CartPole-v1", {"track.to": "wandb"}).config.track.to == ("wandb",)
+    assert resolve("CartPole-v1", {"track.to": "off"}).config.track.to == ()
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "ALE/Pong-v5", "py:my.module:Env", "a b?%#c"])
+def test_every_environment_has_a_project_that_its_settings_would_take(env_id: str):
+    project = project_of(env_id)
+    config = resolve("CartPole-v1", {"track.project": project}).config
+    assert config.track.project == project
+
+
+# ---- W&B, at its boundary ------------------------------------------------------------------------
+
+
+class FakeRun:
+    """Takes what the sink says to a run of W&B."""
+
+    def __init__(self) -> None:
+        self.offline, self.settings = True, SimpleNamespace(sync_dir="folder")
+        self.logged: list[dict[str, Any]] = []
+        self.defined: dict[str, dict[str, Any]] = {}
+        self.alerts: list[str] = []
+        self.summary: dict[str, Any] = {}
+        self.exit_code: int | None = None
+
+    def log(self, values: dict[str, Any]) -> None:
+        self.logged.append(values)
+
+    def define_metric(self, name: str, **more: Any) -> None:
+        self.defined[name] = more
+
+    def alert(self, title: str, text: str, level: str) -> None:
+        self.alerts.append(f"{level} {title}: {text}")
+
+    def finish(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+
+
+def followed(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
+    folder = folder / "wandb"
+    folder.mkdir(exist_ok=True)
+    cfg = resolve("CartPole-v1").config
+    info = {"id": "abc", "name": "", "group": None, "tags": [], "created": 0.0}
+    metrics = dict(declared(cfg, Limits(n_actions=2)))
+    metrics |= {f"rollout/action_share.{k}": metrics["rollout/reward_mean"] for k in range(3)}
+    package = SimpleNamespace(
+        Histogram=lambda np_histogram: np_histogram,
+        Table=lambda columns, data: [columns, *data],
+        Video=lambda path, caption: (path, caption),
+    )
+    run = FakeRun()
+    return run, Wandb(package, run, Tracked.of(info, cfg, metrics, folder, films))
+
+
+def test_metrics_are_drawn_over_vector_steps_and_sum_up_to_their_best(tmp_path: Path, row: MakeRow):
+    run, sink = followed(tmp_path)
+    sink.write(row(1, {"eval:episode/return": 3.0}, value__loss=0.5, policy__kl=0.01), [])
+    assert run.defined["eval:episode/return"] == {"step_metric": AXIS, "summary": "max,last"}
+    assert run.defined["value/loss"] == {"step_metric": AXIS, "summary": "min,last"}
+    assert run.defined["policy/kl"] == {"step_metric": AXIS, "summary": "last"}
+    assert run.defined[AXIS]["step_metric"] is None
+
+
+def test_the_highest_entropy_is_a_line_of_its_own(tmp_path: Path, row: MakeRow):
+    run, sink = followed(tmp_path)
+    for k in (1, 2):
+        sink.write(row(k, policy__entropy=0.5), [])
+    assert [values["bounds/policy/entropy"] for values in run.logged] == [math.log(2)] * 2
+
+
+def test_actions_become_a_histogram_where_a_row_has_their_shares(tmp_path: Path, row: MakeRow):
+    run, sink = followed(tmp_path)
+    sink.write(row(1), [])
+    sink.write(row(2, {f"rollout/action_share.{k}": s for k, s in enumerate([0.5, 0.2, 0.3])}), [])
+    assert "histograms/actions" not in run.logged[0]
+    heights, edges = run.logged[1]["histograms/actions"]
+    assert (heights, edges) == ([0.5, 0.2, 0.3], [-0.5, 0.5, 1.5, 2.5])
+
+
+def test_an_alert_is_sent_when_it_is_raised_and_both_ends_are_listed(tmp_path: Path, row: MakeRow):
+    run, sink = followed(tmp_path)
+    sink.write(row(1), [ALERT])
+    sink.write(row(2), [])
+    sink.write(row(3), [Alert(**{**vars(ALERT), "active": False})])
+    sink.close(None)
+    assert run.alerts == ["WARN policy/kl:high: kl is high. Lower algo.lr."]
+    assert [v["alerts/active"] for v in run.logged if "alerts/active" in v] == [1, 1, 0]
+    (_, raised, resolved) = run.logged[-1]["alerts/all"]
+    assert (raised[3], resolved[3]) == ("raised", "resolved")
+
+
+@pytest.mark.parametrize(
+    ("summary", "code"),
+    [(None, 1), ({"interrupted": True}, 130), ({"solved": True, "score": {"mean": 500.0}}, 0)],
+)
+def test_the_exit_code_is_that_of_the_process(tmp_path: Path, summary: Any, code: int):
+    run, sink = followed(tmp_path)
+    sink.close(summary)
+    assert run.exit_code == code
+    assert run.summary.get("result/score/mean") == (500.0 if code == 0 else None)
+
+
+def test_a_film_is_shown_once_at_the_step_of_its_episode(tmp_path: Path, row: MakeRow):
+    film = {"path": "eval-000000000512-best.mp4", "vec_steps": 64.0, "return": 9.0, "version": 512}
+    for attempt in (1, 2):
+        run, sink = followed(tmp_path, lambda: [film])
+        sink.write(row(attempt), [])
+        sink.close(None)
+        shown = [values for values in run.logged if "films/eval-best" in values]
+        assert len(shown) == (attempt == 1)
+        for values in shown:
+            assert values == {
+                "films/eval-best": (film["path"], "return 9, env steps 512"),
+                AXIS: 64,
+            }
+
+
+def test_the_workspace_follows_the_order_and_the_bounds_of_the_table(tmp_path: Path, row: MakeRow):
+    _, sink = followed(tmp_path)
+    keys = row(
+        1, {"eval:episode/return": 3.0}, policy__entropy=0.5, episode__return=2.0, loss__total=1
+    )
+    sink.write(keys, [])
+    stored = json.loads((tmp_path / "wandb" / "workspace.json").read_text())
+    sections = {s["name"]: s["panels"] for s in stored["sections"] if s["name"] != "media"}
+    drawn = [panel["y"][0] for panels in sections.values() for panel in panels]
+    assert drawn == in_order(keys)
+    assert list(sections) == [name for name in SECTIONS if name in {section(key) for key in keys}]
+    panels = {panel["y"][0]: panel for panels in sections.values() for panel in panels}
+    assert panels["policy/entropy"]["range_y"] == [0.0, math.log(2)]
+    assert panels["policy/entropy"]["y"][1] == "bounds/policy/entropy"
+    assert panels["episode/return"]["range_y"] == [None, None]  # no facts were given
+    assert {panel["x"] for panel in panels.values()} == {AXIS}
+    assert workspace([], {}, x=AXIS, media={})["sections"][-1]["panels"] == []
