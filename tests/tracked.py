@@ -113,6 +113,20 @@ def tensorboard_rows(folder: Path) -> list[Row]:
     return rows
 
 
+def tensorboard_shows(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """Steps and values by tag, as the scalars page asks for them."""
+    from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
+    from tensorboard.context import RequestContext
+
+    files = plugin_event_multiplexer.EventMultiplexer().AddRunsFromDirectory(str(folder))
+    files.Reload()
+    provider = data_provider.MultiplexerDataProvider(files, str(folder))
+    (found,) = provider.read_scalars(
+        RequestContext(), experiment_id="", plugin_name="scalars", downsample=1000
+    ).values()
+    return {tag: [(p.step, p.value) for p in points] for tag, points in found.items()}
+
+
 def bits(rows: list[Row]) -> list[dict[str, bytes]]:
     """Equal only where every value is the same to the last bit, NaN and -0.0 included."""
     return [{key: struct.pack("<d", value) for key, value in row.items()} for row in rows]

@@ -21,6 +21,7 @@ from tests.tracked import (
     bits,
     exit_codes,
     tensorboard_rows,
+    tensorboard_shows,
     wandb_files,
     wandb_history,
     wandb_records,
@@ -88,6 +89,8 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     assert event["bit_exact"]
     (more,) = set(wandb_files(after.path / "wandb")) - known
     assert bits(wandb_rows(more)) == bits(rows(after)[2:])
+    drawn = tensorboard_shows(after.path / "tensorboard")["clock/rollouts"]
+    assert drawn == [(row["clock/vec_steps"], row["clock/rollouts"]) for row in rows(after)]
     (again,) = (r.run for r in wandb_records(more) if r.WhichOneof("record_type") == "run")
     assert again.run_id == before.id
     (shown,) = [row for row in wandb_history(more) if "films/eval-best._type" in row]
