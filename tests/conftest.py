@@ -15,6 +15,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)  # or no child could be interrupted
 os.environ["GYMNAST_FILM"] = "off"  # what a test does not look at is not filmed
+os.environ |= {  # and W&B talks to nobody
+    "WANDB_MODE": "offline",
+    "WANDB_ERROR_REPORTING": "false",
+    "WANDB_BASE_URL": "http://127.0.0.1:9",
+}
 
 
 @pytest.hookimpl(hookwrapper=True)

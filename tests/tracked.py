@@ -13,12 +13,6 @@ from typing import Any
 Row = dict[str, float]
 BLOCK = 32_768
 HEADER = b":W&B"
-NO_NETWORK = {
-    "WANDB_MODE": "offline",
-    "WANDB_SILENT": "true",
-    "WANDB_ERROR_REPORTING": "false",
-    "WANDB_BASE_URL": "http://127.0.0.1:9",
-}
 
 
 def wandb_files(folder: Path) -> list[Path]:

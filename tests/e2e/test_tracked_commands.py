@@ -11,7 +11,7 @@ from pathlib import Path
 from gymnast.runs.run import Run
 from tests.e2e.commands import answer, small
 from tests.small_runs import rows
-from tests.tracked import NO_NETWORK, bits, exit_codes, wandb_files, wandb_rows
+from tests.tracked import bits, exit_codes, wandb_files, wandb_rows
 
 
 def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(tmp_path: Path):
@@ -22,7 +22,6 @@ def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, **NO_NETWORK},
     )
     try:
         assert process.stdout is not None

@@ -16,7 +16,6 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 from tests.small_runs import rows
 from tests.tracked import (
-    NO_NETWORK,
     bits,
     exit_codes,
     tensorboard_rows,
@@ -29,10 +28,8 @@ AWKWARD = [math.nan, math.inf, -math.inf, -0.0, 5e-324, 0.1 + 0.2, 5e-4, 1 / 3, 
 
 
 @pytest.fixture
-def run(record: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(record: Any) -> Run:
     """Its rows differ in their keys, and hold what is easily lost on the way."""
-    for name, value in NO_NETWORK.items():
-        monkeypatch.setenv(name, value)
     run = record([100.0, None, 300.0], status="finished")
     last = rows(run)[-1]
     with MetricStore(run.path / "metrics.db", "w") as store:

@@ -17,7 +17,6 @@ from gymnast.training.loop import Loop
 from tests.scripted import Alarm, Breaks
 from tests.small_runs import gone_back, resumed, rows, same_run, trained
 from tests.tracked import (
-    NO_NETWORK,
     bits,
     exit_codes,
     tensorboard_rows,
@@ -40,13 +39,6 @@ SETTINGS: dict[str, Any] = {
 }
 WANDB = {**SETTINGS, "track.to": ["wandb"]}
 BOTH = {**SETTINGS, "track.to": ["wandb", "tensorboard"]}
-
-
-@pytest.fixture(autouse=True)
-def no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = {f"WANDB_{place}_DIR": str(tmp_path) for place in ("CONFIG", "CACHE", "DATA")}
-    for name, value in (NO_NETWORK | own).items():
-        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
