@@ -141,6 +141,25 @@ def test_a_missing_package_is_refused_before_anything_is_made(
     assert not runs_dir.exists()
 
 
+def test_seeds_of_a_group_and_of_a_stored_result_are_tracked_too(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    started: list[str] = []
+
+    def train_group(_: str, *, arguments: Any = (), **_more: Any) -> None:
+        started.extend(arguments)
+        raise UsageError("enough")
+
+    for place in ("gymnast.launch.train_group", "gymnast.cli.launching.launch_group"):
+        monkeypatch.setattr(place, train_group)
+    for words in (["train", "CartPole-v1", "--seeds", "2"], ["reproduce", "CartPole-v1"]):
+        started.clear()
+        words += ["--track", "wandb", "--track", "tensorboard", "--runs", str(runs_dir)]
+        with pytest.raises(UsageError, match="enough"):
+            CliRunner().invoke(cli, words, catch_exceptions=False, standalone_mode=False)
+        assert started == ["--track", "wandb", "--track", "tensorboard"]
+
+
 def test_a_folder_of_that_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "pyarrow_of_mine").mkdir()
     monkeypatch.syspath_prepend(tmp_path)

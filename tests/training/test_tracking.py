@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gymnast.config.resolve import load
-from gymnast.errors import EnvError
-from gymnast.runs.run import Run
-from gymnast.training.loop import Loop
-from tests.scripted import Alarm, Breaks
 from tests.small_runs import gone_back, resumed, rows, same_run, trained
 from tests.tracked import (
     bits,
@@ -37,19 +28,7 @@ SETTINGS: dict[str, Any] = {
     "checkpoint.keep": 20,
     "traces.train": "100%",
 }
-WANDB = {**SETTINGS, "track.to": ["wandb"]}
 BOTH = {**SETTINGS, "track.to": ["wandb", "tensorboard"]}
-
-
-@pytest.fixture
-def alarm() -> Iterator[type[Alarm]]:
-    yield Alarm
-    Alarm.after, Alarm.number = None, signal.SIGTERM
-
-
-def last_run(runs_dir: Path) -> Run:
-    (path,) = [path.parent for path in runs_dir.glob("*/run.json")]
-    return Run(path)
 
 
 def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_them():
@@ -88,36 +67,3 @@ def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_t
     (shown,) = [row for row in wandb_history(more) if "films/eval-best._type" in row]
     assert shown["clock/vec_steps"] == 2 * 8  # the step of its episode, not of the end
     assert shown["films/eval-best._type"] == "video-file"
-
-
-def test_26_nothing_is_created_before_training_has_really_started(
-    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(Loop, "iterate", lambda _: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        trained("CartPole-v1", BOTH)
-    run = last_run(runs_dir)
-    assert run.info["status"] == "failed"
-    assert not rows(run)
-    assert not {"wandb", "tensorboard"} & {path.name for path in run.path.iterdir()}
-
-
-def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Breaks, "taken", 0)
-    with pytest.raises(EnvError):
-        trained("Breaks", {**WANDB, "env.kwargs": {"after": 5 * ROLLOUT}})
-    run = last_run(runs_dir)
-    assert run.info["status"] == "failed"
-    (file,) = wandb_files(run.path / "wandb")
-    assert bits(wandb_rows(file)) == bits(rows(run))
-    assert exit_codes(file) == [1]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_26_a_signal_finishes_it(number: signal.Signals, alarm: type[Alarm]):
-    alarm.after, alarm.number = 3 * ROLLOUT, number
-    run = trained("Alarm", {**WANDB, "stop.env_steps": 1000 * ROLLOUT})
-    assert run.info["status"] == "stopped"
-    (file,) = wandb_files(run.path / "wandb")
-    assert bits(wandb_rows(file)) == bits(rows(run))
-    assert exit_codes(file) == [130]

@@ -65,9 +65,10 @@ def open_tracker(tracked: Tracked) -> Wandb:
 
 class Wandb:
     def __init__(self, wandb: Any, run: Any, tracked: Tracked) -> None:
-        self.where = str(run.settings.sync_dir if run.offline else run.url)
+        self.where = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
         self._folder = _folder(tracked)
+        self._folder.mkdir(exist_ok=True)  # WANDB_MODE=disabled makes none
         self._keys: dict[str, None] = {}
         self._media: dict[str, str] = {}
         self._bounds: dict[str, float] = {}
