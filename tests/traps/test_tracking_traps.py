@@ -24,6 +24,7 @@ WANDB: dict[str, Any] = {
     "track.to": ["wandb"],
 }
 BOTH = {**WANDB, "track.to": ["wandb", "tensorboard"]}
+LONG = {**WANDB, "stop.env_steps": 1000 * ROLLOUT, "eval.every": "off"}
 
 
 @pytest.fixture
@@ -52,9 +53,10 @@ def test_26_nothing_is_created_before_training_has_really_started(
 def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Breaks, "taken", 0)
     with pytest.raises(EnvError):
-        trained("Breaks", {**WANDB, "env.kwargs": {"after": 5 * ROLLOUT}})
+        trained("Breaks", {**LONG, "env.kwargs": {"after": 10 * ROLLOUT}})
     run = last_run(runs_dir)
     assert run.info["status"] == "failed"
+    assert len(rows(run)) > 1
     (file,) = wandb_files(run.path / "wandb")
     assert bits(wandb_rows(file)) == bits(rows(run))
     assert exit_codes(file) == [1]
@@ -63,7 +65,7 @@ def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_26_a_signal_finishes_it(number: signal.Signals, alarm: type[Alarm]):
     alarm.after, alarm.number = 3 * ROLLOUT, number
-    run = trained("Alarm", {**WANDB, "stop.env_steps": 1000 * ROLLOUT})
+    run = trained("Alarm", LONG)
     assert run.info["status"] == "stopped"
     (file,) = wandb_files(run.path / "wandb")
     assert bits(wandb_rows(file)) == bits(rows(run))
