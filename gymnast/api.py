@@ -250,7 +250,7 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
 
 
 def _evaluations(run: Run) -> list[dict[str, float]]:
-    from gymnast.insight.compare import evaluation_curve
+    from gymnast.runs.curve import evaluation_curve
 
     try:
         steps, returns = evaluation_curve(run, "env_steps")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from gymnast.metrics.seen import Phase
 from gymnast.text.wording import duration
 
 Range = tuple[float, float]
@@ -67,6 +68,8 @@ class Metric:
     """Why there are no bounds, or when those that depend on the task are open."""
     healthy: Bounds = ANY
     """Outside is possible, but training is likely going wrong: a warning when it lasts."""
+    excused: frozenset[Phase] = frozenset()
+    """Phases in which its healthy range is not held against it."""
     if_low: str = ""
     """What to try when the value stays below its healthy range."""
     if_high: str = ""

@@ -53,6 +53,13 @@ class Learner:
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.shaping = Shaping(cfg, obs)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
+        self._factor = cfg.normalize.reward_scale
+
+    def scaled(self, rollout: Rollout) -> Rollout:
+        """With rewards of the size that the config asks for."""
+        if self._factor == 1.0:
+            return rollout
+        return replace(rollout, reward=rollout.reward * self._factor)
 
     def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)

@@ -321,6 +321,7 @@ class Loop:
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
+        self.store.flush()
         ended = Ended(
             reason=reason,
             interrupted=self.interrupts.asked(),

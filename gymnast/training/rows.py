@@ -15,6 +15,7 @@ from gymnast.policy.actions import AnyHead
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.diversity import diversity
+from gymnast.rl.effect import action_effect
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
@@ -57,8 +58,29 @@ def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
         "rollout/episodes": ended,
         "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
         / max(ended, 1),
+        "rollout/surprise": -spread(rollout.logprob, keep).mean,
         **_diversity_row(rollout.obs, keep),
+        **_effect_row(rollout, head),
     }
+
+
+def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
+    """What shaping and scale made of the rewards, before they are normalised."""
+    keep = raw.valid
+    given, due = raw.reward[keep], learned.reward[keep]
+    sizes = float(given @ given) * float(due @ due)
+    row = {"rollout/learned_reward": float(due.mean())}
+    return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
+
+
+def _effect_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
+    """Of vectors; images and records would cost more than they tell."""
+    obs = rollout.obs
+    if obs.dtype != np.float32 or obs.ndim != 3:
+        return {}
+    action = head.for_env(rollout.action) if isinstance(head.space, Amounts) else rollout.action
+    told = action_effect(obs, rollout.next_obs(), action, rollout.valid)
+    return {} if told is None else {"rollout/action_effect": told}
 
 
 def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:

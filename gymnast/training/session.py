@@ -14,6 +14,7 @@ from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
+from gymnast.config.saved import values
 from gymnast.config.sections.env import WHOLE
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
@@ -26,6 +27,7 @@ from gymnast.policy.observations import vector_of
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
@@ -214,6 +216,11 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
         tasks=TaskDraw.of(env),
         doubts=seeding.doubts,
     )
+
+
+def judged_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
+    """What alerts are judged and advice is made by: every setting, and what the run began from."""
+    return {**values(cfg), "run.parent": run.info["parent"]}
 
 
 def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:

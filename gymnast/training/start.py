@@ -37,7 +37,7 @@ from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.scores import Scores
-from gymnast.training.session import POLICY, Session, limits_of, of_role
+from gymnast.training.session import POLICY, Session, judged_settings, limits_of, of_role
 from gymnast.training.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
@@ -114,7 +114,7 @@ def open_run(
         stack.enter_context(log.listening())
         record, loss = _open_record(run)
         shown = console(metrics, cfg)
-        recorder = Recorder(metrics, [Stored(record), log, shown])
+        recorder = Recorder(metrics, [Stored(record), log, shown], judged_settings(cfg, run))
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)

@@ -196,6 +196,40 @@ METRICS = (
         ),
     ),
     Metric(
+        "rollout/action_effect",
+        "How much of what changes in a step is told by the action taken: 0 if actions do nothing.",
+        digits=3,
+        priority=6,
+        estimator=(
+            "of each observation component, the share of the variance of its change over one step "
+            "that the actions explain, less what chance explains; the largest; of up to 2048 steps; "
+            "absent for images and where all actions are the same"
+        ),
+        bounds=(-1, 1),
+    ),
+    Metric(
+        "rollout/surprise",
+        "How unlikely the policy held the actions it took: at first the entropy it begins with.",
+        unit="nats",
+        priority=7,
+        estimator="mean of minus the log probability, or density, of each action",
+        no_bounds_reason="rare actions have any surprise, and densities may exceed 1",
+    ),
+    Metric(
+        "rollout/learned_reward",
+        "Mean reward of a step as it is learned from: shaped and scaled, before it is normalised.",
+        priority=7,
+        no_bounds_reason="weights, terms and scale are of any size",
+    ),
+    Metric(
+        "rollout/reward_agreement",
+        "Whether what is learned from points where the raw reward does: 1 the same, -1 the opposite.",
+        digits=2,
+        priority=7,
+        estimator="cosine of raw and learned rewards of all steps; absent where either is all 0",
+        bounds=(-1, 1),
+    ),
+    Metric(
         "rollout/action_mean",
         "Mean of the actions taken by the environment; of the index where they are Discrete.",
         priority=7,

@@ -118,6 +118,7 @@ METRICS = (
         "for constant targets 1 where the errors are constant too, else 0",
         bounds=(-INF, 1),
         healthy=(-0.5, 1),
+        excused=frozenset({"warm-up", "solved"}),
         if_low="The critic misleads. Check the reward scale (normalize.reward: running), raise "
         "algo.value_coef, or lower algo.gamma.",
         in_table=True,
