@@ -54,7 +54,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "provenance": run.provenance(),
         "live": live_values(so_far),
         "events": events,
-        "evaluations": _evaluations(run),
+        **_curve(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
         "videos": films.of_run(run.path, info["checkpoints"]["best"]),
@@ -249,14 +249,19 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
     return [key for key in (*(f"clock/{clock}" for clock in CLOCKS), *names) if key in known]
 
 
-def _evaluations(run: Run) -> list[dict[str, float]]:
-    from gymnast.runs.curve import evaluation_curve
+def _curve(run: Run) -> dict[str, Any]:
+    """The evaluations, and how well it trained by them."""
+    from gymnast.runs.curve import curve_of, learning_so_far, rows_of
 
     try:
-        steps, returns = evaluation_curve(run, "env_steps")
+        recorded = rows_of(run)
     except RunError:  # a damaged record hides its curve, not the run; `rows` says what is wrong
-        return []
-    return [{"env_steps": s, "return": r} for s, r in zip(steps, returns, strict=True)]
+        return {"evaluations": [], "learning": None}
+    points = zip(*curve_of(recorded, "env_steps"), strict=True)
+    return {
+        "evaluations": [{"env_steps": steps, "return": value} for steps, value in points],
+        "learning": learning_so_far(run, recorded),
+    }
 
 
 def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.runs.curve import Curve, area, evaluation_curve
+from gymnast.runs.curve import Row, area, curve_of, learning_so_far, rows_of
 from gymnast.runs.run import Run, derived_status
 from gymnast.text.chart import line_chart
 
@@ -20,13 +20,13 @@ AXES = ("vec_steps", "env_steps", "updates", "seconds")
 def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
     if x not in AXES:
         raise UsageError(f"runs cannot be compared over {x!r}", fix=f"use {', '.join(AXES)}")
-    curves = [evaluation_curve(run, x) for run in runs]
-    span = shared_range([xs for xs, _ in curves])
+    records = [rows_of(run) for run in runs]
+    span = shared_range([curve_of(rows, x)[0] for rows in records])
     differing, problem = config_differences(runs)
     return {
         "x": x,
         "range": span,
-        "runs": [_summary(run, curve, span) for run, curve in zip(runs, curves, strict=True)],
+        "runs": [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)],
         "config": differing,
         "config_problem": problem,
     }
@@ -66,9 +66,11 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str |
     return [{"key": key, "values": values} for key, values in columns.items()], None
 
 
-def _summary(run: Run, curve: Curve, span: tuple[float, float] | None) -> dict[str, Any]:
+def _summary(
+    run: Run, rows: Sequence[Row], x: str, span: tuple[float, float] | None
+) -> dict[str, Any]:
     info = run.info
-    xs, ys = curve
+    xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]
     reached = (x for x, y in zip(xs, ys, strict=True) if goal is not None and y >= goal)
     clocks = {name: info["clocks"].get(name) for name in AXES}
@@ -78,6 +80,7 @@ def _summary(run: Run, curve: Curve, span: tuple[float, float] | None) -> dict[s
         "status": derived_status(run.path, info),
         **clocks,
         "area": area(curve, *span) if span else None,
+        "learning": learning_so_far(run, rows),
         "threshold_at": next(reached, None),
         "curve": {"x": xs, "y": ys},
     }

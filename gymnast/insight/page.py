@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gymnast.runs.curve import learning_told
 from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
 
@@ -15,7 +16,7 @@ EVENTS = 12
 
 def runs_table(runs: Sequence[dict[str, Any]]) -> str:
     """One line per run; with their sizes and the sum where `bytes` are given."""
-    head = ("id", "name", "preset", "status", "score", "solved", "steps", "time", "age")
+    head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
     notes = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
@@ -24,7 +25,7 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
         lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
         total = wording.size(sum(run["bytes"] for run in runs))
         notes.append(f"{total} in {len(runs)} run{'s' if len(runs) > 1 else ''}")
-    return "\n".join([wording.table(head, lines, right="steps time age size"), *notes])
+    return "\n".join([wording.table(head, lines, right="area steps time age size"), *notes])
 
 
 def run_page(run: dict[str, Any]) -> str:
@@ -53,6 +54,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
             "",
             "-",
             "-",
+            "-",
             wording.age(now - run["created"]),
         )
     clocks = run["clocks"]
@@ -63,6 +65,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         run["status"],
         wording.score(run["score"]),
         _yes(run["solved"]),
+        wording.share((learning_told(run) or {}).get("area")),
         short(clocks.get("env_steps", 0)),
         wording.duration(clocks.get("seconds")),
         wording.age(now - run["created"]),
@@ -86,6 +89,8 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
     if curve:
         ends = f"{wording.number(curve[0])} -> {wording.number(curve[-1])}"
         yield f"  curve    {sparkline(curve, 40)}  {ends} in {len(curve)} evaluations"
+    if run["learning"]:
+        yield f"  learning {learning(run['learning'])}"
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
     yield "  clocks   " + ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
@@ -98,6 +103,16 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
         changed = ", ".join(f"{key} {value}" for key, value in run["live"].items())
         yield f"  live     {changed}"
     yield f"  where    {run['path']} ({wording.size(run['bytes'])})"
+
+
+def learning(of: Mapping[str, Any]) -> str:
+    """`area 0.71, mean return 341.2; threshold reached after 34,816 env steps, 1.3 s`."""
+    area = "" if of["area"] is None else f"area {wording.share(of['area'])}, "
+    told = f"{area}mean return {wording.number(of['mean_return'])}"
+    if of["steps_to_threshold"] is not None:
+        steps, seconds = of["steps_to_threshold"], wording.duration(of["seconds_to_threshold"])
+        return f"{told}; threshold reached after {steps:,} env steps, {seconds}"
+    return told
 
 
 def _settings(run: dict[str, Any]) -> list[str]:

@@ -1,51 +1,61 @@
 """A run's evaluation curve, and how well it trained as one number: the area under it.
 
-For the number, the curve begins at the training return of the first rollout and stays where it ended
-until the budget is spent: who gets there sooner has the larger area. Between that first return (0)
-and the threshold (1) it is a share; without a threshold there is the mean return over the budget.
+For the number, the curve begins at the training return of the first rollout, unless the untrained
+version was evaluated, and stays where it ended until the budget is spent: who gets there sooner has
+the larger area. Between that first return (0) and the threshold (1) it is a share; without a threshold
+there is the mean return over the budget.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from gymnast.metrics.store import MetricStore
+from gymnast.runs.events import live_values
 from gymnast.runs.run import Run
 
 CURVE = "eval:episode/return"
 SCORED = "eval:clock/env_steps"
 """The version an evaluation scored: its result arrives rows later and belongs there."""
 
+Row = dict[str, float]
 Curve = tuple[list[float], list[float]]
 
 
 def evaluation_curve(run: Run, x: str) -> Curve:
     """Mean raw return of every evaluation, at the x of the version it scored."""
-    return curve_of(_rows(run), x)
+    return curve_of(rows_of(run), x)
 
 
-def curve_of(rows: Sequence[dict[str, float]], x: str) -> Curve:
-    steps, values = [0.0], [0.0]  # all clocks start together
-    found: dict[float, float] = {}
-    for row in rows:
-        steps.append(row["clock/env_steps"])
-        values.append(row[f"clock/{x}"])
-        if CURVE in row:
-            found[row[SCORED]] = row[CURVE]
-    scored = sorted(found)
-    return [interpolate(s, steps, values) for s in scored], [found[s] for s in scored]
+def curve_of(rows: Sequence[Row], x: str, key: str = CURVE) -> Curve:
+    """Of this key of the evaluations."""
+    found = {row[SCORED]: row[key] for row in rows if key in row}
+    scored, at = sorted(found), Axis(rows, x)
+    return [at(steps) for steps in scored], [found[steps] for steps in scored]
+
+
+class Axis:
+    """Env steps -> another clock, as the rows say."""
+
+    def __init__(self, rows: Sequence[Row], x: str) -> None:
+        # all clocks start together
+        self._steps = [0.0, *(row["clock/env_steps"] for row in rows)]
+        self._values = [0.0, *(row[f"clock/{x}"] for row in rows)]
+
+    def __call__(self, env_steps: float) -> float:
+        return interpolate(env_steps, self._steps, self._values)
 
 
 def learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
     """How well it trained; None where nothing was evaluated."""
-    return learning_of(_rows(run), threshold, budget)
+    return learning_of(rows_of(run), threshold, budget)
 
 
 def learning_of(
-    rows: Sequence[dict[str, float]], threshold: float | None, budget: float | None
+    rows: Sequence[Row], threshold: float | None, budget: float | None
 ) -> dict[str, Any] | None:
     """`area`, `mean_return`, and env steps and seconds until an evaluation reached the threshold.
     Without a `budget` in env steps the area is over those taken."""
@@ -54,7 +64,9 @@ def learning_of(
         return None
     start = next((row["episode/return"] for row in rows if "episode/return" in row), returns[0])
     end = max(budget or rows[-1]["clock/env_steps"], steps[-1])
-    mean = area(([0.0, *steps, end], [start, *returns, returns[-1]]), 0.0, end)
+    first = [] if steps[0] <= 0 else [0.0]
+    points = ([*first, *steps, end], [*(start for _ in first), *returns, returns[-1]])
+    mean = area(points, 0.0, end)
     share = None
     reached = None
     if threshold is not None:
@@ -67,6 +79,17 @@ def learning_of(
         "steps_to_threshold": None if reached is None else int(steps[reached]),
         "seconds_to_threshold": None if reached is None else seconds[reached],
     }
+
+
+def learning_told(info: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What run.json says of it; None while the run goes on, and of runs that ended before it did."""
+    return info.get("learning") if info["status"] in ("finished", "stopped") else None
+
+
+def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
+    """The same, or else by what is recorded."""
+    info = run.info
+    return learning_told(info) or learning_of(rows, info["threshold"], _budget(run))
 
 
 def area(curve: Curve, low: float, high: float) -> float:
@@ -90,6 +113,16 @@ def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
     return ys[i - 1] + share * (ys[i] - ys[i - 1])
 
 
-def _rows(run: Run) -> list[dict[str, float]]:
+def rows_of(run: Run) -> list[Row]:
     with MetricStore(run.path / "metrics.db") as store:
         return list(store.rows())
+
+
+def _budget(run: Run) -> float | None:
+    """In env steps, as the config says and live changes after it; None where it is in others."""
+    from ruamel.yaml import YAML
+
+    config = YAML(typ="safe", pure=True).load(run.config()) or {}
+    written = (config.get("stop") or {}).get("env_steps")
+    budget = live_values(run.events()).get("stop.env_steps", written)
+    return float(budget) if isinstance(budget, int | float) and budget > 0 else None
