@@ -32,7 +32,7 @@ def evaluation_curve(run: Run, x: str) -> Curve:
 
 def curve_of(rows: Sequence[Row], x: str, key: str = CURVE) -> Curve:
     """Of this key of the evaluations."""
-    found = {row[SCORED]: row[key] for row in rows if key in row}
+    found = {row[SCORED]: row[key] for row in rows if key in row and SCORED in row}
     scored, at = sorted(found), Axis(rows, x)
     return [at(steps) for steps in scored], [found[steps] for steps in scored]
 
