@@ -136,6 +136,42 @@ def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None
     return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
 
 
+def charts(
+    ref: str = "@last", x: str = "vec_steps", *, runs_dir: Where = None
+) -> list[dict[str, Any]]:
+    """A run's charts as data, over the clock `x`: what `gymnast report` draws."""
+    from gymnast.insight.chart_data import charts as of_rows
+    from gymnast.runs.curve import rows_of
+
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    actions = (_parsed(run).get("facts") or {}).get("actions") or ()
+    return of_rows(rows_of(run), run.info, run.events(), x, actions)
+
+
+def report(
+    ref: str = "@last",
+    forms: Collection[str] = (),
+    out: str | Path | None = None,
+    x: str = "vec_steps",
+    *,
+    runs_dir: Where = None,
+) -> dict[str, Any]:
+    """Writes a report (`md`, `html`, or both) into the run, or where `out` says; its `files`."""
+    from gymnast.insight.report.content import content
+    from gymnast.insight.report.files import write
+    from gymnast.runs.curve import rows_of
+
+    directory = store.runs_dir(runs_dir)
+    shown = show(ref, runs_dir=directory)
+    run = Run(Path(shown["path"]))
+    drawn, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
+    blocks = content(shown, rows_of(run), drawn, parent)
+    place = None if out is None else Path(out)
+    title = f"{shown['id']} {shown['preset']}"
+    files = write(blocks, title, forms=forms, home=run.path / "report", out=place)
+    return {"run": shown["id"], "files": [str(file) for file in files]}
+
+
 def presets(search: str = "") -> list[dict[str, Any]]:
     """Presets whose name or a variant's is like the text; all of them without one. `results`: what is
     stored of each variant."""
@@ -236,6 +272,21 @@ def run_named(name: str, directory: Path) -> Run | None:
         if surely:
             raise
         return None
+
+
+def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
+    """A run beside the one whose weights it began with; or why that cannot be."""
+    from gymnast.insight.compare import AXES
+    from gymnast.insight.compare import compare as side_by_side
+
+    parent = run.info["parent"]
+    if not parent:
+        return None
+    try:
+        before = store.resolve(str(parent), directory)[0]
+    except RunError as error:
+        return f"Its parent {parent} cannot be read: {error.message}."
+    return side_by_side([before, run], x if x in AXES else AXES[0])
 
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:

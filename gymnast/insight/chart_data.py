@@ -52,15 +52,12 @@ def charts(
         if chart.family == "actions":
             series = [line | {"label": _named(line["label"], actions)} for line in series]
         if series:
-            lines = list(_lines(chart, limits, info))
             drawn.append(
                 {
-                    **_chart(chart, series, limits),
-                    "x": x,
+                    **_chart(chart, series, limits, x),
                     "left_out": left_out,
-                    "lines": lines,
+                    "lines": list(_lines(chart, limits, info)),
                     "ticks": _ticks(chart, rows, x),
-                    "alerts": [],
                     "events": marks,
                 }
             )
@@ -68,17 +65,35 @@ def charts(
     return drawn
 
 
-def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits) -> dict[str, Any]:
+def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
+    """A chart of lines with nothing on it."""
+    return {
+        "name": name,
+        "family": family,
+        "title": title,
+        "about": f"{PAGE}#{family}",
+        "kind": "line",
+        "x": x,
+        "unit": "",
+        "log": False,
+        "each": False,
+        "series": [],
+        "left_out": 0,
+        "healthy": None,
+        "lines": [],
+        "ticks": None,
+        "alerts": [],
+        "events": [],
+    }
+
+
+def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -> dict[str, Any]:
     metric = METRICS.get(split(series[0]["key"])[1])
     shares = chart.kind == "stacked"
     positive = all(y is None or y > 0 for line in series for y in line["y"])
-    return {
-        "name": chart.name,
-        "family": chart.family,
-        "title": chart.title,
-        "about": f"{PAGE}#{chart.family}",
+    return empty(chart.name, chart.family, chart.title, x) | {
         "kind": "heat" if shares and len(series) > MOST else chart.kind,
-        "unit": "share" if shares or metric is None else metric.unit,
+        "unit": "share" if shares or chart.each else metric.unit if metric else "",
         "log": chart.log and positive,
         "each": chart.each,
         "series": series,

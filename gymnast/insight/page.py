@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gymnast.clock import CLOCKS
-from gymnast.insight.charts import page_of
 from gymnast.runs.curve import learning_told
 from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
@@ -167,6 +166,8 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
+    from gymnast.insight.charts import page_of  # the list of runs needs no metrics
+
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"
         yield f"  {alert['level']}{state}: {alert['message']}, {alert['count']} rows"

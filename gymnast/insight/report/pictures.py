@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 from gymnast.errors import GymnastError
@@ -36,6 +38,10 @@ def picture(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
     file = io.BytesIO()
     drawn.convert("RGB").quantize(PALETTE, dither=0).save(file, "png", optimize=True)
     return file.getvalue()
+
+
+def installed() -> bool:
+    return find_spec("matplotlib") is not None
 
 
 def check_installed() -> None:
@@ -146,7 +152,7 @@ def _stack(axes: Any, chart: Chart) -> None:
 
 def _heat(axes: Any, chart: Chart) -> None:
     xs, labels = chart["series"][0]["x"], [line["label"] for line in chart["series"]]
-    edges = [xs[0], *((a + b) / 2 for a, b in zip(xs, xs[1:], strict=False)), xs[-1]]
+    edges = [xs[0], *((a + b) / 2 for a, b in pairwise(xs)), xs[-1]]
     shares = [line["y"] for line in chart["series"]]
     mesh = axes.pcolormesh(edges, range(len(labels) + 1), shares, cmap="viridis", vmin=0)
     every = max(1, len(labels) // 12)
