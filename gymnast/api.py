@@ -136,6 +136,13 @@ def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None
     return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
 
 
+def doctor(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
+    """What went wrong with a run: causes with evidence, the likeliest first, and a patch."""
+    from gymnast.insight.doctor import diagnose
+
+    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).plain()
+
+
 def presets(search: str = "") -> list[dict[str, Any]]:
     """Presets whose name or a variant's is like the text; all of them without one. `results`: what is
     stored of each variant."""

@@ -202,8 +202,8 @@ METRICS = (
         priority=6,
         estimator=(
             "of each observation component, the share of the variance of its change over one step "
-            "that the actions explain, less what chance explains; the largest; of up to 2048 steps; "
-            "absent for images and where all actions are the same"
+            "that actions explain beyond a linear fit to the observation, less what chance explains; "
+            "the largest; of up to 256 steps; absent for images and where what is seen tells the action"
         ),
         bounds=(-1, 1),
     ),
