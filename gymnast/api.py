@@ -172,6 +172,13 @@ def report(
     return {"run": shown["id"], "files": [str(file) for file in files]}
 
 
+def doctor(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
+    """What went wrong with a run: causes with evidence, the likeliest first, and a patch."""
+    from gymnast.insight.doctor import diagnose
+
+    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).plain()
+
+
 def presets(search: str = "") -> list[dict[str, Any]]:
     """Presets whose name or a variant's is like the text; all of them without one. `results`: what is
     stored of each variant."""

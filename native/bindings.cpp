@@ -231,15 +231,18 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
   return {int(pass), adam.steps, stopped};
 }
 
-std::tuple<double, double, double, double, double> shift(const Native& native, Floats parameters,
-                                                         const NativeBatch& rows, float clip) {
+std::tuple<double, double, double, double, double, double> shift(const Native& native,
+                                                                 Floats parameters,
+                                                                 const NativeBatch& rows,
+                                                                 float clip) {
   Shift found;
   const float* p = parameters.data();
   {
     nb::gil_scoped_release release;
     kernels->shift(native.net_, p, rows.batch, clip, found, parallel);
   }
-  return {found.kl, found.entropy, found.ratio_mean, found.ratio_max, found.clip_fraction};
+  return {found.kl,         found.approx_kl, found.entropy,
+          found.ratio_mean, found.ratio_max, found.clip_fraction};
 }
 
 void advantages(Array<double> reward, Floats value, Floats next_value, Flags terminated, Flags done,

@@ -100,12 +100,12 @@ struct Adam {
 
 // One line of the report per step.
 struct StepReport {
-  double total, policy, value, kl, value_clipped, norm;
+  double total, policy, value, kl, value_clipped, entropy, norm;
 };
 
 // How far the policy has moved from the one that acted.
 struct Shift {
-  double kl, entropy, ratio_mean, ratio_max, clip_fraction;
+  double kl, approx_kl, entropy, ratio_mean, ratio_max, clip_fraction;
 };
 
 // Runs task(context, i) for i in 0..n-1 on the engine's threads, and returns when all are done.

@@ -40,10 +40,10 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     if as_json:
         echo_json(found)
     else:
-        click.echo(_page(found))
+        click.echo(page(found))
 
 
-def _page(found: dict[str, Any]) -> str:
+def page(found: dict[str, Any]) -> str:
     from gymnast.insight.compare import chart
 
     parts = [_scores(found), chart(found), _configs(found)]

@@ -35,15 +35,22 @@ class Track:
     """Reading of the clock at that time."""
     peak: float = -math.inf
     """Highest value."""
+    total: float = 0.0
 
     def add(self, value: float, now: float) -> None:
         self.count += 1
         self.recent.append(value)
         self.peak = max(self.peak, value)
+        self.total += value
         if len(self.first) < WINDOW:
             self.first.append(value)
         if len(self.recent) == WINDOW and self.mean > self.best:
             self.best, self.best_at = self.mean, now
+
+    @property
+    def usual(self) -> float:
+        """Mean of all values."""
+        return self.total / self.count
 
     @property
     def mean(self) -> float:
@@ -129,7 +136,7 @@ class Seen:
 
     def state(self) -> dict[str, Any]:
         tracks = {
-            key: [list(t.recent), t.first, t.count, _plain(t.best), t.best_at, _plain(t.peak)]
+            key: [[*t.recent], t.first, t.count, _plain(t.best), t.best_at, _plain(t.peak), t.total]
             for key, t in self.tracks.items()
         }
         return {"rows": self.rows, "tracks": tracks}
@@ -138,14 +145,9 @@ class Seen:
         self.rows = state["rows"]
         self.tracks = {
             key: Track(
-                deque(recent, maxlen=WINDOW),
-                list(first),
-                count,
-                _float(best),
-                best_at,
-                _float(peak),
+                deque(recent, maxlen=WINDOW), [*first], count, _float(best), at, _float(peak), total
             )
-            for key, (recent, first, count, best, best_at, peak) in state["tracks"].items()
+            for key, (recent, first, count, best, at, peak, total) in state["tracks"].items()
         }
 
 

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gymnast.errors import ConfigError
-from gymnast.metrics.families import experience, learning, optimisation, progress, shaping
+from gymnast.metrics.families import (
+    components,
+    experience,
+    learning,
+    network,
+    optimisation,
+    progress,
+    shaping,
+)
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
 
 __all__ = [
@@ -40,6 +48,7 @@ SECTIONS = {
     "advantage": "Advantages, before normalisation",
     "loss": "What is minimised",
     "optim": "The optimiser",
+    "network": "Units and outputs of the network",
     "hyper": "Hyperparameters in use",
     "normalize": "Running normalisers",
     "clock": "Counters that every row carries",
@@ -66,6 +75,7 @@ METRICS: Mapping[str, Metric] = table(
     shaping.METRICS,
     learning.METRICS,
     optimisation.METRICS,
+    network.METRICS,
 )
 
 
@@ -102,14 +112,15 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
     scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
-    fields of Metric), those of its shaping terms, what the preset's `metrics:` declares and what its
-    `env.randomize` draws."""
+    fields of Metric), those of its shaping terms and of the parts of its spaces, what the preset's
+    `metrics:` declares and what its `env.randomize` draws."""
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
         hyperparameters(algo),
         own_metrics(algo),
         shaping.of_terms(cfg.shaping),
+        components.of_task(limits or Limits()),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
         _drawn(cfg.env),
     )

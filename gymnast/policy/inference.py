@@ -26,6 +26,8 @@ from gymnast.policy.parameters import Parameters
 Array = np.ndarray
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array], None]
 """Features, noise, mask -> action, dist, logprob, written in place."""
+Heard = tuple[str, str, Array]
+"""What an activation made of features: the stack it is in, its kind, its outputs [B, ...]."""
 
 
 class Inference(Protocol):
@@ -51,6 +53,10 @@ class Inference(Protocol):
         """What layer i of a stack says, [B, ...]."""
         ...
 
+    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+        """Every activation of a network of ours, and what the last actor layer says, [B, k]."""
+        ...
+
 
 class NumpyInference:
     act_into = both = None
@@ -72,6 +78,13 @@ class NumpyInference:
             features = _run("shared", self.network.shared, self.weights, features)
         return _run(part, upto, self.weights, features)
 
+    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+        heard: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = _run("shared", self.network.shared, self.weights, features, heard["shared"])
+        said = _run("actor", self.network.actor, self.weights, hidden, heard["actor"])
+        _run("critic", self.network.critic, self.weights, hidden, heard["critic"])
+        return [(part, *one) for part, ones in heard.items() for one in ones], said
+
 
 def inference_for(
     network: Network, parameters: Parameters, head: AnyHead, engine: str
@@ -87,7 +100,14 @@ def inference_for(
     return torch.TorchInference(network, parameters)
 
 
-def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Array:
+def _run(
+    part: str,
+    stack: Stack,
+    weights: Mapping[str, Array],
+    x: Array,
+    heard: list[tuple[str, Array]] | None = None,
+) -> Array:
+    """The stack on features [B, ...]; kind and outputs of its activations are added to `heard`."""
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
         match layer:
@@ -106,10 +126,12 @@ def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Arr
                 x = x.reshape(len(x), -1)
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
-                parts = (_run(f"{name}.{key}", s, weights, rows[key]) for key, s in branches)
+                parts = (_run(f"{name}.{key}", s, weights, rows[key], heard) for key, s in branches)
                 x = np.concatenate(list(parts), -1)
             case _:
                 raise TypeError(f"{type(layer).__name__} runs in the torch engine only")
+        if heard is not None and isinstance(layer, Activation):
+            heard.append((layer.kind, x))
     return x
 
 

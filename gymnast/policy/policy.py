@@ -68,7 +68,10 @@ class Policy:
         return self.dist_of(self.features(obs), mask)
 
     def dist_of(self, features: Array, mask: Array | None = None) -> Array:
-        output = self.inference.actor(features)
+        return self.dist_from(self.inference.actor(features), mask)
+
+    def dist_from(self, output: Array, mask: Array | None) -> Array:
+        """Of what the last actor layer says, [B, k]."""
         return self.head.parameters(output, self._free, mask)
 
     def act(

@@ -26,6 +26,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.seeds import episode_seed, stream
 from gymnast.training.control import Control
 from gymnast.training.learner import Learner
+from gymnast.training.network_row import dead_units, saturated
 from gymnast.training.session import LEARNER, POLICY, of_role
 
 Array = np.ndarray
@@ -37,8 +38,6 @@ of whole episodes: one of each copy."""
 UNIFORM, CENTRED = 0.99, 0.05
 """A uniform start: this share of the largest entropy; means this near the centre, as a share of the
 range."""
-SATURATED = 0.99
-"""|tanh| above this passes next to no gradient."""
 
 
 def network_report(
@@ -181,8 +180,8 @@ def _activations(kind: str, x: Any) -> dict[str, float | None]:
     return {
         "mean": float(units.mean()),
         "std": float(units.std()),
-        "dead": float((units == 0).all(0).mean()) if kind == "relu" else None,
-        "saturated": float((np.abs(units) > SATURATED).mean()) if kind == "tanh" else None,
+        "dead": float(dead_units(x).mean()) if kind == "relu" else None,
+        "saturated": float(saturated(x).mean()) if kind == "tanh" else None,
     }
 
 

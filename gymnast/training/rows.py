@@ -6,22 +6,22 @@ import resource
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
-from gymnast.policy.actions import AnyHead
+from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in
+from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.diversity import diversity
 from gymnast.rl.effect import action_effect
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
-
-WINDOW = 100
-"""Episodes that the `episode/*` means are over, at most."""
+from gymnast.training.component_rows import action_components, obs_components
 
 
 def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
@@ -40,21 +40,26 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
     return row
 
 
-def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
-    keep = rollout.valid
-    amounts = isinstance(head.space, Amounts)
+def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
+    keep, space = rollout.valid, policy.action
     reward = spread(rollout.reward, keep)
-    action = spread(head.for_env(rollout.action) if amounts else rollout.action, keep)
+    amounts = isinstance(space, Amounts)
+    given = policy.head.for_env(rollout.action) if amounts else rollout.action
+    action = spread(given, keep)
     over = rollout.done & keep
     ended = int(np.count_nonzero(over))
+    paid = int(np.count_nonzero(rollout.reward[keep]))
     return {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.least,
         "rollout/reward_max": reward.most,
+        "rollout/reward_interval": rollout.steps / max(paid, 1),
         **_obs_row(rollout.obs, keep),
+        **obs_components(policy.obs, rollout.obs, keep),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
+        **action_components(space, given, keep),
         "rollout/episodes": ended,
         "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
         / max(ended, 1),
@@ -151,24 +156,30 @@ class Stopwatch:
         """Seconds of this lap so far."""
         return time.perf_counter() - self._began
 
-    def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
-        """Seconds since the last lap, and the row that divides them; starts the next lap."""
+    def lap(self, env_steps: int, updates: int) -> tuple[float, dict[str, float]]:
+        """Seconds since the last lap, and the row that divides them; starts the next lap. `updates`:
+        steps of the optimiser."""
         now, (cpu, memory) = time.perf_counter(), _used()
         total = max(now - self._began, 1e-9)
-        parts = {f"time/{name}": seconds for name, seconds in self._spent.items()}
+        spent = dict.fromkeys(_PARTS, 0.0) | self._spent
+        spent["rest"] = max(total - sum(spent.values()), 0.0)
         row = {
-            **dict.fromkeys(_PARTS, 0.0),
-            **parts,
-            "time/rest": max(total - sum(parts.values()), 0.0),
+            **{f"time/{name}": seconds for name, seconds in spent.items()},
+            **{f"time/{name}_share": min(spent[name] / total, 1.0) for name in _SHARES},
             "speed/env_steps": env_steps / total,
+            "speed/updates": updates / total,
             "system/cpu": (cpu - self._cpu) / total,
             "system/memory": memory,
+            **_resident(),
         }
         self._began, self._cpu, self._spent = now, cpu, {}
         return total, row
 
 
-_PARTS = ("time/env", "time/inference", "time/update", "time/evaluate_wait", "time/checkpoint")
+_PARTS = ("env", "inference", "update", "evaluate_wait", "checkpoint")
+_SHARES = ("env", "inference", "update", "rest")
+_PAGES = Path("/proc/self/statm")
+"""Pages of memory, where there is Linux: all, then those that are resident."""
 
 
 def _used() -> tuple[float, float]:
@@ -176,3 +187,12 @@ def _used() -> tuple[float, float]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     unit = 1024 * 1024 if sys.platform == "darwin" else 1024
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit
+
+
+def _resident() -> dict[str, float]:
+    """Megabytes that this process holds now; nothing where that takes more than a look."""
+    try:
+        pages = int(_PAGES.read_bytes().split()[1])
+    except OSError:
+        return {}
+    return {"system/memory_now": pages * resource.getpagesize() / 2**20}

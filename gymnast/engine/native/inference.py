@@ -19,7 +19,8 @@ class NativeInference:
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.plan = planned(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
-        self.layer = NumpyInference(network, parameters.views).layer
+        by_numpy = NumpyInference(network, parameters.views)
+        self.layer, self.hear = by_numpy.layer, by_numpy.hear
         self._amounts = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:

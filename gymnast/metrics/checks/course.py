@@ -65,8 +65,8 @@ def _compare_play(seen: Seen) -> Remedy:
 
 
 def _slower(seen: Seen) -> str | None:
-    now, best = seen.now(SPEED), seen.tracks[SPEED].best
-    return f"{shown(now)} env steps a second, {shown(best)} at best" if now < 0.3 * best else None
+    now, usual = seen.now(SPEED), seen.tracks[SPEED].usual
+    return f"{shown(now)} env steps a second, {shown(usual)} before" if now < 0.3 * usual else None
 
 
 def _what_else_runs(_: Seen) -> Remedy:

@@ -54,7 +54,7 @@ def rollout_steps(seen: Seen) -> float:
 
 
 def _no_effect(seen: Seen) -> str | None:
-    chance = 4.0 / min(rollout_steps(seen), 2048.0)
+    chance = 10.0 / min(rollout_steps(seen), 256.0)
     effect = seen.now(EFFECT)
     if effect > NO_EFFECT + chance:
         return None
