@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from gymnast.policy.policy import Policy
-from gymnast.rl.statistics import Spread, explained_variance, spread, standardize
+from gymnast.rl.statistics import error_share, explained_share, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -35,21 +33,15 @@ def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str,
     said, due, gain = (spread(x, keep) for x in (rollout.value, target, advantage))
     missed = spread(target - rollout.value, keep)
     return {
-        "value/explained_variance": explained_variance(rollout.value[keep], target[keep]),
+        "value/explained_variance": explained_share(missed, due),
         "value/mean": said.mean,
         "value/std": said.std,
         "value/target_mean": due.mean,
         "value/target_std": due.std,
         "value/bias": missed.mean,
-        "value/rmse_share": _relative(missed, due),
+        "value/rmse_share": error_share(missed, due),
         "advantage/mean": gain.mean,
         "advantage/std": gain.std,
         "advantage/min": gain.least,
         "advantage/max": gain.most,
     }
-
-
-def _relative(missed: Spread, due: Spread) -> float:
-    """Root mean square of what was missed, in units of how what was due varies."""
-    error, rounding = math.hypot(missed.mean, missed.std), 1e-6 * math.hypot(due.mean, due.std)
-    return error / due.std if due.std > rounding else float(error > rounding)

@@ -21,7 +21,11 @@ class Descent:
         size = policy.parameters.flat.size
         self.adam = Adam(size, eps=cfg.adam_eps, weight_decay=cfg.weight_decay)
         spans = {part: policy.parameters.part(f"{part}.") for part in ("shared", "actor", "critic")}
-        self._parts = {part: span for part, span in spans.items() if span.stop}
+        self._parts = [
+            (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
+            for part, span in spans.items()
+            if span.stop
+        ]
         self._last_lr: float | None = None
         self._names: Sequence[str] = ()
         self._steps = np.zeros((0, 0))
@@ -48,15 +52,14 @@ class Descent:
         held = _length(gradient)
         stretch = float(norm[-1]) / held if held else 1.0
         size, moved = _length(parameters.flat), _length(parameters.flat - self._before)
-        parts = self._parts.items()
         return {
             **dict(zip(self._names, self._steps.mean(0).tolist(), strict=True)),
             "optim/param_norm": size,
             "optim/update_norm": moved,
             "optim/update_share": moved / size if size else 0.0,
             "optim/grad_norm_max": float(norm.max()),
-            **{f"optim/grad_norm_{p}": _length(gradient[at]) * stretch for p, at in parts},
-            **{f"optim/param_norm_{p}": _length(parameters.flat[at]) for p, at in parts},
+            **{name: _length(gradient[at]) * stretch for name, _, at in self._parts},
+            **{name: _length(parameters.flat[at]) for _, name, at in self._parts},
             "optim/clipped_share": 0.0 if limit is None else float((norm > limit).mean()),
             "optim/steps": len(self._steps),
         }

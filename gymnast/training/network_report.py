@@ -19,6 +19,7 @@ from gymnast.config.section import Span
 from gymnast.engine.choice import in_shares
 from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
+from gymnast.policy.health import dead_units, saturated
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
@@ -26,7 +27,6 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.seeds import episode_seed, stream
 from gymnast.training.control import Control
 from gymnast.training.learner import Learner
-from gymnast.training.network_row import dead_units, saturated
 from gymnast.training.session import LEARNER, POLICY, of_role
 
 Array = np.ndarray

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import time
+import weakref
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 
 import numpy as np
 
@@ -41,31 +43,32 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
-    keep, space = rollout.valid, policy.action
+    keep, space = _kept(rollout), policy.action
     reward = spread(rollout.reward, keep)
     amounts = isinstance(space, Amounts)
     given = policy.head.for_env(rollout.action) if amounts else rollout.action
     action = spread(given, keep)
-    over = rollout.done & keep
-    ended = int(np.count_nonzero(over))
-    paid = int(np.count_nonzero(rollout.reward[keep]))
+    over, cut, paid = (
+        int(np.count_nonzero(x if keep is None else x[keep]))
+        for x in (rollout.done, rollout.done & ~rollout.terminated, rollout.reward)
+    )
     return {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.least,
         "rollout/reward_max": reward.most,
-        "rollout/reward_interval": rollout.steps / max(paid, 1),
+        "rollout/reward_interval": (rollout.reward.size if keep is None else rollout.steps)
+        / max(paid, 1),
         **_obs_row(rollout.obs, keep),
         **obs_components(policy.obs, rollout.obs, keep),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
         **action_components(space, given, keep),
-        "rollout/episodes": ended,
-        "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
-        / max(ended, 1),
+        "rollout/episodes": over,
+        "rollout/truncated_share": cut / max(over, 1),
         "rollout/surprise": -spread(rollout.logprob, keep).mean,
         **_diversity_row(rollout.obs, keep),
-        **_effect_row(rollout, head),
+        **_effect_row(rollout, given),
     }
 
 
@@ -78,30 +81,33 @@ def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
     return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
 
 
-def _effect_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
+def _effect_row(rollout: Rollout, action: np.ndarray) -> dict[str, float]:
     """Of vectors; images and records would cost more than they tell."""
     obs = rollout.obs
     if obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    action = head.for_env(rollout.action) if isinstance(head.space, Amounts) else rollout.action
     told = action_effect(obs, rollout.next_obs(), action, rollout.valid)
     return {} if told is None else {"rollout/action_effect": told}
 
 
-def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
-    whole = keep.all(axis=1)
-    told = diversity(obs if whole.all() else obs[whole])
+def _kept(rollout: Rollout) -> np.ndarray | None:
+    """Which steps count, [T, N]; None: all do."""
+    return None if rollout.valid.all() else rollout.valid
+
+
+def _diversity_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
+    told = diversity(obs if keep is None else obs[keep.all(axis=1)])
     return {} if told is None else {"rollout/diversity": told}
 
 
-def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
+def _obs_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
     """Of a record, its vectors; of images, nothing."""
     numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
     if not numbers:
         return {}
     every = numbers[0]
     if len(numbers) > 1:
-        every = np.concatenate([column.reshape(*keep.shape, -1) for column in numbers], -1)
+        every = np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
     seen = spread(every, keep)
     return {"rollout/obs_mean": seen.mean, "rollout/obs_std": seen.std}
 
@@ -109,15 +115,15 @@ def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
 def episode_row(recent: Collection[Episode]) -> dict[str, float]:
     if not recent:
         return {"episode/count": 0}
-    returns = np.array([e.raw_return for e in recent])
+    returns = spread(np.array([e.raw_return for e in recent], dtype=np.float64))
     return {
         "episode/count": len(recent),
-        "episode/return": float(returns.mean()),
-        "episode/return_std": float(returns.std()),
-        "episode/return_min": float(returns.min()),
-        "episode/return_max": float(returns.max()),
-        "episode/length": float(np.mean([e.length for e in recent])),
-        **means_of([e.numbers for e in recent]),
+        "episode/return": returns.mean,
+        "episode/return_std": returns.std,
+        "episode/return_min": returns.least,
+        "episode/return_max": returns.most,
+        "episode/length": sum(e.length for e in recent) / len(recent),
+        **means_of([e.numbers for e in recent if e.numbers]),
     }
 
 
@@ -143,6 +149,7 @@ class Stopwatch:
         self._began = time.perf_counter()
         self._cpu = _used()[0]
         self._spent: dict[str, float] = {}
+        self._memory = _Memory()
 
     def add(self, name: str, seconds: float) -> None:
         self._spent[name] = self._spent.get(name, 0.0) + seconds
@@ -170,7 +177,7 @@ class Stopwatch:
             "speed/updates": updates / total,
             "system/cpu": (cpu - self._cpu) / total,
             "system/memory": memory,
-            **_resident(),
+            **self._memory.now(),
         }
         self._began, self._cpu, self._spent = now, cpu, {}
         return total, row
@@ -178,8 +185,6 @@ class Stopwatch:
 
 _PARTS = ("env", "inference", "update", "evaluate_wait", "checkpoint")
 _SHARES = ("env", "inference", "update", "rest")
-_PAGES = Path("/proc/self/statm")
-"""Pages of memory, where there is Linux: all, then those that are resident."""
 
 
 def _used() -> tuple[float, float]:
@@ -189,10 +194,18 @@ def _used() -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit
 
 
-def _resident() -> dict[str, float]:
-    """Megabytes that this process holds now; nothing where that takes more than a look."""
-    try:
-        pages = int(_PAGES.read_bytes().split()[1])
-    except OSError:
-        return {}
-    return {"system/memory_now": pages * resource.getpagesize() / 2**20}
+class _Memory:
+    """How much this process holds, where Linux tells; the file stays open, since opening it takes
+    several times as long as reading it."""
+
+    def __init__(self) -> None:
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open("/proc/self/statm", os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+
+    def now(self) -> dict[str, float]:
+        if self._file is None:
+            return {}
+        resident = int(os.pread(self._file, 100, 0).split()[1])
+        return {"system/memory_now": resident * resource.getpagesize() / 2**20}

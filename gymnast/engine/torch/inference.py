@@ -12,7 +12,7 @@ from torch import Tensor
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.layers import run
 from gymnast.engine.torch.network import Forward
-from gymnast.policy.inference import Heard
+from gymnast.policy.health import Heard
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
 
@@ -23,7 +23,7 @@ processor, and takes no fresh memory for every pass over a rollout."""
 
 
 class TorchInference:
-    act_into = None
+    act_into = health = None
 
     def __init__(self, network: Network, parameters: Parameters) -> None:
         self.forward = Forward(network)

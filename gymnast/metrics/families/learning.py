@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gymnast.metrics import bounds
-from gymnast.metrics.families.network import SAMPLE
+from gymnast.metrics.families.network import SAMPLED
 from gymnast.metrics.metric import INF, Metric
 
 MINIBATCHES = "the minibatches of this update"
@@ -108,7 +108,7 @@ METRICS = (
         digits=1,
         priority=7,
         estimator="mean over steps and elements",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=bounds.likeliest,
     ),
     Metric(
@@ -118,7 +118,7 @@ METRICS = (
         digits=1,
         priority=8,
         estimator="mean over steps and elements",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=bounds.unlikeliest,
     ),
     Metric(

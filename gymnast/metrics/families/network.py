@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gymnast.metrics.metric import INF, Metric
 
-SAMPLE = (
-    "up to 64 steps of the rollout, evenly spaced (32 where the network needs torch to act), "
-    "after the update"
+SAMPLE, DEAR_SAMPLE = 64, 32
+"""Steps of a rollout that are shown to the network at most; where acting takes torch, the second."""
+SAMPLED = (
+    f"up to {SAMPLE} steps of the rollout, evenly spaced ({DEAR_SAMPLE} where the network needs torch "
+    "to act), after the update"
 )
 
 
@@ -20,7 +22,7 @@ def _dead(suffix: str = "", whose: str = "", *, priority: int = 7) -> Metric:
         better="lower",
         priority=priority,
         estimator="a unit of a convolution is a channel",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=(0, 1),
         healthy=(0, 0.5) if not suffix else (0, 1),
         if_high="Half of the network is lost. Halve algo.lr and begin anew; if it comes back, set "
@@ -43,7 +45,7 @@ METRICS = (
         digits=1,
         better="lower",
         priority=6,
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=(0, 1),
         healthy=(0, 0.6),
         if_high="Most units pass no gradient. Set normalize.obs=running if inputs are larger than "
@@ -53,7 +55,7 @@ METRICS = (
         "network/activation_mean",
         "Mean output of all hidden units.",
         priority=8,
-        window=SAMPLE,
+        window=SAMPLED,
         no_bounds_reason="as large as inputs and weights make it; within -1 to 1 for tanh",
     ),
     Metric(
@@ -61,7 +63,7 @@ METRICS = (
         "Spread of the outputs of all hidden units.",
         priority=8,
         estimator="standard deviation over units and steps",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=(0, INF),
         healthy=(1e-3, INF),
         if_low="What is seen hardly reaches the hidden layers. Set normalize.obs=running if inputs "
@@ -71,7 +73,7 @@ METRICS = (
         "network/output_mean",
         "Mean output of the policy's last layer: logits, means of amounts, or action values.",
         priority=8,
-        window=SAMPLE,
+        window=SAMPLED,
         no_bounds_reason="as large as the weights make it",
     ),
     Metric(
@@ -79,7 +81,7 @@ METRICS = (
         "Spread of the outputs of the policy's last layer.",
         priority=8,
         estimator="standard deviation over outputs and steps",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=(0, INF),
     ),
     Metric(
@@ -90,7 +92,7 @@ METRICS = (
         digits=2,
         priority=7,
         estimator="mean over steps, before any action mask",
-        window=SAMPLE,
+        window=SAMPLED,
         bounds=(0, INF),
         healthy=(0, 40),
         if_high="Some actions are ruled out for good. If unsolved, raise algo.entropy_coef (from 0: "
