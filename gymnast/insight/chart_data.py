@@ -198,7 +198,7 @@ def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[di
     if chart.bounded:
         bounds = METRICS[chart.keys[0]].bounds_for(limits)
         for end, word in zip(bounds, ("least", "most"), strict=True):
-            if math.isfinite(end):
+            if math.isfinite(end) and end != 0:  # that 0 is the least, nobody doubts
                 yield {"y": end, "label": f"{word} possible"}
 
 

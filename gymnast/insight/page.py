@@ -217,6 +217,8 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     id = run["id"]
     if run["checkpoints"]["latest"] and run["status"] in ("stopped", "failed", "lost"):
         yield f"gymnast resume {id}", "go on exactly where it stopped"
+    if run["alerts"]:
+        yield f"gymnast doctor {id}", "weigh the alerts: likely causes, and a patch"
     if advised := _advised(run):
         yield advised, "the same with what the first alert advises"
         yield f"gymnast compare {id} @last", "whether that was better"

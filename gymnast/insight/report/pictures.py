@@ -76,20 +76,18 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
     scale, sign = (100, "%") if chart["unit"] == "share" else (1, "")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{short(value * scale)}{sign}"))
     _mark(axes, chart)
-    handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1 or chart["each"]:
-        axes.legend(
-            handles,
-            labels,
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 0.99),
-            ncols=6,
-            fontsize=7.5,
-            frameon=False,
-            handlelength=1.2,
-            columnspacing=1.0,
-            borderpad=0.2,
-        )
+    many = len(chart["series"]) > 6
+    legend = axes.legend(
+        loc="upper left" if many else "lower left",
+        bbox_to_anchor=(1.0, 1.0) if many else (-0.02, 0.99),
+        ncols=1 if many else 6,
+        fontsize=7.5,
+        frameon=False,
+        handlelength=1.2,
+        columnspacing=1.0,
+        borderpad=0.2,
+    )
+    legend.set_in_layout(many)
 
 
 def _lines(axes: Any, chart: Chart) -> None:
@@ -177,7 +175,7 @@ def _mark(axes: Any, chart: Chart) -> None:
         axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=colour, alpha=0.08, lw=0)
         axes.axvline(alert["x"], color=colour, linewidth=1)
         late = alert["x"] > (left + right) / 2
-        axes.annotate(
+        label = axes.annotate(
             f"▲ {alert['id']}",
             (alert["x"], 0.97 - 0.09 * place),
             xycoords=across,
@@ -187,7 +185,9 @@ def _mark(axes: Any, chart: Chart) -> None:
             va="top",
             fontsize=7.5,
             color=colour,
+            bbox={"facecolor": "white", "alpha": 0.75, "pad": 0.6, "linewidth": 0},
         )
+        label.set_in_layout(False)
     axes.set_xlim(left, right)
 
 
