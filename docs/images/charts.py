@@ -47,7 +47,7 @@ OWN = {
 PAIRS = {
     "score": Pair("score", "lr-times-0.001", "learning rate 1000 times too small"),
     "actions": Pair("actions", "lr-times-100", "learning rate 100 times too large"),
-    "entropy": Pair("entropy", "entropy-times-100", "entropy bonus 100 times too large"),
+    "entropy": Pair("certainty", "entropy-times-100", "entropy bonus 100 times too large"),
     "kl": Pair("kl", "lr-times-100", "learning rate 100 times too large"),
     "losses": Pair("losses", "reward-times-10000", "rewards of 10,000 a step"),
     "gradients": Pair("gradients", "reward-times-10000", "rewards of 10,000 a step"),

@@ -80,6 +80,7 @@ def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
         "series": [],
         "left_out": 0,
         "healthy": None,
+        "range": None,
         "lines": [],
         "ticks": None,
         "alerts": [],
@@ -98,6 +99,7 @@ def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -
         "each": chart.each,
         "series": series,
         "healthy": None if metric is None else _ends(metric.healthy_for(limits)),
+        "range": _ends(metric.bounds_for(limits)) if metric and chart.bounded else None,
     }
 
 
@@ -195,11 +197,9 @@ def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[di
     if chart.name == "score" and info.get("threshold") is not None:
         goal = info["threshold"]
         yield {"y": goal, "label": f"threshold {number(goal)}"}
-    if chart.bounded:
-        bounds = METRICS[chart.keys[0]].bounds_for(limits)
-        for end, word in zip(bounds, ("least", "most"), strict=True):
-            if math.isfinite(end) and end != 0:  # that 0 is the least, nobody doubts
-                yield {"y": end, "label": f"{word} possible"}
+    most = METRICS[chart.keys[0]].bounds_for(limits)[1] if chart.name == "entropy" else math.inf
+    if math.isfinite(most):
+        yield {"y": most, "label": "most possible"}
 
 
 def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:

@@ -47,7 +47,7 @@ class Chart:
     each: bool = False
     """Of different units: each is drawn as a share of its own largest size, and only what moved."""
     bounded: bool = False
-    """Whether the bounds of the first metric are drawn, where they are finite."""
+    """Whether the vertical axis covers the bounds of the first metric, where they are finite."""
     ticks: str = ""
     """A metric that is 1 where something happened."""
     ticks_mean: str = ""
@@ -63,7 +63,8 @@ CHARTS = (
         "certainty",
         "entropy",
         "How decided the policy is",
-        ("policy/prob_max_mean", "policy/prob_min_mean", "policy/entropy_share"),
+        ("policy/entropy_share", "policy/prob_max_mean", "policy/prob_min_mean"),
+        bounded=True,
     ),
     Chart("log-std", "entropy", "Log standard deviation of actions", ("policy/log_std",)),
     Chart(
@@ -111,6 +112,7 @@ CHARTS = (
             "network/dead_units_critic",
             "network/saturated_units",
         ),
+        bounded=True,
     ),
     Chart("observations", "experience", "Observations", ("rollout/obs_mean", "rollout/obs_std")),
     Chart(

@@ -110,8 +110,9 @@ def test_entropy_has_its_bound_and_a_healthy_range_from_what_was_recorded():
     every = {"policy/entropy": lambda _: 0.5 * math.log(4), "policy/entropy_share": lambda _: 0.5}
     entropy = chart("entropy", rows(every=every))
     assert [line["y"] for line in entropy["lines"]] == pytest.approx([math.log(4)])
+    assert entropy["range"] == pytest.approx([0.0, math.log(4)])
     assert entropy["healthy"][0] == pytest.approx(0.01 * math.log(4))
-    assert chart("entropy", rows(every={"policy/entropy": float}))["lines"] == []
+    assert chart("entropy", rows(every={"policy/entropy": float}))["range"] is None
 
 
 def test_schedules_are_those_that_move():

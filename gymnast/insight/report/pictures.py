@@ -74,7 +74,7 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
     if chart["kind"] == "heat":
         return
     scale, sign = (100, "%") if chart["unit"] == "share" else (1, "")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{short(value * scale)}{sign}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{_tick(value * scale)}{sign}"))
     _mark(axes, chart)
     many = len(chart["series"]) > 6
     legend = axes.legend(
@@ -119,6 +119,10 @@ def _lines(axes: Any, chart: Chart) -> None:
     axes.set_axisbelow(True)
     for line in chart["lines"]:
         axes.axhline(line["y"], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label=line["label"])
+    if chart["range"]:
+        low, high = chart["range"]
+        axes.update_datalim([(0, end) for end in (low, high) if end is not None], updatex=False)
+        axes.autoscale_view()
     if chart["healthy"] and not chart["each"]:
         _healthy(axes, chart["healthy"])
 
@@ -189,6 +193,11 @@ def _mark(axes: Any, chart: Chart) -> None:
         )
         label.set_in_layout(False)
     axes.set_xlim(left, right)
+
+
+def _tick(value: float) -> str:
+    """With as many digits as it takes to tell neighbours apart."""
+    return short(value) if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def _size(chart: Chart, line: Mapping[str, Any]) -> float:
