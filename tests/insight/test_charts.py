@@ -172,6 +172,21 @@ def test_whatever_can_alert_has_a_section_on_the_page():
     assert set(SECTIONS) <= set(ABOUT), "anything may turn NaN"
 
 
+def test_the_page_names_every_check_and_no_alert_that_does_not_exist():
+    text = (Path(__file__).parents[2] / PAGE).read_text()
+    named = set(re.findall(r"`((?:eval:)?[a-z]+/\w+:[a-z]+)`", text))
+    ranges = {n for n, metric in catalogue().items() if metric.healthy != ANY}
+    assert named >= set(CHECKS)
+    assert {id for id in named - set(CHECKS) if id.rpartition(":")[0] not in ranges} == set()
+
+
+def test_every_picture_of_the_page_is_there_and_small():
+    page = Path(__file__).parents[2] / PAGE
+    pictures = [page.parent / name for name in re.findall(r"\]\((images/\S+)\)", page.read_text())]
+    assert len(pictures) >= len(FAMILIES)
+    assert max(file.stat().st_size for file in pictures) <= 40_000
+
+
 def test_a_chart_belongs_to_the_family_of_its_numbers():
     for each in CHARTS:
         for key in (*each.keys, *each.instead):

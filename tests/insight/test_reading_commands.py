@@ -218,7 +218,7 @@ def test_compare_shows_scores_curves_and_settings(
         ask("compare", run.id)
 
 
-@pytest.mark.parametrize("verb", ["runs", "show", "rows", "compare"])
+@pytest.mark.parametrize("verb", ["runs", "show", "rows", "compare", "report"])
 def test_every_command_has_help_with_examples(verb: str):
     done = CliRunner().invoke(cli, [verb, "--help"])
     assert done.exit_code == 0
