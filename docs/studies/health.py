@@ -17,7 +17,7 @@ from gymnast.runs.run import Run
 from gymnast.training.notebook import train
 
 SEEDS = (0, 1, 2)
-QUIET = {"traces.film": "off", "traces.eval": "off", "eval.confirm_episodes": 2}
+QUIET = {"traces.film": "off", "traces.eval": "off", "eval.confirm_episodes": 20}
 HEALTHY = {
     "CartPole-v1:ppo": {},
     "CartPole-v1:a2c": {},
@@ -51,7 +51,7 @@ TAXI = {
     "eval.start_at": "off",
     **SCORED,
     "eval.episodes": 40,
-    "eval.starts": "drawn",
+    "eval.starts": "seeds",
 }
 MILLIMETRES = {
     **CART,

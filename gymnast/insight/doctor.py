@@ -44,8 +44,9 @@ CAUSES = (
     Cause(
         "rewards are too large",
         84,
-        ("value/target_std:large", "optim/grad_norm:high", "optim/grad_norm_critic:dominates"),
+        ("value/target_std:large", "optim/grad_norm:high"),
     ),
+    Cause("the critic's gradient drowns the actor's", 62, ("optim/grad_norm_critic:dominates",)),
     Cause("an update sees too few steps", 82, ("advantage/std:few",)),
     Cause("gamma looks too short a way ahead", 80, ("episode/length:shortsighted",)),
     Cause("the learning rate is too small", 76, ("policy/kl:frozen",)),
@@ -124,7 +125,7 @@ def diagnosis(
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
     found += _told_otherwise(info["alerts"])
     findings = sorted(found, key=lambda finding: -finding.weight)
-    troubled = any(f.weight >= TELLING for f in findings) and info.get("solved") is not True
+    troubled = any(f.weight >= TELLING for f in findings)
     treatable = next((f.changes for f in findings if f.changes and f.weight >= TELLING), {})
     return Diagnosis(
         run=info["id"],

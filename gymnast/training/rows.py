@@ -65,7 +65,7 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         / max(ended, 1),
         "rollout/surprise": -spread(rollout.logprob, keep).mean,
         **_diversity_row(rollout.obs, keep),
-        **_effect_row(rollout, head),
+        **_effect_row(rollout, given),
     }
 
 
@@ -78,12 +78,11 @@ def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
     return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
 
 
-def _effect_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
+def _effect_row(rollout: Rollout, action: np.ndarray) -> dict[str, float]:
     """Of vectors; images and records would cost more than they tell."""
     obs = rollout.obs
     if obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    action = head.for_env(rollout.action) if isinstance(head.space, Amounts) else rollout.action
     told = action_effect(obs, rollout.next_obs(), action, rollout.valid)
     return {} if told is None else {"rollout/action_effect": told}
 
