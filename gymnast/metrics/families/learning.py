@@ -56,7 +56,7 @@ METRICS = (
         "form; never k1, which may be negative",
         window=AFTERWARDS,
         bounds=(0, INF),
-        healthy=(0, 0.05),
+        healthy=(-INF, 0.05),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or set algo.target_kl.",
         in_table=True,
     ),
