@@ -39,13 +39,15 @@ CAUSES = (
     Cause(
         "observations are not normalised",
         86,
-        ("rollout/obs_std:large", "network/saturated_units:high", "policy/entropy_share:biased"),
+        ("rollout/obs_std:large", "policy/entropy_share:biased"),
     ),
     Cause(
         "rewards are too large",
         84,
-        ("value/target_std:large", "optim/grad_norm:high", "optim/grad_norm_critic:dominates"),
+        ("value/target_std:large", "optim/grad_norm:high"),
     ),
+    Cause("units of the network are saturated", 64, ("network/saturated_units:high",)),
+    Cause("the critic's gradient drowns the actor's", 62, ("optim/grad_norm_critic:dominates",)),
     Cause("an update sees too few steps", 82, ("advantage/std:few",)),
     Cause("gamma looks too short a way ahead", 80, ("episode/length:shortsighted",)),
     Cause("the learning rate is too small", 76, ("policy/kl:frozen",)),
@@ -54,6 +56,7 @@ CAUSES = (
         74,
         (
             "policy/kl:high",
+            "optim/update_share:high",
             "optim/undone:high",
             "policy/clip_fraction:high",
             "policy/ratio_max:high",
@@ -66,7 +69,7 @@ CAUSES = (
     Cause(
         "the policy stopped exploring too soon",
         70,
-        ("policy/entropy_share:low", "policy/entropy:low", "policy/log_std:low"),
+        ("policy/entropy_share:low", "network/logit_range:high", "policy/log_std:low"),
     ),
     Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
     Cause("copies of the environment break", 58, ("rollout/faults:high",)),
@@ -124,7 +127,7 @@ def diagnosis(
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
     found += _told_otherwise(info["alerts"])
     findings = sorted(found, key=lambda finding: -finding.weight)
-    troubled = any(f.weight >= TELLING for f in findings) and info.get("solved") is not True
+    troubled = any(f.weight >= TELLING for f in findings)
     treatable = next((f.changes for f in findings if f.changes and f.weight >= TELLING), {})
     return Diagnosis(
         run=info["id"],

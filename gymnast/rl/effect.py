@@ -7,6 +7,7 @@ import numpy as np
 Array = np.ndarray
 SAMPLED = 256
 """Steps that are looked at, at most: the newest."""
+FEWEST = 16
 COMPONENTS = 32
 """Of an observation, at most, evenly spread."""
 
@@ -21,6 +22,8 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     """
     steps = max(1, SAMPLED // obs.shape[1])
     keep = valid[-steps:]
+    if np.count_nonzero(keep) < FEWEST:
+        return None
     stride = -(-obs.shape[2] // COMPONENTS)
     before = obs[-steps:, :, ::stride][keep].astype(np.float64)
     change = _without_jumps(after[-steps:, :, ::stride][keep] - before)

@@ -101,8 +101,8 @@ def _diversity_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]
 
 
 def _obs_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
-    """Of a record, its vectors; of images, nothing."""
-    numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
+    """Of vectors, also those of a record; of images and of what is counted, nothing."""
+    numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
     if not numbers:
         return {}
     every = numbers[0]

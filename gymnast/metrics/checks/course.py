@@ -109,10 +109,10 @@ CHECKS = (
     ),
     Check(
         "eval:episode/return:behind",
-        (RETURN, SPREAD, COUNT, SCORE),
+        (SCORE, RETURN, SPREAD, COUNT),
         _behind,
         _compare_play,
-        patience=10,
+        patience=3,
         excused=frozenset({"solved", "warm-up"}),
     ),
     Check("speed/env_steps:dropped", (SPEED,), _slower, _what_else_runs, patience=20),

@@ -7,6 +7,7 @@ from gymnast.metrics.seen import Seen
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
 EXPLAINED = "value/explained_variance"
+DOMINATES = 1e4
 LARGEST_TARGET = 300.0
 """A critic's first layers know nothing of numbers of this size."""
 
@@ -28,7 +29,7 @@ def _let_it_learn(seen: Seen) -> Remedy:
 def _dominates(seen: Seen) -> str | None:
     actor, critic = seen.now(ACTOR), seen.now(CRITIC)
     cut = seen.now("optim/clipped_share")
-    if cut < 0.9 or critic < 30 * actor:
+    if cut < 0.9 or critic < DOMINATES * actor:
         return None
     return (
         f"the critic's gradient is {shown(critic / max(actor, 1e-12))} times the actor's, and both "

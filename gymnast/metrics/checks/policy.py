@@ -8,8 +8,11 @@ from gymnast.metrics.checks.check import Changes, Check, Remedy, at_most, scaled
 from gymnast.metrics.seen import Seen
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
+MOVED = "optim/update_share"
 STILL_KL = 3e-5
 """Below this an update hardly changes what the policy does."""
+STILL_SHARE = 3e-4
+"""Of the size of the parameters: a single careful step, as A2C takes, moves them by more."""
 USUAL_KL = 0.005
 """Of an update that learns well."""
 DECIDED, UNDECIDED = 0.02, 0.95
@@ -34,8 +37,10 @@ def _bonus(seen: Seen, factor: float, fresh: float) -> Changes:
 
 
 def _still(seen: Seen) -> str | None:
-    kl = seen.now(KL)
-    return f"an update moves the policy by {shown(kl)} nats only" if kl < STILL_KL else None
+    kl, moved = seen.now(KL), seen.now(MOVED)
+    if kl > STILL_KL or moved > STILL_SHARE:
+        return None
+    return f"an update moves the policy by {shown(kl)} nats only"
 
 
 def _larger_steps(seen: Seen) -> Remedy:
@@ -99,7 +104,7 @@ CHECKS = (
     ),
     Check(
         "policy/kl:frozen",
-        (KL, LR),
+        (KL, MOVED, LR),
         _still,
         _larger_steps,
         excused=frozenset({"annealed", "solved"}),
@@ -120,6 +125,8 @@ REMEDIES = {
     "policy/ratio_mean:high": smaller_steps,
     "policy/ratio_max:high": smaller_steps,
     "optim/undone:high": smaller_steps,
+    "optim/update_share:high": smaller_steps,
+    "network/logit_range:high": more_exploration,
     "policy/entropy_share:low": more_exploration,
 }
 """Of alerts that the declared range of a metric raises."""

@@ -30,8 +30,6 @@ METRICS = (
         window=AFTERWARDS,
         bounds=bounds.entropy,
         no_bounds_reason="open for Box actions: a density's entropy may be any number",
-        healthy=bounds.undecided,
-        if_low="The policy hardly explores. If unsolved, raise algo.entropy_coef or lower algo.lr.",
         in_table=True,
     ),
     Metric(
@@ -44,6 +42,9 @@ METRICS = (
         estimator="policy/entropy over ln n, summed over elements",
         window=AFTERWARDS,
         bounds=(0, 1),
+        healthy=(0.02, 1),
+        excused=frozenset({"solved"}),
+        if_low="The policy hardly explores. Raise algo.entropy_coef fivefold, or halve algo.lr.",
     ),
     Metric(
         "policy/kl",
@@ -55,7 +56,7 @@ METRICS = (
         "form; never k1, which may be negative",
         window=AFTERWARDS,
         bounds=(0, INF),
-        healthy=(0, 0.05),
+        healthy=(-INF, 0.05),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or set algo.target_kl.",
         in_table=True,
     ),
