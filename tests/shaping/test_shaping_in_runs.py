@@ -156,22 +156,19 @@ def test_the_shaped_return_is_that_of_the_stored_episodes(
                 ended.append((clock, copy, _shaped(trace, weight, gamma, truncation_ends)))
     ended.sort()
     checked = 0
-    learned: list[tuple[int, int, float]] = []  # with overlap: a rollout later
-    for row in rows(run):
-        if "shaping/total" in row:
-            over = [
-                r
-                for at, _, r in (learned if "overlap" in more else ended)
-                if at <= row["clock/vec_steps"]
-            ]
-            if algo == "reinforce":  # copies wait for each other: by the count of episodes
-                over = [r for *_, r in _first_of_each(ended, int(row["clock/rollouts"]) * 2)]
-            if over:
-                assert row["episode/shaped_return"] == pytest.approx(np.mean(over[-100:]), rel=1e-9)
-                checked += 1
-            else:
-                assert "episode/shaped_return" not in row
-        learned = [e for e in ended if e[0] <= row["clock/vec_steps"]]
+    told_of = [{}, *(row for row in rows(run) if "rollout/reward_mean" in row or "overlap" in more)]
+    for earlier, row in itertools.pairwise(told_of):
+        if algo == "reinforce":  # copies wait for each other
+            over = _first_of_each(ended, int(row["clock/rollouts"]) * 2)
+        else:
+            now = (earlier if "overlap" in more else row).get("clock/vec_steps", 0)
+            over = [episode for episode in ended if episode[0] <= now]
+        if over and "shaping/total" in row:
+            expected = np.mean([shaped for *_, shaped in over[-100:]])
+            assert row["episode/shaped_return"] == pytest.approx(expected, rel=1e-9)
+            checked += 1
+        else:
+            assert "episode/shaped_return" not in row
     assert checked >= rollouts - 3
 
 
