@@ -79,6 +79,9 @@ METRICS: Mapping[str, Metric] = table(
 )
 
 
+_PATTERNS = table(components.patterns())
+
+
 def split(key: str) -> tuple[tuple[str, ...], str]:
     """`eval/seeker:episode/return` -> (("eval", "seeker"), "episode/return")."""
     scope, _, name = key.rpartition(":")
@@ -86,8 +89,10 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
 
 
 def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
-    """The declaration behind a row's key, whatever its scopes."""
-    return metrics[key.rpartition(":")[2]]
+    """The declaration behind a row's key, whatever its scopes. Of a part of a space that `metrics` do
+    not know, as in a stored run, that of any such part."""
+    name = key.rpartition(":")[2]
+    return metrics[name] if name in metrics else _PATTERNS[components.pattern_of(name)]
 
 
 def section(key: str) -> str:
@@ -100,11 +105,13 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
     """Keys by section, then priority: the order of every view. Unknown ones come last."""
     places = {name: place for place, name in enumerate(SECTIONS)}
 
-    def place(key: str) -> tuple[int, str, int, str]:
+    def place(key: str) -> tuple[int, str, int, str, int]:
         where = section(key)
-        metric = metrics.get(key.rpartition(":")[2])
+        name = key.rpartition(":")[2]
+        family, part = components.place_of(name)
+        metric = metrics.get(name) or _PATTERNS.get(family)
         first = places.get(where.partition("/")[0], len(places))
-        return (first, where, metric.priority if metric else 99, key)
+        return (first, where, metric.priority if metric else 99, family, part)
 
     return sorted(keys, key=place)
 

@@ -42,6 +42,7 @@ def full_row(row, i: int, **more: float) -> dict[str, float]:
     values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
     values |= {"optim/undone": 0.0, "optim/update_share": 0.1}
     values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
+    values |= {"rollout/reward_interval": 2.0, "optim/update_share": 0.1, "network/dead_units": 0.1}
     values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}
     values |= {"eval:clock/env_steps": 1.0, "eval:episode/return": 3.0 * i, "eval:episode/low": i}
     return row(i, values, **more)

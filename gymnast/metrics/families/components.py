@@ -4,6 +4,7 @@ Their keys end with the place of it, from 0: `rollout/action_share.2`."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from gymnast.metrics.metric import INF, Limits, Metric, Part
@@ -12,7 +13,7 @@ MOST = 32
 """Spaces of more than this many have none."""
 STD = "standard deviation, in the value's own unit"
 _OPEN = "open where spaces and facts do not give the range"
-_PLACE = re.compile(r"\.\d+$")
+_PLACE = re.compile(r"\.(\d+)$")
 
 
 def of_task(limits: Limits) -> list[Metric]:
@@ -27,12 +28,20 @@ def of_task(limits: Limits) -> list[Metric]:
 def patterns() -> list[Metric]:
     """Of any task, with K for the place: for docs and `gymnast metrics`."""
     any_part = Part("", -INF, INF)
-    return [_share("K", ""), _mean("K", any_part), _std("K", any_part), _obs("K", any_part)]
+    of_parts = (of("K", any_part) for of in (_mean, _std, _obs))
+    reason = "in a run, they are those of the part: by its space and its facts"
+    return [_share("K", ""), *(replace(m, bounds=None, no_bounds_reason=reason) for m in of_parts)]
 
 
 def pattern_of(name: str) -> str:
     """`rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
-    return _PLACE.sub(".K", name)
+    return place_of(name)[0]
+
+
+def place_of(name: str) -> tuple[str, int]:
+    """`rollout/obs_mean.3` -> `rollout/obs_mean.K`, 3; any other name as it is, and 0."""
+    found = _PLACE.search(name)
+    return (f"{name[: found.start()]}.K", int(found[1])) if found else (name, 0)
 
 
 def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:

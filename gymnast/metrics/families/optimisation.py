@@ -148,8 +148,8 @@ METRICS = (
         estimator="optim/update_norm over optim/param_norm",
         window="this update",
         bounds=(0, INF),
-        healthy=(0, 0.3),
-        if_high="Each update replaces a third of what was learned. Halve algo.lr, or algo.epochs.",
+        healthy=(0, 0.5),
+        if_high="Each update replaces half of what was learned. Halve algo.lr, or algo.epochs.",
     ),
     Metric(
         "optim/param_norm",
