@@ -111,7 +111,8 @@ def test_entropy_has_its_bound_and_a_healthy_range_from_what_was_recorded():
     entropy = chart("entropy", rows(every=every))
     assert [line["y"] for line in entropy["lines"]] == pytest.approx([math.log(4)])
     assert entropy["range"] == pytest.approx([0.0, math.log(4)])
-    assert entropy["healthy"][0] == pytest.approx(0.01 * math.log(4))
+    share = METRICS["policy/entropy_share"]
+    assert chart("certainty", rows(every=every))["healthy"] == list(share.healthy)
     assert chart("entropy", rows(every={"policy/entropy": float}))["range"] is None
 
 

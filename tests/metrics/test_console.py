@@ -162,7 +162,7 @@ def test_however_narrow_no_number_is_cut_and_alerts_are_told_whole(row, width):
     told = " ".join(line.plain.strip() for line in lines)
     assert "the training return has not risen" in told
     assert "See which other alerts came first" in told, "with its advice"
-    assert "healthy is 0 to 0.05 nats" in told
+    assert "healthy is at most 0.05 nats" in told
 
 
 def test_where_room_is_short_the_first_alert_is_told_and_the_others_counted(row):
