@@ -82,7 +82,7 @@ def train_one(
     store.refuse_taken(label[0], store.runs_dir(runs_dir))
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo, debug=debug)
-    _check_pinned(pinned, prepared.resolved.config)
+    check_pinned(pinned, prepared.resolved.config)
     if show == "everything" or dry_run:
         before = prepared.preflight()
         if show != "nothing":
@@ -119,7 +119,7 @@ def resume_one(
     if which is not None and at != "latest" and which != at:
         raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
     if pinned:
-        _check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
+        check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
     if show == "everything":
         click.echo(f"resuming {run.id} ({run.info['preset']})")
     _, summary = resume(
@@ -153,7 +153,7 @@ def exit_code(result: Mapping[str, Any]) -> int:
     return 130 if result.get("interrupted") else 0
 
 
-def _check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
+def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
     """Refuses a number that no row can have, before anything begins."""
     known = declared(cfg) if keys else {}
     for key in keys:

@@ -171,10 +171,10 @@ def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str,
     whole = [row for row in rows if all(key in row for key in keys)]
     whole = [row for row in whole if 0 < sum(row[key] for key in keys) < math.inf]
     keys = [key for key in keys if any(row[key] for row in whole)]
-    xs = [row[f"clock/{x}"] for row in whole]
+    xs, sums = [row[f"clock/{x}"] for row in whole], [sum(row[k] for k in keys) for row in whole]
     series: list[dict[str, Any]] = []
     for key in keys:
-        ys: list[float | None] = [row[key] / sum(row[k] for k in keys) for row in whole]
+        ys: list[float | None] = [row[key] / s for row, s in zip(whole, sums, strict=True)]
         pooled = {"x": xs, "y": ys} if len(xs) <= POINTS else _pooled(xs, ys)
         line = {"key": key, "label": _label(key), **pooled}
         series.append(line | {"low": None, "high": None})
