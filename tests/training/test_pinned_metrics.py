@@ -12,7 +12,8 @@ from gymnast.errors import UsageError
 
 
 def test_whatever_a_row_may_have_can_be_pinned_and_a_misspelling_is_answered():
-    config = resolve("CartPole-v1:ppo", {"metrics.env/tilt.source": "tilt"}).config
+    own = {"metrics": {"env/tilt": {"source": "tilt", "description": "How far it leans."}}}
+    config = resolve("CartPole-v1:ppo", own).config
     scoped = ("eval:episode/iqm", "rollout/action_share.1", "hyper/lr", "env/tilt")
     check_pinned(("policy/kl", *scoped), config)
     with pytest.raises(UsageError, match="did you mean policy/kl"):
