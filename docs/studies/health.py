@@ -91,7 +91,10 @@ FAULTS = {
         "CartPole-v1:ppo", {"algo.lr": "1e-6 -> 0"}, ("policy/kl:frozen",), CART
     ),
     "no-entropy": Fault(
-        "Taxi-v4:ppo", {"algo.entropy_coef": 0}, ("policy/entropy_share:low",), TAXI
+        "Taxi-v4:ppo",
+        {"algo.entropy_coef": 0},
+        ("policy/entropy_share:early", "policy/entropy_share:low"),
+        TAXI,
     ),
     "entropy-times-100": Fault(
         "LunarLander-v3:ppo",

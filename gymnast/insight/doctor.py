@@ -69,7 +69,12 @@ CAUSES = (
     Cause(
         "the policy stopped exploring too soon",
         70,
-        ("policy/entropy_share:low", "network/logit_range:high", "policy/log_std:low"),
+        (
+            "policy/entropy_share:early",
+            "policy/entropy_share:low",
+            "network/logit_range:high",
+            "policy/log_std:low",
+        ),
     ),
     Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
     Cause("copies of the environment break", 58, ("rollout/faults:high",)),

@@ -15,8 +15,10 @@ STILL_SHARE = 3e-4
 """Of the size of the parameters: a single careful step, as A2C takes, moves them by more."""
 USUAL_KL = 0.005
 """Of an update that learns well."""
-DECIDED, UNDECIDED = 0.02, 0.95
+UNDECIDED, HALF_DECIDED = 0.95, 0.3
 """Entropy as a share of its maximum."""
+EARLY = 0.35
+"""Of the budget."""
 
 
 def smaller_steps(seen: Seen) -> Remedy:
@@ -56,6 +58,16 @@ def _undecided(seen: Seen) -> str | None:
     if not late or share < UNDECIDED or seen.now(KL) < STILL_KL:
         return None
     return f"the policy is as undecided as at the start: {share:.0%} of the highest entropy"
+
+
+def _early(seen: Seen) -> str | None:
+    progress, share = seen.progress, seen.now(ENTROPY)
+    if progress is None or progress > EARLY or share > HALF_DECIDED:
+        return None
+    return (
+        f"entropy is down to {share:.0%} of the highest after {progress:.0%} of the budget, and it is "
+        "not solved"
+    )
 
 
 def _less_bonus(seen: Seen) -> Remedy:
@@ -114,6 +126,14 @@ CHECKS = (
         (ENTROPY, KL),
         _undecided,
         _less_bonus,
+        excused=frozenset({"solved"}),
+    ),
+    Check(
+        "policy/entropy_share:early",
+        (ENTROPY,),
+        _early,
+        more_exploration,
+        patience=10,
         excused=frozenset({"solved"}),
     ),
     Check("optim/epochs:cut", ("optim/epochs",), _one_pass, smaller_steps, patience=10),
