@@ -55,8 +55,9 @@ class Health(NamedTuple):
     def of_numbers(cls, numbers: list[float]) -> Health:
         """As the kernels write them, one after another."""
         n = len(Units._fields)
-        parts = [Units(*numbers[k * n : (k + 1) * n]) for k in range(3)]
-        return cls(*parts, *numbers[3 * n :])
+        shared, actor, critic = (Units(*numbers[k * n : (k + 1) * n]) for k in range(3))
+        mean, std, logit_range, prob_max, prob_min = numbers[3 * n :]
+        return cls(shared, actor, critic, mean, std, logit_range, prob_max, prob_min)
 
 
 N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3
@@ -64,7 +65,7 @@ N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3
 
 def health(heard: Iterable[Heard], output: Array, head: AnyHead, dist: Array) -> Health:
     """`output` [B, k]: what the actor's last layer says; `dist`: the distributions that makes."""
-    parts = dict.fromkeys(("shared", "actor", "critic"), Units())
+    parts: dict[str, Units] = dict.fromkeys(("shared", "actor", "critic"), Units())
     for part, kind, x in heard:
         parts[part] = parts[part].plus(units(kind, x))
     chances = probabilities(head, dist)
@@ -92,7 +93,7 @@ def units(kind: str, x: Array) -> Units:
 
 def dead_units(x: Array) -> Array:
     """Of ReLU outputs [B, n] or [B, channels, height, width]: which are 0 for the whole batch."""
-    return ~x.any(axis=(0, *range(2, x.ndim)))
+    return np.asarray(~x.any(axis=(0, *range(2, x.ndim))))
 
 
 def saturated(x: Array) -> Array:
