@@ -118,7 +118,7 @@ CHARTS = (
     Chart(
         "effect",
         "experience",
-        "Do actions matter, and is what is learned the reward?",
+        "Effect of actions, agreement of rewards",
         ("rollout/action_effect", "rollout/reward_agreement"),
     ),
     Chart("schedules", "schedules", "Settings that change", ("hyper/*",), each=True),
