@@ -72,10 +72,11 @@ def _sample(letter: str, variant: str, env_steps: int, runs_dir: str) -> None:
 
 def _take_the_record_out() -> None:
     from gymnast.metrics.recorder import Recorder
-    from gymnast.training import loop
+    from gymnast.training import learner, learning, loop
 
     Recorder.write = lambda *_: []  # type: ignore[method-assign]
-    loop.rollout_row = lambda *_: {}  # type: ignore[assignment]
+    learning.rollout_row = lambda *_: {}  # type: ignore[assignment]
+    learner.network_row = lambda *_: {}  # type: ignore[assignment]
     loop.episode_row = lambda *_: {}  # type: ignore[assignment]
 
 

@@ -17,6 +17,7 @@ def gae(
     advantage: ndarray,
     target: ndarray,
 ) -> None: ...
+def diversity(x: ndarray) -> float: ...
 def spread(x: ndarray, valid: ndarray | None) -> tuple[float, float, float, float]: ...
 
 class Network:
@@ -55,6 +56,14 @@ class Network:
         amounts: ndarray | None,
         dist: ndarray,
         logprob: ndarray,
+    ) -> None: ...
+    def health(
+        self,
+        parameters: ndarray,
+        features: ndarray,
+        mask: ndarray | None,
+        saturated: float,
+        out: ndarray,
     ) -> None: ...
 
 class Batch:
@@ -103,4 +112,4 @@ def improve(
 ) -> tuple[int, int, bool]: ...
 def shift(
     network: Network, parameters: ndarray, batch: Batch, clip: float
-) -> tuple[float, float, float, float, float]: ...
+) -> tuple[float, float, float, float, float, float]: ...

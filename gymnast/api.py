@@ -54,7 +54,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "provenance": run.provenance(),
         "live": live_values(so_far),
         "events": events,
-        "evaluations": _evaluations(run),
+        **_curve(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),
         "checkpoint": _described(checkpoint.find(run.path, which)) if which else None,
         "videos": films.of_run(run.path, info["checkpoints"]["best"]),
@@ -144,6 +144,49 @@ def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None
 
     directory = store.runs_dir(runs_dir)
     return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
+
+
+def charts(
+    ref: str = "@last", x: str = "vec_steps", *, runs_dir: Where = None
+) -> list[dict[str, Any]]:
+    """A run's charts as data, over the clock `x`: what `gymnast report` draws."""
+    from gymnast.insight.chart_data import charts as of_rows
+    from gymnast.runs.curve import rows_of
+
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    actions = (_parsed(run).get("facts") or {}).get("actions") or ()
+    return of_rows(rows_of(run), run.info, run.events(), x, actions)
+
+
+def report(
+    ref: str = "@last",
+    forms: Collection[str] = (),
+    out: str | Path | None = None,
+    x: str = "vec_steps",
+    *,
+    runs_dir: Where = None,
+) -> dict[str, Any]:
+    """Writes a report (`md`, `html`, or both) into the run, or where `out` says; its `files`."""
+    from gymnast.insight.report.content import content
+    from gymnast.insight.report.files import write
+    from gymnast.runs.curve import rows_of
+
+    directory = store.runs_dir(runs_dir)
+    shown = show(ref, runs_dir=directory)
+    run = Run(Path(shown["path"]))
+    drawn, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
+    blocks = content(shown, rows_of(run), drawn, parent)
+    place = None if out is None else Path(out)
+    title = f"{shown['id']} {shown['preset']}"
+    files = write(blocks, title, forms=forms, home=run.path / "report", out=place)
+    return {"run": shown["id"], "files": [str(file) for file in files]}
+
+
+def doctor(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
+    """What went wrong with a run: causes with evidence, the likeliest first, and a patch."""
+    from gymnast.insight.doctor import diagnose
+
+    return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).plain()
 
 
 def presets(search: str = "") -> list[dict[str, Any]]:
@@ -248,6 +291,21 @@ def run_named(name: str, directory: Path) -> Run | None:
         return None
 
 
+def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
+    """A run beside the one whose weights it began with; or why that cannot be."""
+    from gymnast.insight.compare import AXES
+    from gymnast.insight.compare import compare as side_by_side
+
+    parent = run.info["parent"]
+    if not parent:
+        return None
+    try:
+        before = store.resolve(str(parent), directory)[0]
+    except RunError as error:
+        return f"Its parent {parent} cannot be read: {error.message}."
+    return side_by_side([before, run], x if x in AXES else AXES[0])
+
+
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
     """The clocks and the names asked for, each of which must occur in a record that has rows."""
     from gymnast.text.closest import closest
@@ -259,14 +317,19 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
     return [key for key in (*(f"clock/{clock}" for clock in CLOCKS), *names) if key in known]
 
 
-def _evaluations(run: Run) -> list[dict[str, float]]:
-    from gymnast.insight.compare import evaluation_curve
+def _curve(run: Run) -> dict[str, Any]:
+    """The evaluations, and how well it trained by them."""
+    from gymnast.runs.curve import curve_of, learning_so_far, rows_of
 
     try:
-        steps, returns = evaluation_curve(run, "env_steps")
+        recorded = rows_of(run)
     except RunError:  # a damaged record hides its curve, not the run; `rows` says what is wrong
-        return []
-    return [{"env_steps": s, "return": r} for s, r in zip(steps, returns, strict=True)]
+        return {"evaluations": [], "learning": None}
+    points = zip(*curve_of(recorded, "env_steps"), strict=True)
+    return {
+        "evaluations": [{"env_steps": steps, "return": value} for steps, value in points],
+        "learning": learning_so_far(run, recorded),
+    }
 
 
 def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:

@@ -142,6 +142,16 @@ class Native {
                  pointer(amounts), dist.data(), logprob.data());
   }
 
+  void health(Floats parameters, Features features, Maybe<bool> mask, float saturated,
+              Array<double> out) const {
+    check(features);
+    if (out.size() * sizeof(double) != sizeof(Health))
+      throw std::invalid_argument("health is of " + std::to_string(sizeof(Health) / 8) + " numbers");
+    kernels->health(net_, parameters.data(), bytes(features), row_bytes(features),
+                    std::int64_t(features.shape(0)), bytes(mask), saturated,
+                    *reinterpret_cast<Health*>(out.data()));
+  }
+
   Network net_;
 
  private:
@@ -231,15 +241,18 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
   return {int(pass), adam.steps, stopped};
 }
 
-std::tuple<double, double, double, double, double> shift(const Native& native, Floats parameters,
-                                                         const NativeBatch& rows, float clip) {
+std::tuple<double, double, double, double, double, double> shift(const Native& native,
+                                                                 Floats parameters,
+                                                                 const NativeBatch& rows,
+                                                                 float clip) {
   Shift found;
   const float* p = parameters.data();
   {
     nb::gil_scoped_release release;
     kernels->shift(native.net_, p, rows.batch, clip, found, parallel);
   }
-  return {found.kl, found.entropy, found.ratio_mean, found.ratio_max, found.clip_fraction};
+  return {found.kl,         found.approx_kl, found.entropy,
+          found.ratio_mean, found.ratio_max, found.clip_fraction};
 }
 
 void advantages(Array<double> reward, Floats value, Floats next_value, Flags terminated, Flags done,
@@ -265,6 +278,11 @@ std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> val
   return {found.mean, found.std, found.least, found.most};
 }
 
+double diversity_of(Array<double> x) {
+  return diversity(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)),
+                   std::int64_t(x.shape(2)));
+}
+
 }  // namespace
 
 #include <nanobind/stl/tuple.h>
@@ -282,6 +300,7 @@ NB_MODULE(_native, m) {
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
+  m.def("diversity", diversity_of, nb::arg("x"));
   m.def("spread", spread_of, nb::arg("x"), nb::arg("valid").none());
 
   nb::class_<Native>(m, "Network")
@@ -297,7 +316,9 @@ NB_MODULE(_native, m) {
       .def("act", &Native::act, nb::arg("parameters"), nb::arg("features"), nb::arg("noise"),
            nb::arg("mask").none(), nb::arg("chosen").none().noconvert(),
            nb::arg("amounts").none().noconvert(), nb::arg("dist").noconvert(),
-           nb::arg("logprob").noconvert());
+           nb::arg("logprob").noconvert())
+      .def("health", &Native::health, nb::arg("parameters"), nb::arg("features"),
+           nb::arg("mask").none(), nb::arg("saturated"), nb::arg("out").noconvert());
 
   nb::class_<NativeBatch>(m, "Batch")
       .def(nb::init<Features, Maybe<std::int64_t>, Maybe<float>, Floats, Floats, Floats, Floats, Floats,

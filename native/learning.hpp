@@ -223,8 +223,9 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   const double n = double(rows);
   report.policy = total.policy / n, report.value = total.value / n, report.kl = total.kl / n;
   report.value_clipped = total.value_clipped / n;
-  report.total = report.policy + (objective.critic ? objective.value_coef * report.value : 0) -
-                 objective.entropy_coef * total.entropy / n + objective.kl_coef * report.kl;
+  report.entropy = -double(objective.entropy_coef) * total.entropy / n;
+  report.total = report.policy + (objective.critic ? objective.value_coef * report.value : 0) +
+                 report.entropy + objective.kl_coef * report.kl;
 }
 
 }  // namespace

@@ -100,12 +100,22 @@ struct Adam {
 
 // One line of the report per step.
 struct StepReport {
-  double total, policy, value, kl, value_clipped, norm;
+  double total, policy, value, kl, value_clipped, entropy, norm;
 };
 
 // How far the policy has moved from the one that acted.
 struct Shift {
-  double kl, entropy, ratio_mean, ratio_max, clip_fraction;
+  double kl, approx_kl, entropy, ratio_mean, ratio_max, clip_fraction;
+};
+
+// The activations of a stack: counts and sums over units and rows; relu, dead: units.
+struct Units {
+  double outputs, total, squares, tanh, saturated, relu, dead;
+};
+
+struct Health {
+  Units shared, actor, critic;
+  double output_mean, output_std, logit_range, prob_max, prob_min;
 };
 
 // Runs task(context, i) for i in 0..n-1 on the engine's threads, and returns when all are done.
@@ -127,6 +137,9 @@ struct Kernels {
                Parallel);
   void (*shift)(const Network&, const float* parameters, const Batch&, float clip, Shift&,
                 Parallel);
+  void (*health)(const Network&, const float* parameters, const std::uint8_t* features,
+                 std::int64_t feature_bytes, std::int64_t rows, const std::uint8_t* mask,
+                 float saturated, Health&);
 };
 
 }  // namespace gymnast

@@ -23,7 +23,7 @@ void shift_shard(void* context, int s) {
   Trails trails = room_for(arena, net, Parts::actor);
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
-  Shift sum{0, 0, 0, -HUGE_VAL, 0};
+  Shift sum{0, 0, 0, 0, -HUGE_VAL, 0};
   const std::int64_t end = smaller(b.rows, std::int64_t(s + 1) * SHARD);
   const int ld = width_of(net.actor);
   with_head(net.head.kind, [&](auto kind) {
@@ -36,8 +36,10 @@ void shift_shard(void* context, int s) {
         const Row row = row_of(b, net.head, task.parameters, H::n_parameters(net.head), at + i);
         H::parameters(net.head, y + i * ld, row, dist);
         H::prepare(net.head, dist, row, ready);
-        const double ratio = std::exp(H::logprob(net.head, dist, ready, row) - b.logprob[at + i]);
+        const double log_ratio = H::logprob(net.head, dist, ready, row) - b.logprob[at + i];
+        const double ratio = std::exp(log_ratio);
         sum.kl += H::kl(net.head, dist, ready, row);
+        sum.approx_kl += std::expm1(log_ratio) - log_ratio;
         sum.entropy += H::entropy(net.head, dist, ready, row);
         sum.ratio_mean += ratio;
         if (!(ratio <= sum.ratio_max)) sum.ratio_max = ratio;
@@ -58,14 +60,15 @@ void shift(const Network& net, const float* parameters, const Batch& batch, floa
   Shift* found = reinterpret_cast<Shift*>(arena.floats(shards * std::int64_t(sizeof(Shift) / 4)));
   ShiftTask task{&net, &packed, parameters, &batch, clip, found};
   parallel(shift_shard, &task, int(shards));
-  total = {0, 0, 0, -HUGE_VAL, 0};
+  total = {0, 0, 0, 0, -HUGE_VAL, 0};
   for (std::int64_t s = 0; s < shards; ++s) {
-    total.kl += found[s].kl, total.entropy += found[s].entropy;
+    total.kl += found[s].kl, total.approx_kl += found[s].approx_kl;
+    total.entropy += found[s].entropy;
     total.ratio_mean += found[s].ratio_mean, total.clip_fraction += found[s].clip_fraction;
     if (!(found[s].ratio_max <= total.ratio_max)) total.ratio_max = found[s].ratio_max;
   }
   const double n = double(batch.rows);
-  total.kl /= n, total.entropy /= n, total.ratio_mean /= n, total.clip_fraction /= n;
+  total.kl /= n, total.approx_kl /= n, total.entropy /= n, total.ratio_mean /= n, total.clip_fraction /= n;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Mean, deviation and range of an array in two passes, in double whatever it holds.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,28 +11,95 @@ struct Spread {
   double mean, std, least, most;
 };
 
+// A run of numbers, in lanes that do not wait for each other; their order is always the same.
+struct Lanes {
+  static constexpr int N = 8;
+  double sum[N] = {}, least[N], most[N];
+  std::int64_t count = 0;
+
+  Lanes() {
+    std::fill(least, least + N, HUGE_VAL);
+    std::fill(most, most + N, -HUGE_VAL);
+  }
+
+  template <class T>
+  void take(const T* x, std::int64_t n) {
+    count += n;
+    for (; n >= N; n -= N, x += N)
+      for (int j = 0; j < N; ++j) one(double(x[j]), j);
+    for (int j = 0; j < n; ++j) one(double(x[j]), j);
+  }
+
+  void one(double v, int j) {
+    sum[j] += v;
+    least[j] = v < least[j] ? v : least[j];
+    most[j] = v > most[j] ? v : most[j];
+  }
+};
+
+// The same, for the squares of what lies between each number and `mean`.
+struct Squares {
+  double mean;
+  double sum[Lanes::N] = {};
+
+  template <class T>
+  void take(const T* x, std::int64_t n) {
+    for (; n >= Lanes::N; n -= Lanes::N, x += Lanes::N)
+      for (int j = 0; j < Lanes::N; ++j) one(double(x[j]), j);
+    for (int j = 0; j < n; ++j) one(double(x[j]), j);
+  }
+
+  void one(double v, int j) { sum[j] += (v - mean) * (v - mean); }
+};
+
+inline double total(const double* lanes) {
+  double sum = 0;
+  for (int j = 0; j < Lanes::N; ++j) sum += lanes[j];
+  return sum;
+}
+
 // `valid` tells for each group of `width` numbers whether it counts; null: all do.
 template <class T>
 Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::uint8_t* valid) {
-  double sum = 0, least = HUGE_VAL, most = -HUGE_VAL, squares = 0;
-  std::int64_t count = 0;
-  for (std::int64_t g = 0; g < groups; ++g)
-    if (!valid || valid[g])
-      for (std::int64_t i = g * width; i < (g + 1) * width; ++i) {
-        const double v = double(x[i]);
-        sum += v, ++count;
-        least = v < least ? v : least;
-        most = v > most ? v : most;
-      }
-  const double mean = sum / double(count);
-  for (std::int64_t g = 0; g < groups; ++g)
-    if (!valid || valid[g])
-      for (std::int64_t i = g * width; i < (g + 1) * width; ++i) {
-        const double d = double(x[i]) - mean;
-        squares += d * d;
-      }
+  if (valid && std::find(valid, valid + groups, 0) == valid + groups) valid = nullptr;
+  const auto all = [&](auto& lanes) {
+    if (!valid) return lanes.take(x, groups * width);
+    for (std::int64_t g = 0; g < groups; ++g)
+      if (valid[g]) lanes.take(x + g * width, width);
+  };
+  Lanes lanes;
+  all(lanes);
+  const double mean = total(lanes.sum) / double(lanes.count);
   if (mean != mean) return {mean, mean, mean, mean};  // a number that is none spoils all
-  return {mean, std::sqrt(squares / double(count)), least, most};
+  Squares squares{mean};
+  all(squares);
+  return {mean, std::sqrt(total(squares.sum) / double(lanes.count)),
+          *std::min_element(lanes.least, lanes.least + Lanes::N),
+          *std::max_element(lanes.most, lanes.most + Lanes::N)};
+}
+
+// Of what N copies showed at T times, [T, N, K]: rl/diversity.py says what it is. NaN where nothing
+// varies.
+inline double diversity(const double* x, std::int64_t T, std::int64_t N, std::int64_t K) {
+  double sum = 0;
+  int varying = 0;
+  for (std::int64_t k = 0; k < K; ++k) {
+    double centre = 0, squares = 0, common = 0;
+    for (std::int64_t i = 0; i < T * N; ++i) centre += x[i * K + k];
+    centre /= double(T * N);
+    for (std::int64_t t = 0; t < T; ++t) {
+      double together = 0;
+      for (std::int64_t n = 0; n < N; ++n) {
+        const double away = x[(t * N + n) * K + k] - centre;
+        squares += away * away, together += away;
+      }
+      common += together * together / double(N);
+    }
+    const double every = squares / double(T * N - 1);
+    if (!(every > 1e-12 * centre * centre)) continue;
+    sum += std::max(squares - common, 0.0) / double(T * (N - 1)) / every, ++varying;
+  }
+  return varying ? sum / varying : std::nan("");
 }
 
 }  // namespace gymnast

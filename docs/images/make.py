@@ -1,40 +1,58 @@
-"""docs/images/train.svg: the live table of a real CartPole run, as it stood at its last row.
+"""docs/images/*.svg: the live table of a real run.
 
-python docs/images/make.py RUN
+python docs/images/make.py train RUN      # train.svg: CartPole as it stood at its last row, and its ending
+python docs/images/make.py alerts RUN     # alerts.svg: a sick run as it stood after 60% of its budget
 """
 
 from __future__ import annotations
 
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 
 from rich.console import Console
 
+from gymnast import api
 from gymnast.config.saved import load
+from gymnast.insight.page import settings
+from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
-from gymnast.metrics.specs import declared
+from gymnast.metrics.specs import declared, split
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
+from gymnast.training.start import judged_settings
 from gymnast.training.summary import end_text
 
-run, _ = store.resolve(sys.argv[1], store.runs_dir())
+name, ref = sys.argv[1:]
+share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]
+run, _ = store.resolve(ref, store.runs_dir())
 cfg, info = load(run.config()), run.info
-history = History()
+metrics = declared(cfg)
+history, alerts = History(), Alerts(metrics, judged_settings(cfg, run))
 with MetricStore(run.path / "metrics.db") as record:
     for row in record.rows():
-        history.add(row)
+        known = {key: value for key, value in row.items() if split(key)[1] in metrics}
+        if row["progress/share"] <= share:
+            history.add(known)
+            alerts.judge(known)
 limit = next(iter(cfg.stop.limits().items()))
 console = Console(record=True, width=104, file=io.StringIO(), force_terminal=True)
-console.print(f"$ gymnast train {info['preset'].partition(':')[0]}\n", highlight=False)
-console.print(frame(View(declared(cfg), history, (), info["preset"], limit), 104, 30))
-summary = {key: info[key] for key in ("id", "preset", "solved", "reason", "score", "threshold")}
-summary |= {key: info["clocks"][key] for key in ("env_steps", "seconds")}
-summary |= {"path": f"runs/{run.id}", "best": info["checkpoints"]["best"]}
-first, *others = end_text(summary).splitlines()  # type: ignore[arg-type]
-console.print(f"\n[bold green]{first}[/]", *others, sep="\n", highlight=False)
+chosen = [(k, v) for k, v, origin in settings(api.show(str(run.path))) if origin == "--set"]
+words = (
+    [f"--set {shlex.quote(f'{k}={v}')}" for k, v in chosen if k.startswith(given)] if given else []
+)
+typed = " ".join(["gymnast train", info["preset"].partition(":")[0], *words])
+console.print(f"$ {typed}\n", highlight=False, markup=False)
+console.print(frame(View(metrics, history, alerts.active(), info["preset"], limit), 104, 34))
+if name == "train":
+    summary = {key: info[key] for key in ("id", "preset", "solved", "reason", "score", "threshold")}
+    summary |= {key: info["clocks"][key] for key in ("env_steps", "seconds")}
+    summary |= {"path": f"runs/{run.id}", "best": info["checkpoints"]["best"]}
+    first, *others = end_text(summary).splitlines()  # type: ignore[arg-type]
+    console.print(f"\n[bold green]{first}[/]", *others, sep="\n", highlight=False)
 svg = console.export_svg(title="gymnast")
 svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.S)  # no fonts from elsewhere
-Path(__file__).with_name("train.svg").write_text(svg)
+Path(__file__).with_name(f"{name}.svg").write_text(svg)

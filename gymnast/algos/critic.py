@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gymnast.policy.policy import Policy
-from gymnast.rl.statistics import explained_variance, spread, standardize
+from gymnast.rl.statistics import error_share, explained_share, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -31,12 +31,15 @@ def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str,
     """The critic that acted, what it should have said, and the advantages before normalisation."""
     keep = rollout.valid
     said, due, gain = (spread(x, keep) for x in (rollout.value, target, advantage))
+    missed = spread(target - rollout.value, keep)
     return {
-        "value/explained_variance": explained_variance(rollout.value[keep], target[keep]),
+        "value/explained_variance": explained_share(missed, due),
         "value/mean": said.mean,
         "value/std": said.std,
         "value/target_mean": due.mean,
         "value/target_std": due.std,
+        "value/bias": missed.mean,
+        "value/rmse_share": error_share(missed, due),
         "advantage/mean": gain.mean,
         "advantage/std": gain.std,
         "advantage/min": gain.least,

@@ -20,7 +20,12 @@ class Descent:
         self.policy, self.engine = policy, engine_for(policy)
         size = policy.parameters.flat.size
         self.adam = Adam(size, eps=cfg.adam_eps, weight_decay=cfg.weight_decay)
-        self._actor, self._critic = map(policy.parameters.part, ("actor.", "critic."))
+        spans = {part: policy.parameters.part(f"{part}.") for part in ("shared", "actor", "critic")}
+        self._parts = [
+            (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
+            for part, span in spans.items()
+            if span.stop
+        ]
         self._last_lr: float | None = None
         self._names: Sequence[str] = ()
         self._steps = np.zeros((0, 0))
@@ -40,18 +45,21 @@ class Descent:
         self._names, self._steps = names, steps
 
     def report(self, values: Any) -> dict[str, float]:
-        """Means over the steps of this update; sizes of parameters, of the whole update, and of the
-        last gradient by part as it was before clipping gave it the length it has now."""
+        """Means over the steps of this update; sizes of the whole update, and by part those of
+        parameters and of the last gradient, as it was before clipping gave it the length it has now."""
         parameters, limit = self.policy.parameters, values.max_grad_norm
         norm, gradient = self._steps[:, -1], self.engine.gradient
         held = _length(gradient)
         stretch = float(norm[-1]) / held if held else 1.0
+        size, moved = _length(parameters.flat), _length(parameters.flat - self._before)
         return {
             **dict(zip(self._names, self._steps.mean(0).tolist(), strict=True)),
-            "optim/param_norm": _length(parameters.flat),
-            "optim/update_norm": _length(parameters.flat - self._before),
-            "optim/grad_norm_actor": _length(gradient[self._actor]) * stretch,
-            "optim/grad_norm_critic": _length(gradient[self._critic]) * stretch,
+            "optim/param_norm": size,
+            "optim/update_norm": moved,
+            "optim/update_share": moved / size if size else 0.0,
+            "optim/grad_norm_max": float(norm.max()),
+            **{name: _length(gradient[at]) * stretch for name, _, at in self._parts},
+            **{name: _length(parameters.flat[at]) for _, name, at in self._parts},
             "optim/clipped_share": 0.0 if limit is None else float((norm > limit).mean()),
             "optim/steps": len(self._steps),
         }

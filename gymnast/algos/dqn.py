@@ -79,6 +79,7 @@ class DQN:
             target = torch.from_numpy(batch["reward"]) + follows * best
         loss = functional.smooth_l1_loss(q, target)
         return loss, {
+            "loss/value": loss,
             "value/loss": loss,
             "value/td_error": (q - target).abs().mean(),
             "value/q": q.mean(),

@@ -34,6 +34,17 @@ def follow(
     done = engine.improve(batch, objective, passes, descent.adam, lr=values.lr, max_norm=limit)
     descent.note(objective.parts, done.losses[:, [LOSSES.index(n) for n in objective.parts]])
     report = descent.report(values) | engine.shift(batch, objective.clip)
+    report |= weighted(report, objective)
     if objective.clip is not None:
         report |= {"optim/epochs": done.passes, "optim/kl_stop": float(done.stopped)}
     return report
+
+
+def weighted(report: dict[str, float], objective: Objective) -> dict[str, float]:
+    """The terms of the loss as they enter it, beside that of the entropy."""
+    terms = {"loss/policy": report["policy/loss"]}
+    if objective.critic:
+        terms["loss/value"] = objective.value_coef * report["value/loss"]
+    if objective.clip is not None:
+        terms["loss/kl"] = objective.kl_coef * report["policy/kl_penalty"]
+    return terms

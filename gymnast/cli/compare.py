@@ -27,7 +27,7 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
 
     Curves are drawn over vec_steps unless told otherwise, which is fair to runs with different
     numbers of environments; env_steps shows who needs less experience. `area` is the mean height
-    of the curve over the range that all curves cover.
+    of the curve over the range that all curves cover; `of-goal` the area of `gymnast show`.
 
     \b
     gymnast compare k3jx 7fqa
@@ -40,10 +40,10 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
     if as_json:
         echo_json(found)
     else:
-        click.echo(_page(found))
+        click.echo(page(found))
 
 
-def _page(found: dict[str, Any]) -> str:
+def page(found: dict[str, Any]) -> str:
     from gymnast.insight.compare import chart
 
     parts = [_scores(found), chart(found), _configs(found)]
@@ -53,7 +53,8 @@ def _page(found: dict[str, Any]) -> str:
 def _scores(found: dict[str, Any]) -> str:
     from gymnast.text import wording
 
-    head = ("id", "name", "preset", "status", "score", "area", "env_steps", found["x"], "time")
+    head = ("id", "name", "preset", "status", "score", "area", "of-goal")
+    head = (*head, "goal-steps", "goal-time", "env_steps", found["x"], "time")
     lines = [
         (
             run["id"],
@@ -62,6 +63,7 @@ def _scores(found: dict[str, Any]) -> str:
             run["status"],
             wording.score(run["score"]),
             "-" if run["area"] is None else wording.number(run["area"]),
+            *_goal(run["learning"]),
             wording.count(run["env_steps"]),
             wording.count(run[found["x"]]),
             wording.duration(run["seconds"]),
@@ -72,7 +74,22 @@ def _scores(found: dict[str, Any]) -> str:
     if found["range"]:
         low, high = found["range"]
         note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {found['x']}"
-    return wording.table(head, lines, right=f"area env_steps {found['x']} time") + f"\n{note}"
+    right = f"area of-goal goal-steps goal-time env_steps {found['x']} time"
+    return "\n".join([wording.table(head, lines, right=right), note, _OF_GOAL])
+
+
+_OF_GOAL = (
+    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; "
+    "goal-steps, goal-time: until an evaluation reached it"
+)
+
+
+def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
+    from gymnast.text import wording
+
+    of = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
+    steps, seconds = of["steps_to_threshold"], of["seconds_to_threshold"]
+    return wording.share(of["area"]), wording.count(steps), wording.duration(seconds)
 
 
 def _configs(found: dict[str, Any]) -> str:

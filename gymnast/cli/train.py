@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option, track_option
+from gymnast.errors import UsageError
 
 
 def training_options(command: Any) -> Any:
@@ -32,6 +33,13 @@ def training_options(command: Any) -> Any:
                 help="Everything in one process, watched closely: the same numbers, slower.",
             ),
             track_option,
+            click.option(
+                "--pin",
+                "pinned",
+                multiple=True,
+                metavar="METRIC",
+                help="Show this number too while it trains, e.g. optim/grad_norm_critic. Repeatable.",
+            ),
             click.option("--quiet", is_flag=True, help="Print only how it ended."),
             runs_option,
             json_option,
@@ -103,6 +111,8 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     if options["detach"] or options["seeds"] is not None:
         from gymnast.cli import launching
 
+        if options["pinned"]:
+            raise UsageError("--pin is for a training that is watched", fix="leave it out")
         if options["detach"]:
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
@@ -138,6 +148,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
             training.overrides(options),
             at=options["at"],
             optimizer=not options["fresh_optimizer"],
+            pinned=options["pinned"],
             debug=options["debug"],
             runs_dir=runs_dir,
             show="nothing" if as_json else "ending" if quiet else "everything",

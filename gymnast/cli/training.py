@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from gymnast.config.resolve import parse_assignment
+from gymnast.config.config import Config
+from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
 from gymnast.launch import keep_on_leash
+from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
+from gymnast.metrics.specs import declared, split
 from gymnast.runs import store
 from gymnast.training.debug import watched
 from gymnast.training.prepare import prepare
@@ -56,6 +59,7 @@ def train_as_asked(
             runs_dir=runs_dir,
             dry_run=options["dry_run"],
             debug=options["debug"],
+            pinned=options["pinned"],
             show=show,
             claimed=claimed,
         )
@@ -72,6 +76,7 @@ def train_one(
     dry_run: bool,
     debug: bool,
     show: Show,
+    pinned: Sequence[str] = (),
     claimed: Path | None = None,
 ) -> dict[str, Any]:
     """How it ended; after a dry run, what would have happened."""
@@ -79,6 +84,7 @@ def train_one(
     store.refuse_taken(label[0], store.runs_dir(runs_dir))
     parent = find(source, runs_dir) if source else None
     prepared = prepare(target, settings, algo, debug=debug)
+    check_pinned(pinned, prepared.resolved.config)
     if show == "everything" or dry_run:
         before = prepared.preflight()
         if show != "nothing":
@@ -93,7 +99,7 @@ def train_one(
         store.runs_dir(runs_dir),
         label=Label(name, group, tags, claimed),
         source=parent,
-        console=_console(prepared.resolved.preset, show, live=not debug),
+        console=_console(prepared.resolved.preset, show, pinned, live=not debug),
         keyboard=show == "everything" and not debug,
         debug=debug,
     )
@@ -109,10 +115,13 @@ def resume_one(
     runs_dir: str | None,
     debug: bool,
     show: Show,
+    pinned: Sequence[str] = (),
 ) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     if which is not None and at != "latest" and which != at:
         raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
+    if pinned:
+        check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
     if show == "everything":
         click.echo(f"resuming {run.id} ({run.info['preset']})")
     _, summary = resume(
@@ -121,7 +130,7 @@ def resume_one(
         at=which or at,
         overrides=settings,
         optimizer=optimizer,
-        console=_console(run.info["preset"], show, live=not debug),
+        console=_console(run.info["preset"], show, pinned, live=not debug),
         keyboard=show == "everything" and not debug,
         debug=debug,
     )
@@ -146,7 +155,15 @@ def exit_code(result: Mapping[str, Any]) -> int:
     return 130 if result.get("interrupted") else 0
 
 
-def _console(title: str, show: Show, *, live: bool) -> Any:
+def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
+    """Refuses a number that no row can have, before anything begins."""
+    known = declared(cfg) if keys else {}
+    for key in keys:
+        if split(key)[1] not in known:
+            find_metric(key)  # of the spaces' parts, or none at all
+
+
+def _console(title: str, show: Show, pinned: Sequence[str], *, live: bool) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
         return Console(
             metrics,
@@ -155,6 +172,7 @@ def _console(title: str, show: Show, *, live: bool) -> Any:
             ending=None if show == "nothing" else end_text,
             quiet=show != "everything",
             live=live,
+            pinned=pinned,
         )
 
     return make

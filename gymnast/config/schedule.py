@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +107,13 @@ class Schedule(Written):
     @property
     def highest(self) -> float:
         return max(v for _, v in self.frames)
+
+    def scaled(self, factor: float) -> Schedule:
+        """The same course, so many times as high."""
+        frames = tuple((position, value * factor) for position, value in self.frames)
+        return replace(
+            self, frames=frames, floor=None if self.floor is None else self.floor * factor
+        )
 
     def needs_budget(self, main: str) -> str | None:
         """The clock whose total must be known to place the percentages; None if there are none."""

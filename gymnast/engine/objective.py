@@ -29,11 +29,11 @@ class Objective:
         """What is told of each step, by the names of metrics: columns of LOSSES that mean something."""
         value = ("value/loss",) if self.critic else ()
         surrogate = ("policy/kl_penalty", "value/clip_fraction") if self.clip is not None else ()
-        return ("loss/total", "policy/loss", *value, *surrogate, "optim/grad_norm")
+        return ("loss/total", "policy/loss", *value, *surrogate, "loss/entropy", "optim/grad_norm")
 
 
 LOSSES = (
     *("loss/total", "policy/loss", "value/loss"),
-    *("policy/kl_penalty", "value/clip_fraction", "optim/grad_norm"),
+    *("policy/kl_penalty", "value/clip_fraction", "loss/entropy", "optim/grad_norm"),
 )
 """Columns of the table that an engine fills, a line per gradient step."""

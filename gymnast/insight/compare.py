@@ -5,34 +5,28 @@ Every run keeps its own x values, and areas are taken over the range that all cu
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
+from gymnast.runs.curve import Row, area, curve_of, learning_so_far, rows_of
 from gymnast.runs.run import Run, derived_status
 from gymnast.text.chart import line_chart
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
 """Clocks that curves can be drawn over, the default first."""
-CURVE = "eval:episode/return"
-SCORED = "eval:clock/env_steps"
-"""The version an evaluation scored: its result arrives rows later and belongs there."""
-
-Curve = tuple[list[float], list[float]]
 
 
 def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
     if x not in AXES:
         raise UsageError(f"runs cannot be compared over {x!r}", fix=f"use {', '.join(AXES)}")
-    curves = [evaluation_curve(run, x) for run in runs]
-    span = shared_range([xs for xs, _ in curves])
+    records = [rows_of(run) for run in runs]
+    span = shared_range([curve_of(rows, x)[0] for rows in records])
     differing, problem = config_differences(runs)
     return {
         "x": x,
         "range": span,
-        "runs": [_summary(run, curve, span) for run, curve in zip(runs, curves, strict=True)],
+        "runs": [_summary(run, rows, x, span) for run, rows in zip(runs, records, strict=True)],
         "config": differing,
         "config_problem": problem,
     }
@@ -48,49 +42,12 @@ def label(run: dict[str, Any]) -> str:
     return f"{run['id']} {run['name'] or run['preset']}"
 
 
-def evaluation_curve(run: Run, x: str) -> Curve:
-    """Mean raw return of every evaluation, at the x of the version it scored."""
-    from gymnast.metrics.store import MetricStore
-
-    steps, values = [0.0], [0.0]  # all clocks start together
-    found: dict[float, float] = {}
-    with MetricStore(run.path / "metrics.db") as store:
-        for row in store.rows():
-            steps.append(row["clock/env_steps"])
-            values.append(row[f"clock/{x}"])
-            if CURVE in row:
-                found[row[SCORED]] = row[CURVE]
-    scored = sorted(found)
-    return [interpolate(s, steps, values) for s in scored], [found[s] for s in scored]
-
-
 def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Where all curves are known; None when there is no such stretch."""
     if not axes or any(len(xs) < 2 for xs in axes):
         return None
     low, high = max(xs[0] for xs in axes), min(xs[-1] for xs in axes)
     return (low, high) if low < high else None
-
-
-def area(curve: Curve, low: float, high: float) -> float:
-    """Area under straight lines between the points, per unit of x: the mean height."""
-    xs, ys = curve
-    inside = [(x, y) for x, y in zip(xs, ys, strict=True) if low < x < high]
-    ends = [(x, interpolate(x, xs, ys)) for x in (low, high)]
-    points = [ends[0], *inside, ends[1]]
-    parts = pairwise(points)
-    return sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in parts) / (high - low)
-
-
-def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
-    """The y at x between ascending xs; at an end beyond them."""
-    i = bisect_left(xs, x)
-    if i == len(xs):
-        return ys[-1]
-    if i == 0 or xs[i] == x:
-        return ys[i]
-    share = (x - xs[i - 1]) / (xs[i] - xs[i - 1])
-    return ys[i - 1] + share * (ys[i] - ys[i - 1])
 
 
 def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str | None]:
@@ -109,9 +66,11 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str |
     return [{"key": key, "values": values} for key, values in columns.items()], None
 
 
-def _summary(run: Run, curve: Curve, span: tuple[float, float] | None) -> dict[str, Any]:
+def _summary(
+    run: Run, rows: Sequence[Row], x: str, span: tuple[float, float] | None
+) -> dict[str, Any]:
     info = run.info
-    xs, ys = curve
+    xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]
     reached = (x for x, y in zip(xs, ys, strict=True) if goal is not None and y >= goal)
     clocks = {name: info["clocks"].get(name) for name in AXES}
@@ -121,6 +80,7 @@ def _summary(run: Run, curve: Curve, span: tuple[float, float] | None) -> dict[s
         "status": derived_status(run.path, info),
         **clocks,
         "area": area(curve, *span) if span else None,
+        "learning": learning_so_far(run, rows),
         "threshold_at": next(reached, None),
         "curve": {"x": xs, "y": ys},
     }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gymnast.clock import CLOCKS
+from gymnast.runs.curve import learning_told
 from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
 
@@ -15,7 +18,7 @@ EVENTS = 12
 
 def runs_table(runs: Sequence[dict[str, Any]]) -> str:
     """One line per run; with their sizes and the sum where `bytes` are given."""
-    head = ("id", "name", "preset", "status", "score", "solved", "steps", "time", "age")
+    head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
     notes = [f"{run['id']}: {run['problem']}" for run in runs if "problem" in run]
@@ -24,7 +27,7 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
         lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
         total = wording.size(sum(run["bytes"] for run in runs))
         notes.append(f"{total} in {len(runs)} run{'s' if len(runs) > 1 else ''}")
-    return "\n".join([wording.table(head, lines, right="steps time age size"), *notes])
+    return "\n".join([wording.table(head, lines, right="area steps time age size"), *notes])
 
 
 def run_page(run: dict[str, Any]) -> str:
@@ -53,6 +56,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
             "",
             "-",
             "-",
+            "-",
             wording.age(now - run["created"]),
         )
     clocks = run["clocks"]
@@ -63,6 +67,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         run["status"],
         wording.score(run["score"]),
         _yes(run["solved"]),
+        wording.share((learning_told(run) or {}).get("area")),
         short(clocks.get("env_steps", 0)),
         wording.duration(clocks.get("seconds")),
         wording.age(now - run["created"]),
@@ -76,33 +81,54 @@ def _yes(solved: bool | None) -> str:
 def _standing(run: dict[str, Any]) -> Iterator[str]:
     name = f"  {run['name']}" if run["name"] else ""
     yield f"run {run['id']}{name}  {run['preset']}  seed {run['seed']}"
-    yield f"  status   {run['status']}" + (f": {run['reason']}" if run["reason"] else "")
+    for title, text in standing(run):
+        yield f"  {title:<8} {text}"
+
+
+def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """How it stands: what about it, and in words."""
+    yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
     episodes = f" over {score['episodes']} episodes" if score else ""
     goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
     solved = {True: ", solved", False: ", not solved"}.get(run["solved"], "")
-    yield f"  score    {wording.score(score)}{episodes}{goal}{solved}"
+    yield "score", f"{wording.score(score)}{episodes}{goal}{solved}"
     curve = [point["return"] for point in run["evaluations"]]
     if curve:
         ends = f"{wording.number(curve[0])} -> {wording.number(curve[-1])}"
-        yield f"  curve    {sparkline(curve, 40)}  {ends} in {len(curve)} evaluations"
+        yield "curve", f"{sparkline(curve, 40)}  {ends} in {len(curve)} evaluations"
+    if run["learning"]:
+        yield "learning", learning(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
-    yield "  clocks   " + ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
+    yield "clocks", ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
-    yield f"  time     {wording.duration(run['seconds'])}, created {created} on {run['host']}"
+    yield "time", f"{wording.duration(run['seconds'])}, created {created} on {run['host']}"
     for key in ("engine", "parent", "group", "tags", "note"):
         if run.get(key):
-            text = ", ".join(run[key]) if key == "tags" else run[key]
-            yield f"  {key:<8} {text}"
+            yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
     if run.get("live"):
-        changed = ", ".join(f"{key} {value}" for key, value in run["live"].items())
-        yield f"  live     {changed}"
-    yield f"  where    {run['path']} ({wording.size(run['bytes'])})"
+        yield "live", ", ".join(f"{key} {value}" for key, value in run["live"].items())
+    yield "where", f"{run['path']} ({wording.size(run['bytes'])})"
+
+
+def learning(of: Mapping[str, Any]) -> str:
+    """`area 0.71, mean return 341.2; threshold reached after 34,816 env steps, 1.3 s`."""
+    area = "" if of["area"] is None else f"area {wording.share(of['area'])}, "
+    told = f"{area}mean return {wording.number(of['mean_return'])}"
+    if of["steps_to_threshold"] is not None:
+        steps, seconds = of["steps_to_threshold"], wording.duration(of["seconds_to_threshold"])
+        return f"{told}; threshold reached after {steps:,} env steps, {seconds}"
+    return told
+
+
+def settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Key, value and origin of what is not a default."""
+    chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
+    return [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
-    chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
-    shown = [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
+    shown = settings(run)
     if not shown:
         return []
     return ["  " + line for line in wording.table(("", "", ""), shown).splitlines() if line]
@@ -140,23 +166,36 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
+    from gymnast.insight.charts import page_of  # the list of runs needs no metrics
+
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"
         yield f"  {alert['level']}{state}: {alert['message']}, {alert['count']} rows"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
+        yield f"    see {page_of(alert['id'].rpartition(':')[0])}"
 
 
 def _events(run: dict[str, Any]) -> Iterator[str]:
     events = run["events"]
     if len(events) > EVENTS:
         yield f"  ... {len(events) - EVENTS} earlier ones (--json has all)"
-    told = ("time", "kind", "env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes")
-    for event in events[-EVENTS:]:
-        told_elsewhere = (*told, "seconds", "traceback", "id")
-        detail = {k: v for k, v in event.items() if k not in told_elsewhere}
-        text = ", ".join(f"{key} {_brief(value)}" for key, value in detail.items())
-        yield f"  {event.get('env_steps', 0):>11,}  {event['kind']:<12} {text}".rstrip()
+    for steps, kind, text in event_cells(events[-EVENTS:]):
+        yield f"  {steps:>11}  {kind:<12} {text}".rstrip()
+
+
+def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Env steps, kind and detail of each."""
+    elsewhere = ("kind", "time", "traceback", "id", *CLOCKS)
+    details = [{k: v for k, v in event.items() if k not in elsewhere} for event in events]
+    return [
+        (
+            f"{event.get('env_steps', 0):,}",
+            event["kind"],
+            ", ".join(f"{key} {_brief(value)}" for key, value in detail.items()),
+        )
+        for event, detail in zip(events, details, strict=True)
+    ]
 
 
 def _brief(value: Any) -> str:
@@ -170,9 +209,33 @@ def _brief(value: Any) -> str:
 
 
 def _next(run: dict[str, Any]) -> Iterator[str]:
+    return (f"  {command}" for command, _ in next_steps(run))
+
+
+def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Commands, each with what it is good for."""
+    id = run["id"]
     if run["checkpoints"]["latest"] and run["status"] in ("stopped", "failed", "lost"):
-        yield f"  gymnast resume {run['id']}"
+        yield f"gymnast resume {id}", "go on exactly where it stopped"
+    if run["alerts"]:
+        yield f"gymnast doctor {id}", "weigh the alerts: likely causes, and a patch"
+    if advised := _advised(run):
+        yield advised, "the same with what the first alert advises"
+        yield f"gymnast compare {id} @last", "whether that was better"
     if run["checkpoints"]["best"]:
-        yield f"  gymnast eval {run['id']}:best --episodes 100"
-        yield f"  gymnast play {run['id']}"
-    yield f"  gymnast rows {run['id']} --csv"
+        yield f"gymnast eval {id}:best --episodes 100", "score the best checkpoint again"
+        yield f"gymnast play {id}", "watch it"
+    yield f"gymnast rows {id} --csv", "every number of every row"
+
+
+def _advised(run: dict[str, Any]) -> str:
+    """The command line of this run, changed as the earliest alert that names changes says."""
+    changing = [alert for alert in run["alerts"] if alert.get("changes")]
+    if not changing:
+        return ""
+    changes = min(changing, key=lambda alert: alert["first"])["changes"]
+    given = {k: value for k, value, origin in settings(run) if origin == "--set"}
+    words = [f"{key}={value}" for key, value in (given | changes).items()]
+    return " ".join(
+        ["gymnast train", shlex.quote(run["preset"]), *(f"--set {shlex.quote(w)}" for w in words)]
+    )

@@ -1,32 +1,31 @@
 """Judging rows: what is impossible is an error at once, what is unhealthy a warning when it lasts.
 
-A bare threshold cries on more than half of the rows of a healthy run, so the healthy range is held
-against a short mean, and only several bad rows in a row raise.
+A bare threshold cries on more than half of the rows of a healthy run, so short means are judged, only
+several bad rows in a row raise, and some things are excused in some phases: while it warms up, once
+the learning rate has been annealed, once it is solved.
+
+Most alerts come from the range that a metric declares (`policy/kl:high`); `checks/` add those that
+several numbers tell together.
 """
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from gymnast.metrics.metric import Limits, Metric
+from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
+from gymnast.metrics.checks.check import Check, Remedy
+from gymnast.metrics.metric import Metric
+from gymnast.metrics.ranges import Range
+from gymnast.metrics.seen import Seen
 from gymnast.metrics.specs import spec
-
-WINDOW = 5
-"""Rows in the mean that is held against the healthy range."""
-PATIENCE = 5
-"""Bad rows in a row before a warning is raised."""
-SLACK = 1e-4
-"""How far past a bound rounding may carry a value (relative, or absolute below 1)."""
 
 
 @dataclass(frozen=True)
 class Alert:
     id: str
-    """`policy/kl:high`: a row's key and what is wrong with it (nan, impossible, low, high)."""
+    """`policy/kl:high`: a row's key and what is wrong with it."""
     level: Literal["error", "warning"]
     message: str
     advice: str
@@ -37,30 +36,52 @@ class Alert:
     count: int
     """Rows it held for."""
     active: bool
+    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Dotted key -> value of the settings that are advised."""
+
+    @property
+    def key(self) -> str:
+        """The key of the row that it is about."""
+        return self.id.rpartition(":")[0]
 
 
 class Alerts:
-    def __init__(self, metrics: Mapping[str, Metric]) -> None:
-        self._metrics = metrics
-        self._watches: dict[str, _Watch] = {}
+    def __init__(
+        self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
+    ) -> None:
+        """`settings`: dotted key -> plain value, which advice is made from."""
+        self._metrics, self._settings = metrics, settings or {}
+        self._ranges: dict[str, Range] = {}
+        self._bad: dict[str, int] = {}
+        """Check id -> rows in a row that were bad."""
+        self._seen = Seen(KEYS, self._settings)
         self._alerts: dict[str, Alert] = {}
+        self._checks = {id: c for id, c in CHECKS.items() if spec_is_known(c, metrics)}
 
     def judge(self, row: Mapping[str, float]) -> list[Alert]:
         """Takes the row in; returns the alerts that it raised or resolved."""
         env_steps = int(row.get("clock/env_steps", 0))
+        self._seen.take(row)
+        phases = self._seen.phases()
         changed: list[Alert] = []
         for key, value in row.items():
-            watch = self._watches.get(key)
-            if watch is None:
-                watch = self._watches[key] = _Watch(spec(key, self._metrics))
-            kind = watch.judge(value)
-            if kind or watch.alerting:
-                changed += self._turn(key, watch, kind, value, env_steps)
+            span = self._ranges.get(key)
+            if span is None:
+                span = self._ranges[key] = Range(spec(key, self._metrics))
+            kind = span.judge(value, phases)
+            if kind or span.alerting:
+                changed += self._turn(key, span, kind, value, env_steps)
+        for check in self._checks.values():
+            if check.needs[0] in row and self._seen.has(*check.needs):
+                changed += self._look(check, bool(check.excused & phases), env_steps)
         return changed
 
-    def redeclare(self, metrics: Mapping[str, Metric]) -> None:
-        """Judge by these bounds from now on; what was seen so far stays."""
+    def redeclare(
+        self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
+    ) -> None:
+        """Judge by these bounds and advise from these settings from now on; what was seen stays."""
         seen, self._metrics = self.state(), metrics
+        self._settings = self._settings if settings is None else settings
         self.load(seen)
 
     def all(self) -> list[Alert]:
@@ -73,96 +94,79 @@ class Alerts:
 
     def state(self) -> dict[str, Any]:
         """All that a resumed run needs to judge on as if it had not stopped; plain JSON."""
-        watches = {
-            key: {"recent": list(w.recent), "bad": w.bad, "side": w.side, "alerting": w.alerting}
-            for key, w in self._watches.items()
+        return {
+            "ranges": {key: span.state() for key, span in self._ranges.items()},
+            "bad": dict(self._bad),
+            "seen": self._seen.state(),
+            "alerts": [asdict(alert) for alert in self.all()],
         }
-        return {"watches": watches, "alerts": [asdict(alert) for alert in self.all()]}
 
     def load(self, state: Mapping[str, Any]) -> None:
         self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}
-        self._watches = {}
-        for key, saved in state["watches"].items():
-            watch = self._watches[key] = _Watch(spec(key, self._metrics))
-            watch.recent.extend(saved["recent"])
-            watch.bad, watch.side, watch.alerting = saved["bad"], saved["side"], saved["alerting"]
+        self._bad = dict(state["bad"])
+        self._seen = Seen(KEYS, self._settings)
+        self._seen.load(state["seen"])
+        self._ranges = {}
+        for key, saved in state["ranges"].items():
+            self._ranges[key] = Range(spec(key, self._metrics))
+            self._ranges[key].load(saved)
 
-    def _turn(
-        self, key: str, watch: _Watch, kind: str, value: float, env_steps: int
-    ) -> list[Alert]:
-        changed = []
-        if watch.alerting and watch.alerting != kind:
-            id = f"{key}:{watch.alerting}"
-            changed.append(replace(self._alerts[id], active=False))
+    def _look(self, check: Check, excused: bool, env_steps: int) -> list[Alert]:
+        message = None if excused else check.judge(self._seen)
+        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
+        before = self._alerts.get(check.id)
+        if message is not None and bad >= check.patience:
+            alert = self._raised(check.id, "warning", message, check.remedy(self._seen), env_steps)
+            return [] if before is not None and before.active else [alert]
+        if before is not None and before.active:
+            return [self._resolved(check.id)]
+        return []
+
+    def _turn(self, key: str, span: Range, kind: str, value: float, env_steps: int) -> list[Alert]:
+        changed: list[Alert] = []
+        if span.alerting and span.alerting != kind:
+            changed.append(self._resolved(f"{key}:{span.alerting}"))
         if kind:
             id = f"{key}:{kind}"
-            before = self._alerts.get(id)
-            alert = Alert(
-                id=id,
-                level="error" if kind in ("nan", "impossible") else "warning",
-                message=watch.message(key, kind, value),
-                advice=watch.advice(kind),
-                first=before.first if before else env_steps,
-                last=env_steps,
-                count=before.count + 1 if before else 1,
-                active=True,
-            )
-            self._alerts[id] = alert
-            if watch.alerting != kind:
+            advised = REMEDIES[id](self._seen) if id in REMEDIES else None
+            remedy = advised if advised and advised.changes else Remedy(span.advice(kind))
+            level = "error" if kind in ("nan", "impossible") else "warning"
+            alert = self._raised(id, level, span.message(key, kind, value), remedy, env_steps)
+            if span.alerting != kind:
                 changed.append(alert)
-        watch.alerting = kind
-        self._alerts.update((alert.id, alert) for alert in changed)
+        span.alerting = kind
         return changed
 
+    def _raised(
+        self,
+        id: str,
+        level: Literal["error", "warning"],
+        message: str,
+        remedy: Remedy,
+        env_steps: int,
+    ) -> Alert:
+        before = self._alerts.get(id)
+        # advice belongs to the moment it was first needed: later a sick run says less of its cause
+        told = before if before is not None and before.active else None
+        alert = Alert(
+            id=id,
+            level=level,
+            message=message,
+            advice=told.advice if told else remedy.text(self._settings),
+            first=before.first if before else env_steps,
+            last=env_steps,
+            count=before.count + 1 if before else 1,
+            active=True,
+            changes=told.changes if told else remedy.changes,
+        )
+        self._alerts[id] = alert
+        return alert
 
-class _Watch:
-    """One key's recent values against its metric's ranges."""
+    def _resolved(self, id: str) -> Alert:
+        self._alerts[id] = replace(self._alerts[id], active=False)
+        return self._alerts[id]
 
-    __slots__ = ("alerting", "bad", "healthy", "high", "low", "metric", "recent", "side")
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-        low, high = metric.bounds_for(Limits())
-        self.low = low - SLACK * max(1.0, abs(low)) if math.isfinite(low) else low
-        self.high = high + SLACK * max(1.0, abs(high)) if math.isfinite(high) else high
-        self.healthy = metric.healthy_for(Limits())
-        self.recent: deque[float] = deque(maxlen=WINDOW)
-        self.bad = 0
-        """Rows in a row whose mean was on the bad side."""
-        self.side = ""
-        self.alerting = ""
-        """The kind of alert that holds, if any."""
-
-    def judge(self, value: float) -> str:
-        """nan, impossible, low, high, or nothing."""
-        if not math.isfinite(value):
-            return "nan"
-        self.recent.append(value)
-        if not self.low <= value <= self.high:
-            return "impossible"
-        low, high = self.healthy
-        if low == -math.inf and high == math.inf:
-            return ""
-        mean = sum(self.recent) / len(self.recent)
-        side = "low" if mean < low else "high" if mean > high else ""
-        self.bad = self.bad + 1 if side and side == self.side else int(bool(side))
-        self.side = side
-        return side if self.bad >= PATIENCE else ""
-
-    def message(self, key: str, kind: str, value: float) -> str:
-        shown = self.metric.format
-        if kind == "nan":
-            return f"{key} is {value}"
-        if kind == "impossible":
-            bounds = self.metric.format_range(self.metric.bounds_for(Limits()))
-            return f"{key} is {shown(value)}, which is impossible: it is {bounds}"
-        mean = shown(sum(self.recent) / len(self.recent))
-        healthy = self.metric.format_range(self.healthy)
-        return f"{key} is {kind}: {mean} on average, healthy is {healthy}"
-
-    def advice(self, kind: str) -> str:
-        if kind == "nan":
-            return "Something overflowed or was divided by zero; look at the row before."
-        if kind == "impossible":
-            return "This is a bug or a wrong fact of the environment, not a matter of tuning."
-        return self.metric.if_low if kind == "low" else self.metric.if_high
+def spec_is_known(check: Check, metrics: Mapping[str, Metric]) -> bool:
+    """Whether a run of these metrics can ever show it."""
+    return all(key.rpartition(":")[2] in metrics for key in check.needs)

@@ -13,10 +13,14 @@ def entropy(limits: Limits) -> Range:
     return ANY if most is None else (0.0, most)
 
 
-def undecided(limits: Limits) -> Range:
-    """1% of ln n or more for n discrete actions, summed over elements"""
-    most = _most_entropy(limits)
-    return ANY if most is None else (0.01 * most, INF)
+def likeliest(limits: Limits) -> Range:
+    """1 / n to 1 for n discrete actions, else 0 to 1"""
+    return (1 / limits.n_actions if limits.n_actions else 0.0, 1.0)
+
+
+def unlikeliest(limits: Limits) -> Range:
+    """0 to 1 / n for n discrete actions, else 0 to 1"""
+    return (0.0, 1 / limits.n_actions if limits.n_actions else 1.0)
 
 
 def action(limits: Limits) -> Range:

@@ -24,6 +24,8 @@ Every number a run reports, declared once. `gymnast metrics NAME` explains one i
 - Spread is the standard deviation, in the value's own unit. A share is stored as 0..1 and shown in
   per cent. What is stored, exported and compared is never rounded.
 - **Exact** numbers repeat bit for bit on the same machine; those that read a wall clock are marked.
+- `.K` stands for the place, from 0, of an action or of a number of an action or observation; spaces of
+  more than 32 have none. In a run each bears its label and its range, from the space and the facts.
 - A preset's `metrics:` declares your own numbers from the environment's `info`.
 - `env/NAME` is what was drawn for a parameter of `env.randomize`: [noise.md](noise.md).
 """

@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from gymnast.metrics.seen import Phase
 from gymnast.text.wording import duration
 
 Range = tuple[float, float]
 INF = math.inf
 ANY: Range = (-INF, INF)
+
+
+class Part(NamedTuple):
+    """One number of an action or of an observation."""
+
+    name: str
+    """Empty where nobody named it."""
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,12 @@ class Limits:
     """Longest possible episode, in training or in evaluation."""
     epochs: int | None = None
     """Most passes over a rollout that one update may make."""
+    options: tuple[str, ...] = ()
+    """A label per action of a Discrete action space, empty where it has none."""
+    amounts: tuple[Part, ...] = ()
+    """Of a Box action."""
+    components: tuple[Part, ...] = ()
+    """Of an observation that is a vector."""
 
 
 Bounds = Range | Callable[[Limits], Range]
@@ -67,6 +83,8 @@ class Metric:
     """Why there are no bounds, or when those that depend on the task are open."""
     healthy: Bounds = ANY
     """Outside is possible, but training is likely going wrong: a warning when it lasts."""
+    excused: frozenset[Phase] = frozenset()
+    """Phases in which its healthy range is not held against it."""
     if_low: str = ""
     """What to try when the value stays below its healthy range."""
     if_high: str = ""

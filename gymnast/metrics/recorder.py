@@ -63,8 +63,13 @@ class Sink(Protocol):
 
 
 class Recorder:
-    def __init__(self, metrics: Mapping[str, Metric], sinks: Sequence[Sink]) -> None:
-        self.alerts = Alerts(metrics)
+    def __init__(
+        self,
+        metrics: Mapping[str, Metric],
+        sinks: Sequence[Sink],
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.alerts = Alerts(metrics, settings)
         self._metrics = metrics
         self._sinks = list(sinks)
         self._checked: set[frozenset[str]] = set()
@@ -88,10 +93,10 @@ class Recorder:
             sink.write(finished, alerts)
         return alerts
 
-    def redeclare(self, metrics: Mapping[str, Metric]) -> None:
+    def redeclare(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
         """The same names with other bounds: a setting that they depend on has changed."""
         self._metrics = metrics
-        self.alerts.redeclare(metrics)
+        self.alerts.redeclare(metrics, settings)
 
     def event(self, event: Mapping[str, Any]) -> None:
         for sink in self._sinks:

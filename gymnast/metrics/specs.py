@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gymnast.errors import ConfigError
-from gymnast.metrics.families import experience, learning, optimisation, progress, shaping
+from gymnast.metrics.families import (
+    components,
+    experience,
+    learning,
+    network,
+    optimisation,
+    progress,
+    shaping,
+)
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
 
 __all__ = [
@@ -40,6 +48,7 @@ SECTIONS = {
     "advantage": "Advantages, before normalisation",
     "loss": "What is minimised",
     "optim": "The optimiser",
+    "network": "Units and outputs of the network",
     "hyper": "Hyperparameters in use",
     "normalize": "Running normalisers",
     "clock": "Counters that every row carries",
@@ -66,7 +75,11 @@ METRICS: Mapping[str, Metric] = table(
     shaping.METRICS,
     learning.METRICS,
     optimisation.METRICS,
+    network.METRICS,
 )
+
+
+_PATTERNS = table(components.patterns())
 
 
 def split(key: str) -> tuple[tuple[str, ...], str]:
@@ -76,8 +89,10 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
 
 
 def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
-    """The declaration behind a row's key, whatever its scopes."""
-    return metrics[key.rpartition(":")[2]]
+    """The declaration behind a row's key, whatever its scopes. Of a part of a space that `metrics` do
+    not know, as in a stored run, that of any such part."""
+    name = key.rpartition(":")[2]
+    return metrics[name] if name in metrics else _PATTERNS[components.pattern_of(name)]
 
 
 def section(key: str) -> str:
@@ -90,11 +105,13 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
     """Keys by section, then priority: the order of every view. Unknown ones come last."""
     places = {name: place for place, name in enumerate(SECTIONS)}
 
-    def place(key: str) -> tuple[int, str, int, str]:
+    def place(key: str) -> tuple[int, str, int, str, int]:
         where = section(key)
-        metric = metrics.get(key.rpartition(":")[2])
+        name = key.rpartition(":")[2]
+        family, part = components.place_of(name)
+        metric = metrics.get(name) or _PATTERNS.get(family)
         first = places.get(where.partition("/")[0], len(places))
-        return (first, where, metric.priority if metric else 99, key)
+        return (first, where, metric.priority if metric else 99, family, part)
 
     return sorted(keys, key=place)
 
@@ -102,14 +119,15 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
     """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
     scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
-    fields of Metric), those of its shaping terms, what the preset's `metrics:` declares and what its
-    `env.randomize` draws."""
+    fields of Metric), those of its shaping terms and of the parts of its spaces, what the preset's
+    `metrics:` declares and what its `env.randomize` draws."""
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
         hyperparameters(algo),
         own_metrics(algo),
         shaping.of_terms(cfg.shaping),
+        components.of_task(limits or Limits()),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
         _drawn(cfg.env),
     )

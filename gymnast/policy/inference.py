@@ -11,6 +11,7 @@ import numpy as np
 
 from gymnast.compiled import kernels
 from gymnast.policy.actions import AnyHead
+from gymnast.policy.health import Health, Heard
 from gymnast.policy.layers import (
     Activation,
     Embedding,
@@ -26,6 +27,8 @@ from gymnast.policy.parameters import Parameters
 Array = np.ndarray
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array], None]
 """Features, noise, mask -> action, dist, logprob, written in place."""
+ToldHealth = Callable[[Array, Array | None], Health]
+"""Features, mask -> how the network is."""
 
 
 class Inference(Protocol):
@@ -37,6 +40,11 @@ class Inference(Protocol):
     @property
     def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
         """Actor and critic at once, where that is cheaper: they share an encoder that is not."""
+        ...
+
+    @property
+    def health(self) -> ToldHealth | None:
+        """How the network is on features [B, ...] in one call, where there is one."""
         ...
 
     def actor(self, features: Array) -> Array:
@@ -51,9 +59,13 @@ class Inference(Protocol):
         """What layer i of a stack says, [B, ...]."""
         ...
 
+    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+        """Every activation of a network of ours, and what the last actor layer says, [B, k]."""
+        ...
+
 
 class NumpyInference:
-    act_into = both = None
+    act_into = both = health = None
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights
@@ -72,6 +84,13 @@ class NumpyInference:
             features = _run("shared", self.network.shared, self.weights, features)
         return _run(part, upto, self.weights, features)
 
+    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+        heard: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = _run("shared", self.network.shared, self.weights, features, heard["shared"])
+        said = _run("actor", self.network.actor, self.weights, hidden, heard["actor"])
+        _run("critic", self.network.critic, self.weights, hidden, heard["critic"])
+        return [(part, *one) for part, ones in heard.items() for one in ones], said
+
 
 def inference_for(
     network: Network, parameters: Parameters, head: AnyHead, engine: str
@@ -87,7 +106,14 @@ def inference_for(
     return torch.TorchInference(network, parameters)
 
 
-def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Array:
+def _run(
+    part: str,
+    stack: Stack,
+    weights: Mapping[str, Array],
+    x: Array,
+    heard: list[tuple[str, Array]] | None = None,
+) -> Array:
+    """The stack on features [B, ...]; kind and outputs of its activations are added to `heard`."""
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
         match layer:
@@ -106,10 +132,12 @@ def _run(part: str, stack: Stack, weights: Mapping[str, Array], x: Array) -> Arr
                 x = x.reshape(len(x), -1)
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
-                parts = (_run(f"{name}.{key}", s, weights, rows[key]) for key, s in branches)
+                parts = (_run(f"{name}.{key}", s, weights, rows[key], heard) for key, s in branches)
                 x = np.concatenate(list(parts), -1)
             case _:
                 raise TypeError(f"{type(layer).__name__} runs in the torch engine only")
+        if heard is not None and isinstance(layer, Activation):
+            heard.append((layer.kind, x))
     return x
 
 

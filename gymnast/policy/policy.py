@@ -17,6 +17,7 @@ from gymnast.policy import spaces, weights
 from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
+from gymnast.policy.health import Health, health
 from gymnast.policy.inference import inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
 from gymnast.policy.observations import Observation, vector_of
@@ -68,7 +69,10 @@ class Policy:
         return self.dist_of(self.features(obs), mask)
 
     def dist_of(self, features: Array, mask: Array | None = None) -> Array:
-        output = self.inference.actor(features)
+        return self.dist_from(self.inference.actor(features), mask)
+
+    def dist_from(self, output: Array, mask: Array | None) -> Array:
+        """Of what the last actor layer says, [B, k]."""
         return self.head.parameters(output, self._free, mask)
 
     def act(
@@ -116,6 +120,15 @@ class Policy:
             values = self.inference.actor(features)
             return (np.exp(self.head.parameters(values, self._free, None)) * values).sum(-1)
         return self.value_scale.real(self.inference.critic(features))
+
+    def health(self, obs: Array, mask: Array | None) -> Health:
+        """How its network is on observations [B, ...]."""
+        features = self.features(obs)
+        if self.inference.health is not None:
+            return self.inference.health(features, mask)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in what is told
+            heard, output = self.inference.hear(features)
+            return health(heard, output, self.head, self.dist_from(output, mask))
 
     def become(self, other: Policy) -> None:
         """Take over all that another policy of the same kind has learned."""

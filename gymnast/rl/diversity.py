@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+
+from gymnast.compiled import kernels
 
 Array = np.ndarray
 _SAMPLED = 16, 16, 32
@@ -22,7 +26,8 @@ def diversity(obs: Array) -> float | None:
         numbers = part.reshape(steps, n, -1)
         every = (_stride(*pair) for pair in zip(numbers.shape, _SAMPLED, strict=True))
         seen.append(numbers[tuple(slice(None, None, stride) for stride in every)])
-    return of_numbers(np.concatenate(seen, axis=2).astype(np.float64))
+    whole = seen[0] if len(seen) == 1 else np.concatenate(seen, axis=2)
+    return of_numbers(whole.astype(np.float64, order="C"))
 
 
 def of_numbers(x: Array) -> float | None:
@@ -30,9 +35,16 @@ def of_numbers(x: Array) -> float | None:
     share of how far they are apart at any. 0: all show the same. 1: the time does not tell what a
     copy shows, as where copies are independent of each other. The mean over components that vary;
     None where none does."""
+    native = kernels()
+    if native is None:
+        return slow_of_numbers(x)
+    found: float = native.diversity(x)
+    return None if math.isnan(found) else found
+
+
+def slow_of_numbers(x: Array) -> float | None:
+    """The same without compiled code."""
     steps, n, _ = x.shape
-    if n < 2 or steps < 2:
-        return None
     centre = x.mean(axis=(0, 1))
     away = x - centre
     every = np.einsum("tnk,tnk->k", away, away) / (steps * n - 1)

@@ -81,14 +81,30 @@ def interquartile_mean(values: np.ndarray) -> float:
 
 def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
     """1: predicts every return. 0: no better than their mean. Constant returns: 1 if met exactly, else 0."""
-    variance = float(np.var(actual))
-    residual = float(np.var(actual - predicted))
-    rounding = 1e-12 * float(
-        np.square(actual).mean()
-    )  # equal returns may differ in their last digits
-    if variance <= rounding:
-        return 1.0 if residual <= rounding else 0.0
-    return 1.0 - residual / variance
+    return explained_share(spread(actual - predicted), spread(actual))
+
+
+def explained_share(missed: Spread, actual: Spread) -> float:
+    """The same, told by how errors and returns are spread."""
+    if is_constant(actual):
+        return 1.0 if missed.std <= _rounding(actual) else 0.0
+    return 1.0 - (missed.std / actual.std) ** 2
+
+
+def error_share(missed: Spread, actual: Spread) -> float:
+    """Root mean square of errors, in units of how what was to be predicted varies. Constant: 0 if met
+    exactly, else 1."""
+    error = math.hypot(missed.mean, missed.std)
+    return float(error > _rounding(actual)) if is_constant(actual) else error / actual.std
+
+
+def is_constant(x: Spread) -> bool:
+    return x.std <= _rounding(x)
+
+
+def _rounding(x: Spread) -> float:
+    """By so much equal numbers may differ in their last digits."""
+    return 1e-6 * math.hypot(x.mean, x.std)
 
 
 def standardize(x: np.ndarray) -> np.ndarray:

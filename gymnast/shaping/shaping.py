@@ -20,9 +20,10 @@ from gymnast.config.config import Config
 from gymnast.config.sections.shaping import TermConfig, known_term
 from gymnast.errors import ConfigError, GymnastError
 from gymnast.imported import imported
+from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import Observation, blank
 from gymnast.rollout import Rollout
-from gymnast.shaping.steps import Scene, Seen, Steps, ages
+from gymnast.shaping.steps import Scene, Seen, Steps, ages, sums
 
 Array = np.ndarray
 Term = Callable[[Steps], Array]
@@ -35,6 +36,10 @@ class Shaping:
         self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
         self.age = np.zeros(cfg.env.n_envs, dtype=np.int64)
         """Steps so far of each running episode."""
+        self.running = np.zeros(cfg.env.n_envs)
+        """Shaped return so far of each running episode; NaN where its beginning is not known."""
+        self.finished = np.zeros(0)
+        """Shaped returns of the last episodes that ended."""
 
     def __call__(
         self, rollout: Rollout, weights: Mapping[str, float], gamma: float
@@ -54,7 +59,11 @@ class Shaping:
             row[f"shaping/{name}"] = mean = float(added[keep].mean())
             row[f"hyper/shaping.{name}"] = weights[name]
             total += mean
-        return replace(rollout, reward=reward), row | {"shaping/total": total}
+        row["shaping/total"] = total
+        self._add_up(rollout, np.where(keep, reward, 0.0))
+        if len(self.finished):
+            row["episode/shaped_return"] = float(self.finished.mean())
+        return replace(rollout, reward=reward), row
 
     def steps(self, rollout: Rollout, gamma: float) -> Steps:
         """As the terms see them."""
@@ -72,17 +81,29 @@ class Shaping:
             gamma=gamma,
         )
 
+    def _add_up(self, rollout: Rollout, reward: Array) -> None:
+        """To the returns of episodes that run or ended in this rollout."""
+        so_far = sums(rollout.start, reward, self.running)
+        over = so_far[rollout.done & rollout.valid]
+        known = np.concatenate([self.finished, over[np.isfinite(over)]])
+        self.finished = known[-WINDOW:]
+        self.running = np.where(rollout.done[-1], 0.0, so_far[-1])
+
     def state(self) -> dict[str, Array]:
         """What is remembered, by name."""
         if not self.terms:
             return {}
         held = {f"{n}.{key}": a for n, t in self.terms.items() for key, a in _memory(t).items()}
-        return {"shaping.age": self.age, **{f"shaping.{name}": a for name, a in held.items()}}
+        own = {"age": self.age, "running": self.running, "finished": self.finished}
+        return {f"shaping.{name}": a for name, a in (own | held).items()}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         if not self.terms:
             return
         self.age = arrays["shaping.age"].copy()
+        unknown = np.full(len(self.age), np.nan)  # older checkpoints do not say
+        self.running = arrays.get("shaping.running", unknown).copy()
+        self.finished = arrays.get("shaping.finished", self.finished).copy()
         for name, term in self.terms.items():
             memory = _memory(term)
             memory |= {key: arrays[f"shaping.{name}.{key}"].copy() for key in memory}

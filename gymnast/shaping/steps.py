@@ -83,3 +83,13 @@ def ages(start: Array, carry: Array) -> Array:
     """Steps taken in the episode before each step [T, N], where `carry` [N] were before the first."""
     t = np.arange(len(start))[:, None]
     return t - np.maximum.accumulate(np.where(start, t, -carry), axis=0)
+
+
+def sums(start: Array, reward: Array, carry: Array) -> Array:
+    """Reward of the episode up to and with each step [T, N], where `carry` [N] came before the first."""
+    total = np.cumsum(reward, axis=0)
+    t = np.arange(len(start))[:, None]
+    begun = np.maximum.accumulate(np.where(start, t, -1), axis=0)
+    before = np.take_along_axis(np.concatenate([-carry[None], total]), np.maximum(begun, 0), 0)
+    before = np.where(begun == 0, 0.0, before)  # began with the first step of all
+    return total - before

@@ -56,8 +56,8 @@ def line_chart(
 
 
 def short(value: float) -> str:
-    """A number for an axis: 3 significant digits, with k and M."""
-    for unit, letter in ((1e6, "M"), (1e3, "k")):
+    """A number for an axis: 3 significant digits, with k, M and G."""
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit * 0.9995:
             return f"{value / unit:.3g}{letter}"
     return f"{value:.3g}"

@@ -23,6 +23,11 @@ def count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
+def share(value: float | None) -> str:
+    """Of an area under a curve: 1 is the most that could be hoped for."""
+    return "-" if value is None else f"{value:.2f}"
+
+
 def size(n_bytes: float) -> str:
     """Bytes in decimal units, as disks are sold."""
     for unit in ("B", "kB", "MB"):

@@ -17,7 +17,7 @@ from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, stands
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
-from gymnast.training.session import limits_of
+from gymnast.training.session import judged_settings, limits_of
 from gymnast.training.stop import Reason
 
 if TYPE_CHECKING:
@@ -169,7 +169,9 @@ def adopt(loop: Loop, changes: Collection[Mapping[str, Any]]) -> Reason | None:
     s = loop.session
     s.settings.change(changes)
     s.adopt_settings()
-    loop.recorder.redeclare(declared(s.cfg, limits_of(s.collector, s.cfg)))
+    loop.recorder.redeclare(
+        declared(s.cfg, limits_of(s.collector, s.cfg)), judged_settings(s.cfg, loop.run)
+    )
     return loop.spent_already()
 
 

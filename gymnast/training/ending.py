@@ -8,6 +8,7 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.recorder import Summary
+from gymnast.runs.curve import learning
 from gymnast.runs.run import Run
 from gymnast.training.stop import Reason
 
@@ -42,6 +43,7 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         clocks=clock.counters(),
         checkpoints={"best": ended.best, "latest": clock.env_steps},
         alerts=alerts.state()["alerts"],
+        learning=learning(run, run.info["threshold"], clock.limits.get("env_steps")),
     )
     info = run.info
     return Summary(

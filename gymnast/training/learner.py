@@ -14,11 +14,13 @@ from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.engine.choice import choose
+from gymnast.policy.action_spaces import highest_entropy
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Action, Observation, with_declared_ranges
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
+from gymnast.training.network_row import network_row
 
 Array = np.ndarray
 
@@ -53,11 +55,22 @@ class Learner:
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.shaping = Shaping(cfg, obs)
         self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
+        self._factor = cfg.normalize.reward_scale
+
+    def scaled(self, rollout: Rollout) -> Rollout:
+        """With rewards of the size that the config asks for."""
+        if self._factor == 1.0:
+            return rollout
+        return replace(rollout, reward=rollout.reward * self._factor)
 
     def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
+        most = highest_entropy(policy.action)
+        if most and "policy/entropy" in metrics:
+            metrics["policy/entropy_share"] = metrics["policy/entropy"] / most
+        metrics |= network_row(policy, rollout)
         if self.reward_scale.mode == "running":
             metrics["normalize/reward_scale"] = self.reward_scale.scale
         if policy.value_scale.mode != "off":

@@ -10,7 +10,7 @@ from typing import Any
 
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.training.rows import rollout_row, scoped
+from gymnast.training.rows import reward_row, rollout_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 
@@ -37,10 +37,12 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Lea
         order = partial(stream, session.cfg.seed, "batch", role, number)
         # before the transaction: what was reached was reached, even if nothing is learned from it
         shaped, added = learner.shaping(rollout, weights, values.gamma)
+        shaped = learner.scaled(shaped)
+        added |= reward_row(rollout, shaped)
         metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
         done.undone += [(role, incident, shaped) for incident in undone]
         done.updates += int(metrics.pop("optim/steps"))
-        done.row |= scoped(role, rollout_row(rollout, learner.policy.head) | added | metrics)
+        done.row |= scoped(role, rollout_row(rollout, learner.policy) | added | metrics)
     return done
 
 

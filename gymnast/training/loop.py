@@ -20,6 +20,7 @@ from typing import Any
 from gymnast.collect.vector import Collected
 from gymnast.envs.backend import refuse
 from gymnast.errors import EnvError
+from gymnast.metrics.families.experience import WINDOW
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -32,7 +33,6 @@ from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, learn
 from gymnast.training.rows import (
-    WINDOW,
     Stopwatch,
     clock_row,
     episode_row,
@@ -69,6 +69,8 @@ class Loop:
     """The last row."""
     collected: Collected | None = None
     """The last rollout."""
+    updates: int = 0
+    """Steps of the optimiser in the last update."""
     reported: float = 0.0
     beside: Beside = field(default_factory=Beside)
 
@@ -123,6 +125,7 @@ class Loop:
         clock.env_steps += collected.steps
         clock.vec_steps += collected.vec_steps
         clock.frames += collected.steps * s.cfg.env.frames_per_step
+        self.updates = learned.updates
         clock.updates += learned.updates
         clock.rollouts += 1
         clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
@@ -240,7 +243,7 @@ class Loop:
         clock = self.session.clock
         assert self.collected is not None
         before = clock.read(clock.main)
-        seconds, times = self.watch.lap(self.collected.steps)
+        seconds, times = self.watch.lap(self.collected.steps, self.updates)
         clock.seconds += seconds
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
@@ -321,6 +324,7 @@ class Loop:
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
+        self.store.flush()
         ended = Ended(
             reason=reason,
             interrupted=self.interrupts.asked(),

@@ -19,6 +19,7 @@ from gymnast.config.section import Span
 from gymnast.engine.choice import in_shares
 from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
+from gymnast.policy.health import dead_units, saturated
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
@@ -37,8 +38,6 @@ of whole episodes: one of each copy."""
 UNIFORM, CENTRED = 0.99, 0.05
 """A uniform start: this share of the largest entropy; means this near the centre, as a share of the
 range."""
-SATURATED = 0.99
-"""|tanh| above this passes next to no gradient."""
 
 
 def network_report(
@@ -181,8 +180,8 @@ def _activations(kind: str, x: Any) -> dict[str, float | None]:
     return {
         "mean": float(units.mean()),
         "std": float(units.std()),
-        "dead": float((units == 0).all(0).mean()) if kind == "relu" else None,
-        "saturated": float((np.abs(units) > SATURATED).mean()) if kind == "tanh" else None,
+        "dead": float(dead_units(x).mean()) if kind == "relu" else None,
+        "saturated": float(saturated(x).mean()) if kind == "tanh" else None,
     }
 
 

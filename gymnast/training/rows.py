@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import time
+import weakref
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
-from gymnast.policy.actions import AnyHead
+from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in
+from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.diversity import diversity
+from gymnast.rl.effect import action_effect
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
-
-WINDOW = 100
-"""Episodes that the `episode/*` means are over, at most."""
+from gymnast.training.component_rows import action_components, obs_components
 
 
 def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
@@ -39,42 +42,72 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
     return row
 
 
-def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
-    keep = rollout.valid
-    amounts = isinstance(head.space, Amounts)
+def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
+    keep, space = _kept(rollout), policy.action
     reward = spread(rollout.reward, keep)
-    action = spread(head.for_env(rollout.action) if amounts else rollout.action, keep)
-    over = rollout.done & keep
-    ended = int(np.count_nonzero(over))
+    amounts = isinstance(space, Amounts)
+    given = policy.head.for_env(rollout.action) if amounts else rollout.action
+    action = spread(given, keep)
+    over, cut, paid = (
+        int(np.count_nonzero(x if keep is None else x[keep]))
+        for x in (rollout.done, rollout.done & ~rollout.terminated, rollout.reward)
+    )
     return {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.least,
         "rollout/reward_max": reward.most,
+        "rollout/reward_interval": (rollout.reward.size if keep is None else rollout.steps)
+        / max(paid, 1),
         **_obs_row(rollout.obs, keep),
+        **obs_components(policy.obs, rollout.obs, keep),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
-        "rollout/episodes": ended,
-        "rollout/truncated_share": int(np.count_nonzero(over & ~rollout.terminated))
-        / max(ended, 1),
+        **action_components(space, given, keep),
+        "rollout/episodes": over,
+        "rollout/truncated_share": cut / max(over, 1),
+        "rollout/surprise": -spread(rollout.logprob, keep).mean,
         **_diversity_row(rollout.obs, keep),
+        **_effect_row(rollout, given),
     }
 
 
-def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
-    whole = keep.all(axis=1)
-    told = diversity(obs if whole.all() else obs[whole])
+def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
+    """What shaping and scale made of the rewards, before they are normalised."""
+    keep = raw.valid
+    given, due = raw.reward[keep], learned.reward[keep]
+    sizes = float(given @ given) * float(due @ due)
+    row = {"rollout/learned_reward": float(due.mean())}
+    return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
+
+
+def _effect_row(rollout: Rollout, action: np.ndarray) -> dict[str, float]:
+    """Of vectors; images and records would cost more than they tell."""
+    obs = rollout.obs
+    if obs.dtype != np.float32 or obs.ndim != 3:
+        return {}
+    told = action_effect(obs, rollout.next_obs(), action, rollout.valid)
+    return {} if told is None else {"rollout/action_effect": told}
+
+
+def _kept(rollout: Rollout) -> np.ndarray | None:
+    """Which steps count, [T, N]; None: all do."""
+    return None if rollout.valid.all() else rollout.valid
+
+
+def _diversity_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
+    told = diversity(obs if keep is None else obs[keep.all(axis=1)])
     return {} if told is None else {"rollout/diversity": told}
 
 
-def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
-    """Of a record, its vectors; of images, nothing."""
-    numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
+def _obs_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
+    """Of vectors, also those of a record; of images and of what is counted, nothing."""
+    numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
     if not numbers:
         return {}
     every = numbers[0]
     if len(numbers) > 1:
-        every = np.concatenate([column.reshape(*keep.shape, -1) for column in numbers], -1)
+        every = np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
     seen = spread(every, keep)
     return {"rollout/obs_mean": seen.mean, "rollout/obs_std": seen.std}
 
@@ -82,15 +115,15 @@ def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
 def episode_row(recent: Collection[Episode]) -> dict[str, float]:
     if not recent:
         return {"episode/count": 0}
-    returns = np.array([e.raw_return for e in recent])
+    returns = spread(np.array([e.raw_return for e in recent], dtype=np.float64))
     return {
         "episode/count": len(recent),
-        "episode/return": float(returns.mean()),
-        "episode/return_std": float(returns.std()),
-        "episode/return_min": float(returns.min()),
-        "episode/return_max": float(returns.max()),
-        "episode/length": float(np.mean([e.length for e in recent])),
-        **means_of([e.numbers for e in recent]),
+        "episode/return": returns.mean,
+        "episode/return_std": returns.std,
+        "episode/return_min": returns.least,
+        "episode/return_max": returns.most,
+        "episode/length": sum(e.length for e in recent) / len(recent),
+        **means_of([e.numbers for e in recent if e.numbers]),
     }
 
 
@@ -116,6 +149,7 @@ class Stopwatch:
         self._began = time.perf_counter()
         self._cpu = _used()[0]
         self._spent: dict[str, float] = {}
+        self._memory = _Memory()
 
     def add(self, name: str, seconds: float) -> None:
         self._spent[name] = self._spent.get(name, 0.0) + seconds
@@ -129,24 +163,28 @@ class Stopwatch:
         """Seconds of this lap so far."""
         return time.perf_counter() - self._began
 
-    def lap(self, env_steps: int) -> tuple[float, dict[str, float]]:
-        """Seconds since the last lap, and the row that divides them; starts the next lap."""
+    def lap(self, env_steps: int, updates: int) -> tuple[float, dict[str, float]]:
+        """Seconds since the last lap, and the row that divides them; starts the next lap. `updates`:
+        steps of the optimiser."""
         now, (cpu, memory) = time.perf_counter(), _used()
         total = max(now - self._began, 1e-9)
-        parts = {f"time/{name}": seconds for name, seconds in self._spent.items()}
+        spent = dict.fromkeys(_PARTS, 0.0) | self._spent
+        spent["rest"] = max(total - sum(spent.values()), 0.0)
         row = {
-            **dict.fromkeys(_PARTS, 0.0),
-            **parts,
-            "time/rest": max(total - sum(parts.values()), 0.0),
+            **{f"time/{name}": seconds for name, seconds in spent.items()},
+            **{f"time/{name}_share": min(spent[name] / total, 1.0) for name in _SHARES},
             "speed/env_steps": env_steps / total,
+            "speed/updates": updates / total,
             "system/cpu": (cpu - self._cpu) / total,
             "system/memory": memory,
+            **self._memory.now(),
         }
         self._began, self._cpu, self._spent = now, cpu, {}
         return total, row
 
 
-_PARTS = ("time/env", "time/inference", "time/update", "time/evaluate_wait", "time/checkpoint")
+_PARTS = ("env", "inference", "update", "evaluate_wait", "checkpoint")
+_SHARES = ("env", "inference", "update", "rest")
 
 
 def _used() -> tuple[float, float]:
@@ -154,3 +192,20 @@ def _used() -> tuple[float, float]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     unit = 1024 * 1024 if sys.platform == "darwin" else 1024
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit
+
+
+class _Memory:
+    """How much this process holds, where Linux tells; the file stays open, since opening it takes
+    several times as long as reading it."""
+
+    def __init__(self) -> None:
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open("/proc/self/statm", os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+
+    def now(self) -> dict[str, float]:
+        if self._file is None:
+            return {}
+        resident = int(os.pread(self._file, 100, 0).split()[1])
+        return {"system/memory_now": resident * resource.getpagesize() / 2**20}

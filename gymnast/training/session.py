@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
@@ -14,24 +14,28 @@ from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
+from gymnast.config.saved import values
 from gymnast.config.sections.env import WHOLE
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
 from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.specs import Limits, declared
-from gymnast.policy.action_spaces import Choice, highest_entropy, limits
-from gymnast.policy.observations import vector_of
+from gymnast.metrics.families.experience import WINDOW
+from gymnast.metrics.metric import Limits, Part
+from gymnast.metrics.specs import declared
+from gymnast.policy.action_spaces import Amounts, Choice, highest_entropy, limits
+from gymnast.policy.observations import Vector, vector_of
 from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.curriculum import Curriculum
 from gymnast.training.learner import Learner
-from gymnast.training.rows import WINDOW
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
 from gymnast.training.transaction import Transaction
@@ -82,7 +86,9 @@ class Session:
             saves=Every(cfg.checkpoint.every, clock),
             transactions={role: Transaction(cfg.transaction) for role in spaces},
             recent={role: deque(maxlen=WINDOW * (len(cfg.env.tasks) or 1)) for role in spaces},
-            curriculum=Curriculum.of(cfg.env, collector.tasks, declared(cfg)),
+            curriculum=Curriculum.of(
+                cfg.env, collector.tasks, declared(cfg, limits_of(collector, cfg))
+            ),
         )
         session.catch_up()
         return session
@@ -216,11 +222,18 @@ def open_collector(cfg: Config[Any]) -> VectorCollector:
     )
 
 
+def judged_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
+    """What alerts are judged and advice is made by: every setting, and what the run began from."""
+    return {**values(cfg), "run.parent": run.info["parent"]}
+
+
 def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
     """What bounds the metrics of this task."""
     obs, action = next(iter(collector.spaces.values()))
+    facts, certain = cfg.facts, not (cfg.env.tasks or cfg.env.has_luck)
+    # declared for the environment as it is: noise or another task may lead beyond
+    obs = with_declared_ranges(obs, facts.observations) if certain else obs
     seen, (low, high) = vector_of(obs), limits(action)
-    facts = cfg.facts
     own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
     return Limits(
         n_actions=action.n if isinstance(action, Choice) else None,
@@ -233,7 +246,21 @@ def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
         returns=facts.returns,
         episode_steps=collector.envs.time_limit if own_limit else None,
         epochs=getattr(cfg.algo, "epochs", None),
+        options=_labels(facts.actions, action.n) if isinstance(action, Choice) else (),
+        amounts=_parts(facts.actions, action) if isinstance(action, Amounts) else (),
+        components=_parts([part.name for part in facts.observations], obs)
+        if isinstance(obs, Vector)
+        else (),
     )
+
+
+def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Those of the facts, where there is one for each."""
+    return tuple(names) if len(names) == count else ("",) * count
+
+
+def _parts(names: Sequence[str], space: Amounts | Vector) -> tuple[Part, ...]:
+    return tuple(map(Part, _labels(names, space.size), space.low, space.high))
 
 
 def _prefixed(by_role: dict[str, dict[str, Any]]) -> dict[str, Any]:

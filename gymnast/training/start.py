@@ -40,7 +40,7 @@ from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.scores import Scores
-from gymnast.training.session import POLICY, Session, limits_of, of_role
+from gymnast.training.session import POLICY, Session, judged_settings, limits_of, of_role
 from gymnast.training.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
@@ -125,7 +125,8 @@ def open_run(
         placed = partial(films.placed, run.path)
         following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
         # closed in this order: a tracker may take its time, and the log tells what became of it
-        recorder = Recorder(metrics, [Stored(record), shown, *following, log])
+        sinks: list[Sink] = [Stored(record), shown, *following, log]
+        recorder = Recorder(metrics, sinks, judged_settings(cfg, run))
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)

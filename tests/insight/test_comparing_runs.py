@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gymnast.errors import UsageError
-from gymnast.insight.compare import AXES, area, chart, compare, evaluation_curve, shared_range
+from gymnast.insight.compare import AXES, chart, compare, shared_range
 from gymnast.metrics.store import MetricStore
+from gymnast.runs.curve import area, evaluation_curve
 from gymnast.runs.run import Run
 
 Record = Callable[..., Run]

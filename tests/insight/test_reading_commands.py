@@ -129,6 +129,35 @@ def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str
     assert "\x1b" not in page
 
 
+def test_how_well_it_trained_is_told_by_show_runs_and_compare(
+    ask: Callable[..., str], run: Run, record: Record
+):
+    other = record([10.0, 20.0, 30.0], threshold=None)
+    computed = json.loads(ask("show", run.id, "--json"))["learning"]
+    assert (computed["steps_to_threshold"], computed["seconds_to_threshold"]) == (1024, 0.4)
+    assert 1 < computed["area"] < 1.02, "480 of 475, held from soon after the start of 100k steps"
+    assert "threshold reached after 1,024 env steps, 0.4 s" in ask("show", run.id)
+    without = json.loads(ask("show", other.id, "--json"))["learning"]
+    assert without["area"] is None
+    assert "learning mean return " in ask("show", other.id)
+
+    def areas() -> list[str]:
+        head, *lines = ask("runs").splitlines()
+        end = head.index("area") + len("area")
+        return [line[:end].split()[-1] for line in lines]
+
+    assert areas() == ["-", "-"], "run.json alone is read, and says nothing of it"
+    run.update(learning=computed | {"area": 0.625})
+    assert areas() == ["-", "0.62"]
+    assert json.loads(ask("show", run.id, "--json"))["learning"]["area"] == 0.625
+    run.update(status="stopped", learning=computed)
+    found = json.loads(ask("compare", run.id, other.id, "--json"))["runs"]
+    assert [r["learning"] for r in found] == [computed, without]
+    assert "1,024" in ask("compare", run.id, other.id)
+    run.update(status="failed", learning=computed | {"area": 0.625})
+    assert json.loads(ask("show", run.id, "--json"))["learning"] == computed, "it went on since"
+
+
 def test_show_says_which_checkpoints_are_damaged(ask: Callable[..., str], run: Run):
     for step in (512, 1024):
         (run.checkpoints / f"{step:012d}" / "policy.safetensors").write_bytes(b"")
@@ -189,7 +218,7 @@ def test_compare_shows_scores_curves_and_settings(
         ask("compare", run.id)
 
 
-@pytest.mark.parametrize("verb", ["runs", "show", "rows", "compare"])
+@pytest.mark.parametrize("verb", ["runs", "show", "rows", "compare", "report"])
 def test_every_command_has_help_with_examples(verb: str):
     done = CliRunner().invoke(cli, [verb, "--help"])
     assert done.exit_code == 0

@@ -12,17 +12,23 @@ import sys
 import termios
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from fcntl import ioctl
 from struct import pack
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console as Terminal
+from rich.console import ConsoleDimensions
 from rich.text import Text
 
-from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.checks import CHECKS, KEYS
+from gymnast.metrics.seen import Seen
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
+from gymnast.metrics.sinks.live import LiveTable
 from gymnast.metrics.specs import METRICS
 from gymnast.training.summary import end_text
 
@@ -33,7 +39,10 @@ def full_row(row, i: int, **more: float) -> dict[str, float]:
     """Every number of the table at once."""
     values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section != "clock"}
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
+    values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
+    values |= {"optim/undone": 0.0, "optim/update_share": 0.1}
     values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
+    values |= {"rollout/reward_interval": 2.0, "optim/update_share": 0.1, "network/dead_units": 0.1}
     values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}
     values |= {"eval:clock/env_steps": 1.0, "eval:episode/return": 3.0 * i, "eval:episode/low": i}
     return row(i, values, **more)
@@ -128,6 +137,74 @@ def test_a_frame_fits_and_drops_the_least_important_first(row, width, height):
     assert "return" in picture.plain
     assert any(line.plain.startswith("✖ value") for line in lines), "what alerts is never dropped"
     assert ("memory" in picture.plain) == (height >= 40)
+
+
+def sick(row, n: int = 8) -> View:
+    """With an alert of a declared range, and one that several numbers tell together."""
+    rows = [
+        row(i, policy__kl=0.5, episode__return=20.0, progress__share=0.02 * i) for i in range(n)
+    ]
+    view = view_of(*rows)
+    assert [a.id for a in view.alerts] == ["policy/kl:high"]
+    stalled = CHECKS["episode/return:stalled"]
+    advice = stalled.remedy(Seen(KEYS, {})).text({})
+    more = Alert(stalled.id, "warning", "the training return has not risen", advice, 0, 9, 9, True)
+    return replace(view, alerts=[more, *view.alerts])
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_however_narrow_no_number_is_cut_and_alerts_are_told_whole(row, width):
+    picture = frame(sick(row), width, 40)
+    lines = picture.split("\n")
+    assert max(line.cell_len for line in lines) <= width
+    assert "0.5000" in line_of(picture, "▲ policy ", "kl").plain
+    assert "20.00" in line_of(picture, "▲ episode ", "return").plain
+    told = " ".join(line.plain.strip() for line in lines)
+    assert "the training return has not risen" in told
+    assert "See which other alerts came first" in told, "with its advice"
+    assert "healthy is at most 0.05 nats" in told
+
+
+def test_where_room_is_short_the_first_alert_is_told_and_the_others_counted(row):
+    lines = [line.plain for line in frame(sick(row), 60, 12).split("\n")]
+    assert len(lines) <= 12
+    assert any(line.startswith("▲ the training return has not risen") for line in lines)
+    assert lines[-1] == "  and 1 more"
+
+
+def test_a_pinned_number_joins_the_table_and_is_dropped_last(row):
+    rows = [full_row(row, i) for i in (1, 2)]
+    pinned = ("optim/param_norm", "eval:episode/iqm", "no/such")
+    assert not METRICS["optim/param_norm"].in_table
+    assert "param_norm" not in frame(view_of(*rows), 100, 60).plain
+    assert "param_norm" in frame(view_of(*rows, pinned=pinned), 100, 60).plain
+    small = frame(view_of(*rows, pinned=pinned), 100, 7).plain
+    assert "param_norm" in small
+    assert "memory" not in small
+
+
+def test_a_pinned_number_joins_the_plain_line(row):
+    out = io.StringIO()
+    console = Console(METRICS, file=out, pinned=("optim/param_norm",))
+    console.write(row(1, optim__param_norm=12.5, optim__update_norm=1.0), [])
+    console.close(None)
+    assert "optim/param_norm 12.50" in out.getvalue()
+    assert "update_norm" not in out.getvalue()
+
+
+def test_each_frame_fits_the_terminal_as_it_is_now(row):
+    terminal = Terminal(file=io.StringIO(), force_terminal=True, width=100, height=30)
+    table = LiveTable(terminal, METRICS, "CartPole-v1:ppo", {"env_steps": 1e6})
+    shown: list[Text] = []
+    table._live = SimpleNamespace(update=lambda text, **_: shown.append(text))  # type: ignore[assignment]
+    table.write(full_row(row, 1), [])
+    for width, height in ((100, 30), (40, 12), (132, 50)):
+        terminal.size = ConsoleDimensions(width, height)
+        table._draw()
+    sizes = [(max(line.cell_len for line in t.split("\n")), len(t.split("\n"))) for t in shown]
+    assert all(w < t for (w, _), t in zip(sizes, (100, 40, 132), strict=True)), sizes
+    assert all(h < t for (_, h), t in zip(sizes, (30, 12, 50), strict=True)), sizes
+    assert sizes[2][1] > sizes[0][1] > sizes[1][1], "more where there is more room"
 
 
 def test_evaluation_keeps_its_last_result_between_evaluations(row):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
+from gymnast.runs.trace import Trace
 from gymnast.shaping.shaping import Shaping
+from gymnast.shaping.steps import sums
 from tests.algos.practice import Practice
 from tests.scripted import end_of, length_of, obs_of, seed_in
 from tests.small_runs import (
@@ -22,6 +25,7 @@ from tests.small_runs import (
     same_arrays,
     same_run,
     told,
+    traces,
     trained,
 )
 
@@ -125,6 +129,72 @@ def test_counts_and_ages_are_training_state_resumed_to_the_last_bit(
     assert rates[0] > 0.9
     assert 0.5 <= rates[-1] < 0.7
     assert all(row["shaping/late"] <= 0 for row in rows(whole) if "shaping/late" in row)
+
+
+@pytest.mark.parametrize(
+    ("algo", "more", "truncation_ends"),
+    [
+        ("ppo", {"normalize.reward": "running"}, False),
+        ("ppo", {"overlap": "on"}, False),
+        ("reinforce", {"algo.episodes": 2}, True),
+    ],
+)
+def test_the_shaped_return_is_that_of_the_stored_episodes(
+    algo: str, more: dict[str, Any], truncation_ends: bool
+):
+    rollouts, weight = 16, 0.5
+    settings = {"env.n_envs": N, "traces.train": "100%", "stop.rollouts": rollouts, **more}
+    settings |= {} if algo == "reinforce" else {"algo.n_steps": T}
+    run = trained("Script", settings | own("brightness", weight=weight), algo=algo)
+    gamma = resolve("py:tests.scripted:Script", algo=algo).config.algo.gamma
+    ended: list[tuple[int, int, float]] = []
+    for copy in range(N):
+        clock = 0
+        for trace in (t for several in traces(run, "train").values() for t in several):
+            if trace.env == copy:
+                clock += len(trace.reward)
+                ended.append((clock, copy, _shaped(trace, weight, gamma, truncation_ends)))
+    ended.sort()
+    checked = 0
+    told_of = [{}, *(row for row in rows(run) if "rollout/reward_mean" in row or "overlap" in more)]
+    for earlier, row in itertools.pairwise(told_of):
+        if algo == "reinforce":  # copies wait for each other
+            over = _first_of_each(ended, int(row["clock/rollouts"]) * 2)
+        else:
+            now = (earlier if "overlap" in more else row).get("clock/vec_steps", 0)
+            over = [episode for episode in ended if episode[0] <= now]
+        if over and "shaping/total" in row:
+            expected = np.mean([shaped for *_, shaped in over[-100:]])
+            assert row["episode/shaped_return"] == pytest.approx(expected, rel=1e-9)
+            checked += 1
+        else:
+            assert "episode/shaped_return" not in row
+    assert checked >= rollouts - 3
+
+
+def _shaped(trace: Trace, weight: float, gamma: float, truncation_ends: bool) -> float:
+    """From what the script shows at each step, and the rewards that were stored."""
+    shown = [
+        float(obs_of(trace.seed, t).sum(dtype=np.float64)) for t in range(len(trace.reward) + 1)
+    ]
+    if trace.terminated or truncation_ends:
+        shown[-1] = 0.0
+    added = sum(gamma * after - before for before, after in itertools.pairwise(shown))
+    return float(trace.reward.sum()) + weight * added
+
+
+def _first_of_each(ended: list[tuple[int, int, float]], count: int) -> list[tuple[int, int, float]]:
+    """So many of every copy."""
+    return [e for copy in range(N) for e in [x for x in ended if x[1] == copy][:count]]
+
+
+def test_shaped_returns_go_on_over_rollouts_and_copies_that_begin_anew():
+    start = np.array([[1, 0], [0, 0], [0, 1]], dtype=bool)
+    reward = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    found = sums(start, reward, np.array([100.0, 10.0]))
+    assert found.tolist() == [[1, 12], [4, 16], [9, 6]]
+    unknown = sums(start, reward, np.array([np.nan, np.nan]))
+    assert np.isnan(unknown).tolist() == [[False, True], [False, True], [False, False]]
 
 
 def test_every_step_is_counted_once():

@@ -118,6 +118,11 @@ def test_rollout_numbers_are_those_of_its_own_steps(told: Told):
             mean, std, *_ = _moments(values.ravel().tolist())
             assert row[f"rollout/{name}_mean"] == pytest.approx(mean, rel=1e-9, abs=1e-12)
             assert row[f"rollout/{name}_std"] == pytest.approx(std, rel=1e-9, abs=1e-12)
+        for k in range(3):
+            assert row[f"rollout/obs_mean.{k}"] == pytest.approx(shown[:, k].mean(), rel=1e-9)
+        _same_actions(row, given)
+        paid = sum(t.reward[k] != 0 for t, k in steps)
+        assert row["rollout/reward_interval"] == pytest.approx(N * T / paid)
         ends = [trace for end, trace in told.episodes if last - T < end <= last]
         assert row["rollout/episodes"] == len(ends)
         share = sum(t.truncated for t in ends) / len(ends) if ends else 0.0
@@ -181,6 +186,21 @@ def _moments(values: list[float]) -> tuple[float, float, float, float]:
 def _same(row: dict[str, float], key: str, moments: tuple[float, ...], mean: str = "") -> None:
     for suffix, value in zip((mean, "_std", "_min", "_max"), moments, strict=True):
         assert row[f"{key}{suffix}"] == pytest.approx(value, rel=1e-12, abs=1e-12), suffix
+
+
+def _same_actions(row: dict[str, float], given: np.ndarray) -> None:
+    """Of the actions that environments got: a share for each, or moments of each amount."""
+    if given.ndim == 1:
+        for k, share in enumerate(np.bincount(given.astype(int), minlength=3) / len(given)):
+            assert row[f"rollout/action_share.{k}"] == pytest.approx(share, rel=1e-12)
+        assert "rollout/action_share.3" not in row
+        return
+    for k in range(2):
+        mean, std, *_ = _moments(given[:, k].tolist())
+        assert row[f"rollout/action_mean.{k}"] == pytest.approx(mean, rel=1e-9, abs=1e-12)
+        assert row[f"rollout/action_std.{k}"] == pytest.approx(std, rel=1e-9, abs=1e-12)
+    at_limit = [abs(amount) == 2.0 for amount in given.ravel().tolist()]
+    assert row["rollout/action_at_limit"] == pytest.approx(sum(at_limit) / len(at_limit))
 
 
 def _iqm(values: list[float]) -> float:

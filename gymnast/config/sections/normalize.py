@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from gymnast.config.numbers import Positive
+from pydantic import AfterValidator
+
+from gymnast.config.numbers import Number, Positive
 from gymnast.config.section import Section
+
+
+def _not_zero(scale: float) -> float:
+    if scale == 0:
+        raise ValueError("0 leaves nothing to learn from (expected any other number)")
+    return scale
 
 
 class NormalizeConfig(Section):
@@ -13,6 +21,8 @@ class NormalizeConfig(Section):
     """Observations by their running mean and deviation, or by their declared bounds."""
     reward: Literal["off", "running", "sign"] = "off"
     """Rewards divided by the running deviation of the discounted return, or their signs alone."""
+    reward_scale: Annotated[Number, AfterValidator(_not_zero)] = 1.0
+    """What rewards, shaping included, are multiplied by before they are learned from."""
     value: Literal["off", "popart"] = "off"
     """Value targets by running statistics, with outputs preserved."""
     clip: Positive = 10.0

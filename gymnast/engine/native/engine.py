@@ -66,7 +66,7 @@ class NativeEngine:
 
     def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         found = self.native.shift(self.plan, self.parameters, self._rows(batch), clip or 0.0)
-        names = ("kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
+        names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
         report = {f"policy/{name}": x for name, x in zip(names, found, strict=True)}
         if clip is None:
             del report["policy/clip_fraction"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from gymnast.engine.native.plan import planned
 from gymnast.policy.actions import AnyHead
+from gymnast.policy.health import N_NUMBERS, SATURATED, Health
 from gymnast.policy.inference import NumpyInference
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
@@ -19,7 +20,8 @@ class NativeInference:
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
         self.plan = planned(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
-        self.layer = NumpyInference(network, parameters.views).layer
+        by_numpy = NumpyInference(network, parameters.views)
+        self.layer, self.hear = by_numpy.layer, by_numpy.hear
         self._amounts = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
@@ -31,6 +33,11 @@ class NativeInference:
         out = np.empty(len(features), np.float32)
         self.plan.forward(self.parameters, features, True, out)
         return out
+
+    def health(self, features: Array, mask: Array | None) -> Health:
+        out = np.empty(N_NUMBERS)
+        self.plan.health(self.parameters, features, mask, SATURATED, out)
+        return Health.of_numbers(out.tolist())
 
     def act_into(
         self,

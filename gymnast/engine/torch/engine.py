@@ -113,7 +113,7 @@ class TorchEngine:
         else:
             ratio = torch.exp(logprob - of(batch.logprob))
             policy = clipped_surrogate(ratio, advantage, objective.clip)
-        loss, critic, clipped, penalty = policy, *torch.zeros(3)
+        loss, critic, clipped, penalty, bonus = policy, *torch.zeros(4)
         if objective.critic:
             critic, clipped = value_loss(
                 value,
@@ -124,20 +124,23 @@ class TorchEngine:
             )
             loss = loss + objective.value_coef * critic
         if objective.entropy_coef:
-            loss = loss - objective.entropy_coef * dist.entropy().mean()
+            bonus = -objective.entropy_coef * dist.entropy().mean()
+            loss = loss + bonus
         if objective.kl_coef:
             penalty = dist.kl_from(of(batch.dist)).mean()
             loss = loss + objective.kl_coef * penalty
-        return [loss, policy, critic, penalty, clipped]
+        return [loss, policy, critic, penalty, clipped, bonus]
 
     def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         head = self.policy.head
         if self.policy.network.needs_torch:
             batch = batch.sample(MOST_SHIFTED)
         new = self.policy.dist_of(batch.features, batch.mask)
-        ratio = np.exp(head.logprob(new, batch.action) - batch.logprob)
+        moved = head.logprob(new, batch.action) - batch.logprob
+        ratio, far = np.exp(moved), moved.astype(np.float64)
         report = {
             "policy/kl": float(head.kl(batch.dist, new).mean()),
+            "policy/approx_kl": float((np.expm1(far) - far).mean()),
             "policy/entropy": float(head.entropy(new).mean()),
             "policy/ratio_mean": float(ratio.mean()),
             "policy/ratio_max": float(ratio.max()),
@@ -147,5 +150,5 @@ class TorchEngine:
         return report
 
 
-assert len(LOSSES) == 6  # what `losses` and the norm make
+assert len(LOSSES) == 7  # what `losses` and the norm make
 engine = TorchEngine

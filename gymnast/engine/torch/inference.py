@@ -12,6 +12,7 @@ from torch import Tensor
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.layers import run
 from gymnast.engine.torch.network import Forward
+from gymnast.policy.health import Heard
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
 
@@ -22,7 +23,7 @@ processor, and takes no fresh memory for every pass over a rollout."""
 
 
 class TorchInference:
-    act_into = None
+    act_into = health = None
 
     def __init__(self, network: Network, parameters: Parameters) -> None:
         self.forward = Forward(network)
@@ -42,6 +43,19 @@ class TorchInference:
     @torch.no_grad()
     def layer(self, part: str, i: int, features: Array) -> Array:
         return self._layer(part, i, torch.from_numpy(features)).numpy()
+
+    @torch.no_grad()
+    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+        """None of the activations of a user's module, whose inside is its own."""
+        if self.forward.own is not None:
+            return [], self.actor(features)
+        network, tensors = self.forward.network, self.tensors
+        heard: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = run("shared", network.shared, tensors, torch.from_numpy(features), heard["shared"])
+        said = run("actor", network.actor, tensors, hidden, heard["actor"])
+        run("critic", network.critic, tensors, hidden, heard["critic"])
+        every = [(part, *one) for part, ones in heard.items() for one in ones]
+        return [(part, kind, x.float().numpy()) for part, kind, x in every], said.numpy()
 
     def _answer(self, features: Array, part: str) -> Array:
         if self.forward.own is not None:

@@ -33,8 +33,15 @@ _FRESH = (Conv, Linear, LayerNorm)
 _TYPES = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
-def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Tensor:
-    """The stack called `name` on features [B, ...]."""
+def run(
+    name: str,
+    stack: Stack,
+    tensors: Mapping[str, Tensor],
+    x: Tensor,
+    heard: list[tuple[str, Tensor]] | None = None,
+) -> Tensor:
+    """The stack called `name` on features [B, ...]; kind and outputs of its activations are added to
+    `heard`."""
     for i, layer in enumerate(stack):
         at = f"{name}.{i}"
         match layer:
@@ -66,12 +73,15 @@ def run(name: str, stack: Stack, tensors: Mapping[str, Tensor], x: Tensor) -> Te
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
             case Residual(inner):
-                x = x + run(at, inner, tensors, x)
+                x = x + run(at, inner, tensors, x, heard)
             case Parallel(dtype, branches):
                 parts = (
-                    run(f"{at}.{key}", s, tensors, field(dtype, key, x)) for key, s in branches
+                    run(f"{at}.{key}", s, tensors, field(dtype, key, x), heard)
+                    for key, s in branches
                 )
                 x = torch.cat(list(parts), -1)
+        if heard is not None and isinstance(layer, Activation):
+            heard.append((layer.kind, x))
     return x
 
 

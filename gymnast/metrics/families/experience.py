@@ -5,7 +5,9 @@ from __future__ import annotations
 from gymnast.metrics import bounds
 from gymnast.metrics.metric import INF, Metric
 
-EPISODES = "the last 100 finished episodes; in `eval:` the episodes of that evaluation"
+WINDOW = 100
+"""Episodes that the `episode/*` means are over, at most."""
+EPISODES = f"the last {WINDOW} finished episodes; in `eval:` the episodes of that evaluation"
 STD = "standard deviation, in the value's own unit"
 NO_RANGE = "open where the environment's facts do not give the range"
 
@@ -104,6 +106,16 @@ METRICS = (
         bounds=bounds.returns,
         no_bounds_reason=NO_RANGE,
     ),
+    Metric(
+        "episode/shaped_return",
+        "Mean return with what shaping adds, before normalisation: what is learned from. Absent "
+        "without shaping.",
+        digits=2,
+        better="higher",
+        priority=7,
+        window=f"the last {WINDOW} finished episodes that were learned from",
+        no_bounds_reason="weights and terms are of any size",
+    ),
     # ---- rollout: every step just collected -----------------------------------------------------
     Metric(
         "rollout/reward_mean",
@@ -147,6 +159,16 @@ METRICS = (
         priority=8,
         bounds=bounds.reward,
         no_bounds_reason=NO_RANGE,
+    ),
+    Metric(
+        "rollout/reward_interval",
+        "Steps from one reward other than 0 to the next: algo.n_steps should be no fewer.",
+        unit="steps",
+        digits=1,
+        better="lower",
+        priority=8,
+        estimator="steps over rewards other than 0; all steps where there is none",
+        bounds=(1, INF),
     ),
     Metric(
         "rollout/episodes",
@@ -196,6 +218,40 @@ METRICS = (
         ),
     ),
     Metric(
+        "rollout/action_effect",
+        "How much of what changes in a step is told by the action taken: 0 if actions do nothing.",
+        digits=3,
+        priority=6,
+        estimator=(
+            "of each observation component, the share of the variance of its change over one step "
+            "that actions explain beyond a linear fit to the observation, less what chance explains; "
+            "the largest; of up to 256 steps; absent for images and where what is seen tells the action"
+        ),
+        bounds=(-1, 1),
+    ),
+    Metric(
+        "rollout/surprise",
+        "How unlikely the policy held the actions it took: at first the entropy it begins with.",
+        unit="nats",
+        priority=7,
+        estimator="mean of minus the log probability, or density, of each action",
+        no_bounds_reason="rare actions have any surprise, and densities may exceed 1",
+    ),
+    Metric(
+        "rollout/learned_reward",
+        "Mean reward of a step as it is learned from: shaped and scaled, before it is normalised.",
+        priority=7,
+        no_bounds_reason="weights, terms and scale are of any size",
+    ),
+    Metric(
+        "rollout/reward_agreement",
+        "Whether what is learned from points where the raw reward does: 1 the same, -1 the opposite.",
+        digits=2,
+        priority=7,
+        estimator="cosine of raw and learned rewards of all steps; absent where either is all 0",
+        bounds=(-1, 1),
+    ),
+    Metric(
         "rollout/action_mean",
         "Mean of the actions taken by the environment; of the index where they are Discrete.",
         priority=7,
@@ -208,5 +264,14 @@ METRICS = (
         priority=7,
         estimator=STD,
         bounds=bounds.action_spread,
+    ),
+    Metric(
+        "rollout/action_at_limit",
+        "Share of the amounts of Box actions that lie on a limit of their range, clipped or squashed.",
+        unit="share",
+        digits=1,
+        priority=7,
+        estimator="over the components that have a limit",
+        bounds=(0, 1),
     ),
 )

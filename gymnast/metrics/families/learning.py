@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gymnast.metrics import bounds
+from gymnast.metrics.families.network import SAMPLED
 from gymnast.metrics.metric import INF, Metric
 
 MINIBATCHES = "the minibatches of this update"
@@ -29,9 +30,21 @@ METRICS = (
         window=AFTERWARDS,
         bounds=bounds.entropy,
         no_bounds_reason="open for Box actions: a density's entropy may be any number",
-        healthy=bounds.undecided,
-        if_low="The policy hardly explores. If unsolved, raise algo.entropy_coef or lower algo.lr.",
         in_table=True,
+    ),
+    Metric(
+        "policy/entropy_share",
+        "Entropy as a share of the highest: 100% when all actions are equally likely, 0% when one is "
+        "certain. Not for Box actions.",
+        unit="share",
+        digits=1,
+        priority=7,
+        estimator="policy/entropy over ln n, summed over elements",
+        window=AFTERWARDS,
+        bounds=(0, 1),
+        healthy=(0.02, 1),
+        excused=frozenset({"solved"}),
+        if_low="The policy hardly explores. Raise algo.entropy_coef fivefold, or halve algo.lr.",
     ),
     Metric(
         "policy/kl",
@@ -43,9 +56,20 @@ METRICS = (
         "form; never k1, which may be negative",
         window=AFTERWARDS,
         bounds=(0, INF),
-        healthy=(0, 0.05),
+        healthy=(-INF, 0.05),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or set algo.target_kl.",
         in_table=True,
+    ),
+    Metric(
+        "policy/approx_kl",
+        "The same as policy/kl, estimated from the actions taken: what other tools report under this "
+        "name. policy/kl is the exact one.",
+        unit="nats",
+        digits=4,
+        priority=8,
+        estimator="k3: mean of ratio - 1 - ln ratio, never negative",
+        window=AFTERWARDS,
+        bounds=(0, INF),
     ),
     Metric(
         "policy/clip_fraction",
@@ -77,6 +101,26 @@ METRICS = (
         bounds=(0, INF),
         healthy=(0, 50),
         if_high="A few samples dominate. Lower algo.lr or algo.epochs, or set algo.target_kl.",
+    ),
+    Metric(
+        "policy/prob_max_mean",
+        "Mean probability of the likeliest action. Not for Box actions.",
+        unit="share",
+        digits=1,
+        priority=7,
+        estimator="mean over steps and elements",
+        window=SAMPLED,
+        bounds=bounds.likeliest,
+    ),
+    Metric(
+        "policy/prob_min_mean",
+        "Mean probability of the unlikeliest action; 0 where a mask rules one out. Not for Box actions.",
+        unit="share",
+        digits=1,
+        priority=8,
+        estimator="mean over steps and elements",
+        window=SAMPLED,
+        bounds=bounds.unlikeliest,
     ),
     Metric(
         "policy/log_std",
@@ -118,6 +162,7 @@ METRICS = (
         "for constant targets 1 where the errors are constant too, else 0",
         bounds=(-INF, 1),
         healthy=(-0.5, 1),
+        excused=frozenset({"warm-up", "solved"}),
         if_low="The critic misleads. Check the reward scale (normalize.reward: running), raise "
         "algo.value_coef, or lower algo.gamma.",
         in_table=True,
@@ -141,6 +186,23 @@ METRICS = (
         no_bounds_reason="bootstrapped from predictions, which may be wrong by any amount",
     ),
     Metric("value/target_std", "Spread of the critic's targets.", priority=8, bounds=(0, INF)),
+    Metric(
+        "value/bias",
+        "How far the critic's targets are above its values on average.",
+        priority=8,
+        estimator="mean of target - value, with the collecting policy's values",
+        no_bounds_reason=REWARD_SCALE,
+    ),
+    Metric(
+        "value/rmse_share",
+        "Error of the critic relative to how much its targets vary; 1 is no better than their mean.",
+        digits=2,
+        better="lower",
+        priority=8,
+        estimator="root mean square of target - value, over the targets' standard deviation; for "
+        "constant targets 0 where they are met, else 1",
+        bounds=(0, INF),
+    ),
     Metric(
         "value/clip_fraction",
         "Share of samples whose value moved past algo.value_clip.",

@@ -11,14 +11,47 @@ EXPLODING = (
 )
 
 
-def _part_norm(part: str) -> Metric:
+PARTS = {
+    "actor": "the actor's own parameters",
+    "critic": "the critic's own parameters",
+    "shared": "the parameters that actor and critic share, where they share any",
+}
+
+
+def _gradient(part: str) -> Metric:
     return Metric(
         f"optim/grad_norm_{part}",
-        f"Gradient norm of the {part}'s own parameters, before clipping.",
+        f"Gradient norm of {PARTS[part]}, before clipping.",
         priority=8,
         estimator="L2 norm",
         window="the last optimiser step of this update",
         bounds=(0, INF),
+    )
+
+
+def _size(part: str) -> Metric:
+    return Metric(
+        f"optim/param_norm_{part}",
+        f"Size of {PARTS[part]}.",
+        digits=2,
+        priority=9,
+        estimator="L2 norm",
+        window="after the update",
+        bounds=(0, INF),
+    )
+
+
+def _term(name: str, description: str, reason: str = "") -> Metric:
+    """One summand of loss/total."""
+    return Metric(
+        f"loss/{name}",
+        description,
+        digits=4,
+        priority=8,
+        estimator="as it enters loss/total, its weight included",
+        window="the minibatches of this update",
+        bounds=None if reason else (0, INF),
+        no_bounds_reason=reason,
     )
 
 
@@ -31,6 +64,14 @@ METRICS = (
         window="the minibatches of this update",
         no_bounds_reason="a sum with the policy loss and entropy bonus, which have either sign",
     ),
+    _term("policy", "The policy's term of the loss: policy/loss.", "it follows the advantages"),
+    _term("value", "The critic's term of the loss: value/loss times algo.value_coef."),
+    _term(
+        "entropy",
+        "The entropy bonus in the loss: minus entropy times algo.entropy_coef.",
+        "a density's entropy may be any number",
+    ),
+    _term("kl", "The penalty in the loss: policy/kl_penalty times algo.kl_coef."),
     # ---- optimiser ------------------------------------------------------------------------------
     Metric(
         "optim/grad_norm",
@@ -43,8 +84,15 @@ METRICS = (
         if_high=EXPLODING,
         in_table=True,
     ),
-    _part_norm("actor"),
-    _part_norm("critic"),
+    Metric(
+        "optim/grad_norm_max",
+        "Largest gradient norm before clipping.",
+        priority=7,
+        estimator="highest L2 norm",
+        window=STEPS,
+        bounds=(0, INF),
+    ),
+    *map(_gradient, PARTS),
     Metric(
         "optim/clipped_share",
         "Share of optimiser steps whose gradient algo.max_grad_norm cut.",
@@ -92,6 +140,18 @@ METRICS = (
         bounds=(0, INF),
     ),
     Metric(
+        "optim/update_share",
+        "How far the whole update moved the parameters, relative to their size.",
+        unit="share",
+        digits=2,
+        priority=7,
+        estimator="optim/update_norm over optim/param_norm",
+        window="this update",
+        bounds=(0, INF),
+        healthy=(0, 0.5),
+        if_high="Each update replaces half of what was learned. Halve algo.lr, or algo.epochs.",
+    ),
+    Metric(
         "optim/param_norm",
         "Size of all parameters together.",
         digits=2,
@@ -100,6 +160,7 @@ METRICS = (
         window="after the update",
         bounds=(0, INF),
     ),
+    *map(_size, PARTS),
     # ---- normalisers: part of the training state ------------------------------------------------
     Metric(
         "normalize/obs_count",

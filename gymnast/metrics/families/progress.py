@@ -22,6 +22,19 @@ def _seconds(name: str, description: str, *, priority: int = 8, in_table: bool =
     )
 
 
+def _part(name: str, of: str) -> Metric:
+    return Metric(
+        name,
+        f"Share of the wall time that was {of}.",
+        unit="share",
+        digits=0,
+        priority=8,
+        window=THIS_ROW,
+        exact=False,
+        bounds=(0, 1),
+    )
+
+
 def _counter(name: str, description: str, priority: int, *, in_table: bool = False) -> Metric:
     return Metric(
         name,
@@ -89,6 +102,10 @@ METRICS = (
     _seconds("time/evaluate_wait", "Spent waiting for an evaluation to end."),
     _seconds("time/checkpoint", "Spent writing checkpoints."),
     _seconds("time/rest", "Spent on everything else: statistics, records, console."),
+    _part("time/env_share", "spent in the environments' steps and resets"),
+    _part("time/inference_share", "spent asking the policy for actions and values"),
+    _part("time/update_share", "spent learning from the rollout"),
+    _part("time/rest_share", "spent on everything else, evaluations and checkpoints apart"),
     Metric(
         "time/wall",
         "How long an evaluation took in its own process.",
@@ -125,6 +142,17 @@ METRICS = (
         in_table=True,
     ),
     Metric(
+        "speed/updates",
+        "Steps of the optimiser per second of wall time, everything included.",
+        unit="/s",
+        digits=0,
+        better="higher",
+        priority=8,
+        window=THIS_ROW,
+        exact=False,
+        bounds=(0, INF),
+    ),
+    Metric(
         "system/memory",
         "Most memory the training process has held so far.",
         unit="MB",
@@ -136,6 +164,18 @@ METRICS = (
         exact=False,
         bounds=(0, INF),
         in_table=True,
+    ),
+    Metric(
+        "system/memory_now",
+        "Memory that the training process holds now; Linux only.",
+        unit="MB",
+        digits=0,
+        better="lower",
+        priority=9,
+        estimator="resident set",
+        window="when the row is written",
+        exact=False,
+        bounds=(0, INF),
     ),
     Metric(
         "system/cpu",

@@ -32,10 +32,12 @@ class Console:
         ending: Callable[[Summary], str] | None = None,
         quiet: bool = False,
         live: bool = True,
+        pinned: Sequence[str] = (),
         file: TextIO | None = None,
     ) -> None:
         """`budget`: clock -> total, the main one first. `ending`: the summary as text. Without
-        `live`: plain lines on a terminal too, which a debugger may then share."""
+        `live`: plain lines on a terminal too, which a debugger may then share. `pinned`: keys that are
+        shown whatever their priority."""
         self._file = file or sys.stdout
         self._terminal = None if quiet else _terminal_at(self._file)
         self._ending, self._quiet = ending, quiet
@@ -45,9 +47,9 @@ class Console:
         elif live and self._terminal is not None and not self._terminal.is_dumb_terminal:
             from gymnast.metrics.sinks.live import LiveTable
 
-            self._show = LiveTable(self._terminal, metrics, title, budget or {})
+            self._show = LiveTable(self._terminal, metrics, title, budget or {}, pinned)
         else:
-            self._show = _Lines(self._file, metrics)
+            self._show = _Lines(self._file, metrics, pinned)
         atexit.register(self._abandon)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
@@ -103,8 +105,10 @@ class _Nothing:
 class _Lines:
     """Plain text, for pipes and files."""
 
-    def __init__(self, file: TextIO, metrics: Mapping[str, Metric]) -> None:
-        self._file, self._metrics = file, metrics
+    def __init__(
+        self, file: TextIO, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()
+    ) -> None:
+        self._file, self._metrics, self._pinned = file, metrics, pinned
         self._last = float("-inf")
         self._untold: Row | None = None
 
@@ -126,7 +130,7 @@ class _Lines:
 
     def _tell(self) -> None:
         if self._untold is not None:
-            self._put(row_line(self._untold, self._metrics))
+            self._put(row_line(self._untold, self._metrics, self._pinned))
             self._untold = None
 
     def _put(self, line: str) -> None:

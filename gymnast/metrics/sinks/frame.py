@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from rich.text import Text
 
@@ -30,7 +31,7 @@ MARKS = {"error": "✖", "warning": "▲"}
 STYLES = {"error": "red", "warning": "yellow"}
 NUMBER, UNIT, CHANGE = 11, 6, 11
 """Widths of these columns; section and label take what their names need."""
-SHORTEST_BAR = 10
+SHORTEST_BAR, SHORTEST_LABEL = 10, 8
 SPARKLINE = (8, 40)
 """The sparkline takes what is left, or is left out."""
 
@@ -52,6 +53,8 @@ class View:
     paused: bool = False
     keys: str = ""
     """What may be pressed, while that is asked for."""
+    pinned: Sequence[str] = ()
+    """Keys that are shown whatever their priority."""
 
 
 def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> Text:
@@ -64,7 +67,7 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
     )
     head = [title, _progress(view, width, ascii_only)]
     head += [Text(f"  {view.keys}", style="cyan")] if view.keys else []
-    foot = _alerts(view.alerts, max(2, min(8, height // 4)))
+    foot = _alerts(view.alerts, width, max(2, min(8, height // 4)))
     room = height - len(head) - len(foot) - 2  # a blank line above and below the table
     keys = chosen(view, room)
     lines = [*head, Text(), *_table(view, keys, width, ascii_only)]
@@ -81,11 +84,13 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
 
 def chosen(view: View, room: int) -> list[str]:
     """The keys worth a line: the most important first in, the table's own order kept."""
-    shown = {key for key in view.history.names() if spec(key, view.metrics).in_table}
-    shown |= {alert.id.rpartition(":")[0] for alert in view.alerts}
-    ordered = in_order(shown, view.metrics)
-    alerting = {alert.id.rpartition(":")[0] for alert in view.alerts}
-    by_worth = sorted(ordered, key=lambda key: (key not in alerting, _priority(view, key)))
+    names = view.history.names()
+    pinned, alerting = names.intersection(view.pinned), {alert.key for alert in view.alerts}
+    shown = {key for key in names if spec(key, view.metrics).in_table}
+    ordered = in_order(shown | pinned | alerting, view.metrics)
+    by_worth = sorted(
+        ordered, key=lambda key: (key not in alerting, key not in pinned, _priority(view, key))
+    )
     kept = set(by_worth[: max(room, 1)])
     return [key for key in ordered if key in kept]
 
@@ -136,16 +141,22 @@ def _bar(share: float, width: int, ascii_only: bool) -> Text:
 
 
 def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> list[Text]:
-    alerts = {alert.id.rpartition(":")[0]: alert for alert in reversed(view.alerts)}
+    alerts = {alert.key: alert for alert in reversed(view.alerts)}
     first = max((len(section(key)) for key in keys), default=0) + 2
     second = max((len(_label(key)) for key in keys), default=0) + 1
-    left = width - 2 - first - second - NUMBER - UNIT - 1
+    number = NUMBER
+    if 2 + first + second + number + UNIT > width:  # no number is ever cut
+        number = max(len(_parts(view, key)[0]) for key in keys) + 1
+        second = min(second, max(width - 2 - first - number - UNIT, SHORTEST_LABEL))
+    left = width - 2 - first - second - number - UNIT - 1
     spark = min(SPARKLINE[1], left - CHANGE - 2)
     lines, above = [], ""
     for key in keys:
         title = section(key) if section(key) != above else ""
         above = section(key)
-        line = _cells(view, key, alerts.get(key), f"{title:<{first}}", f"{_label(key):<{second}}")
+        label = _clipped(_label(key), second - 1)
+        cells = (f"{title:<{first}}", f"{label:<{second}}", number)
+        line = _cells(view, key, alerts.get(key), *cells)
         if left >= CHANGE:
             line.append_text(_change(view, key))
         values = view.history.values(key)
@@ -156,23 +167,31 @@ def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> lis
     return lines
 
 
+def _parts(view: View, key: str) -> tuple[str, str]:
+    return spec(key, view.metrics).parts(view.history.latest(key))
+
+
+def _clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def _label(key: str) -> str:
     """The name within its section; what a scope is about is its episodes."""
     scopes, name = split(key)
     return name.removeprefix("episode/") if scopes else name.partition("/")[2]
 
 
-def _cells(view: View, key: str, alert: Alert | None, title: str, label: str) -> Text:
+def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, width: int) -> Text:
     """Mark, section, label, number and unit. Highlight is weight, alert is colour: both show."""
     metric = spec(key, view.metrics)
     colour = STYLES[alert.level] if alert else ""
     weight = "bold " if metric.priority == 1 else ""
-    number, unit = metric.parts(view.history.latest(key))
+    number, unit = _parts(view, key)
     return Text.assemble(
         (f"{MARKS[alert.level] if alert else ' '} ", colour),
         (title, "cyan"),
         (label, f"{weight}{colour}"),
-        (f"{number:>{NUMBER}} ", f"{weight}{colour}"),
+        (f"{number:>{width}} ", f"{weight}{colour}"),
         (f"{unit:<{UNIT - 1}}", colour or "bright_black"),
     )
 
@@ -187,18 +206,27 @@ def _change(view: View, key: str) -> Text:
     return Text(f"{shown:>{CHANGE}}", style=style)
 
 
-def _alerts(alerts: Sequence[Alert], room: int) -> list[Text]:
-    lines = []
+def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
+    """Whole ones, as many as there is room for; of the first at least its beginning."""
+    lines: list[Text] = []
     for place, alert in enumerate(alerts):
-        if len(lines) + 2 > room:
-            lines = lines[: room - 1]
-            lines.append(Text(f"  and {len(alerts) - place} more", style="dim"))
+        told = [
+            *_wrapped(f"{MARKS[alert.level]} {alert.message}", STYLES[alert.level], width),
+            *_wrapped(f"  {alert.advice}", "dim", width),
+        ]
+        others = len(alerts) - place - 1
+        if len(lines) + len(told) + bool(others) > room:
+            lines += [] if lines else told[: room - bool(others)]
+            others += place > 0
+            lines += [Text(f"  and {others} more", style="dim")] if others else []
             break
-        style = STYLES[alert.level]
-        lines.append(Text(f"{MARKS[alert.level]} {alert.message}", style=style))
-        if alert.advice:
-            lines.append(Text(f"  {alert.advice}", style="dim"))
+        lines += told
     return lines
+
+
+def _wrapped(text: str, style: str, width: int) -> list[Text]:
+    lines = wrap(text, width, subsequent_indent="  ", drop_whitespace=True)
+    return [Text(line, style=style) for line in lines]
 
 
 def _ascii(line: Text) -> Text:

@@ -38,9 +38,10 @@ class LiveTable:
         metrics: Mapping[str, Metric],
         title: str,
         budget: Mapping[str, float],
+        pinned: Sequence[str] = (),
     ) -> None:
         self._terminal, self._metrics = terminal, metrics
-        self._title, self._budget = title, dict(budget)
+        self._title, self._budget, self._pinned = title, dict(budget), pinned
         self._history = History()
         self._alerts: dict[str, Alert] = {}
         self._last_event = ""
@@ -128,6 +129,7 @@ class LiveTable:
             last_event=self._last_event,
             paused=self._paused_at is not None,
             keys=self._keys,
+            pinned=self._pinned,
         )
         ascii_only = self._terminal.options.ascii_only
         picture = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gymnast.clock import CLOCKS
@@ -16,15 +16,16 @@ _UNTOLD = {"kind", "time", "id", "traceback", *CLOCKS}
 """Said elsewhere: in the line itself, or below it in the log."""
 
 
-def row_line(row: Row, metrics: Mapping[str, Metric]) -> str:
-    """Elapsed time, progress and the numbers that matter most."""
+def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
+    """Elapsed time, progress, the numbers that matter most and those that are pinned."""
     parts = [f"{spec('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
         parts.append(f"{spec('progress/share', metrics).format(row['progress/share']):>6}")
     parts.append(f"{row['clock/env_steps']:>10,.0f} env steps")
     for key in in_order(row, metrics):
         metric = spec(key, metrics)
-        if metric.in_table and (metric.priority <= 2 or key == "speed/env_steps"):
+        matters = metric.in_table and (metric.priority <= 2 or key == "speed/env_steps")
+        if matters or key in pinned:
             parts.append(f"{key} {metric.format(row[key])}")
     if "progress/remaining" in row:
         left = spec("progress/remaining", metrics).format(row["progress/remaining"])

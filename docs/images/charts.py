@@ -1,0 +1,96 @@
+"""docs/images/charts/*.png: charts of a healthy and of a sick run side by side, as the product draws them.
+
+PYTHONPATH=. python docs/images/charts.py RUNS_DIR [NAME ...]     # trains what is missing there
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from docs.studies.health import CART, FAULTS, LANDER, QUIET, run, trained
+from gymnast import api
+from gymnast.insight.report.pictures import picture
+
+FOLDER = Path(__file__).parent / "charts"
+CARTPOLE, LANDING = "CartPole-v1:ppo", "LunarLander-v3:ppo"
+BUDGET = {CARTPOLE: 60_000, LANDING: 150_000}
+LARGEST = 40_000
+"""Bytes of a picture."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    chart: str
+    sick: str
+    """A planted fault of docs/studies/health.py, or of this file."""
+    words: str
+    """What is wrong with it."""
+    healthy: str = "base"
+    x: str = "vec_steps"
+
+
+@dataclass(frozen=True)
+class Planted:
+    target: str
+    planted: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+OWN = {
+    "cart": Planted(CARTPOLE),
+    "lander": Planted(LANDING),
+    "relu": Planted(CARTPOLE, {"policy.activation": "relu"}),
+    "often-evaluated": Planted(CARTPOLE, {"eval.every": "2%", "eval.episodes": 200}),
+}
+PAIRS = {
+    "score": Pair("score", "lr-times-0.001", "learning rate 1000 times too small"),
+    "actions": Pair("actions", "lr-times-100", "learning rate 100 times too large"),
+    "entropy": Pair("certainty", "entropy-times-100", "entropy bonus 100 times too large"),
+    "kl": Pair("kl", "lr-times-100", "learning rate 100 times too large"),
+    "losses": Pair("losses", "reward-times-10000", "rewards of 10,000 a step"),
+    "gradients": Pair("gradients", "reward-times-10000", "rewards of 10,000 a step"),
+    "value": Pair("explained", "frozen-critic", "a critic that does not learn"),
+    "dead-units": Pair("dead-units", "dead-relus", "three far too large updates", "relu"),
+    "experience": Pair("effect", "reward-flipped", "rewards turned around"),
+    "schedules": Pair("schedules", "dead-relus", "a learning rate of 1 at the start"),
+    "timing": Pair("timing", "often-evaluated", "evaluated all the time"),
+}
+
+
+def train(runs_dir: Path, name: str) -> str:
+    """The id of the run of that name, trained if need be."""
+    if name in OWN:
+        target, settings = OWN[name].target, OWN[name].planted
+    else:
+        target, settings = FAULTS[name].target, FAULTS[name].planted
+    base = LANDER if target == LANDING else CART
+    budget = {"stop.env_steps": BUDGET[target]}
+    run(runs_dir, name, target, QUIET | base | budget | settings, 0)
+    return trained(runs_dir)[name, 0].id
+
+
+def draw(runs_dir: Path, name: str, pair: Pair) -> None:
+    sick = train(runs_dir, pair.sick)
+    target = api.show(sick, runs_dir=runs_dir)["preset"]
+    base = {CARTPOLE: "cart", LANDING: "lander"}[target]
+    healthy = train(runs_dir, base if pair.healthy == "base" else pair.healthy)
+    drawn = [
+        next(c for c in api.charts(id, pair.x, runs_dir=runs_dir) if c["name"] == pair.chart)
+        for id in (healthy, sick)
+    ]
+    title = drawn[0]["title"]
+    data = picture(*drawn, titles=(f"healthy: {title.lower()}", f"sick: {pair.words}"))
+    if len(data) > LARGEST:
+        raise SystemExit(f"{name}.png takes {len(data):,} bytes, more than {LARGEST:,}")
+    (FOLDER / f"{name}.png").write_bytes(data)
+    print(name, len(data), flush=True)
+
+
+if __name__ == "__main__":
+    place, *wanted = sys.argv[1:]
+    FOLDER.mkdir(exist_ok=True)
+    for name, pair in PAIRS.items():
+        if not wanted or name in wanted:
+            draw(Path(place), name, pair)

@@ -1,0 +1,369 @@
+"""docs/studies/health.json: runs that learn and runs with one planted fault, and what is said of them.
+
+python docs/studies/health.py RUNS_DIR train [NAME ...]     # what is missing, of these or of all
+python docs/studies/health.py RUNS_DIR treat [NAME ...]     # as the doctor says, three seeds each
+python docs/studies/health.py RUNS_DIR store                # fixtures of tests, and the tables
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.insight import envelope
+from gymnast.insight.doctor import Diagnosis, diagnosis, settings_of
+from gymnast.metrics.alerts import Alert, Alerts
+from gymnast.metrics.checks import KEYS
+from gymnast.metrics.metric import ANY, Metric
+from gymnast.metrics.specs import METRICS
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import store as runs
+from gymnast.runs.run import Run
+from gymnast.training.notebook import train
+
+FILE = Path(__file__).with_name("health.json")
+FIXTURES = Path(__file__).parents[2] / "tests" / "metrics" / "health"
+MOST_ROWS = 400
+SEEDS = (0, 1, 2)
+QUIET = {"traces.film": "off", "traces.eval": "off", "eval.confirm_episodes": 20}
+HEALTHY = (
+    "CartPole-v1:ppo",
+    "CartPole-v1:a2c",
+    "CartPole-v1:reinforce",
+    "Acrobot-v1:ppo",
+    "Pendulum-v1:ppo",
+    "LunarLander-v3:ppo",
+    "LunarLander-v3:continuous",
+    "Taxi-v4:ppo",
+    "FrozenLake-v1:ppo",
+    "MountainCar-v0:ppo",
+)
+"""Presets that solve their task."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    target: str
+    planted: dict[str, Any]
+    alerts: tuple[str, ...]
+    """Any of these is right to be raised first."""
+    base: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of the healthy run too."""
+
+
+SCORED = {"stop.solved": "off", "stop.eval_return": "off", "eval.every": "5%", "eval.episodes": 20}
+CART = {"stop.env_steps": 60_000, **SCORED}
+LANDER = {"stop.env_steps": 250_000, **SCORED}
+TAXI = {
+    "stop.env_steps": 400_000,
+    "eval.start_at": "off",
+    **SCORED,
+    "eval.episodes": 40,
+    "eval.starts": "seeds",
+}
+MILLIMETRES = {
+    **CART,
+    "env.n_envs": 16,
+    "algo.lr": "1e-3 -> 0",
+    "algo.gamma": 0.98,
+    "algo.n_steps": 64,
+    "algo.epochs": 10,
+    "algo.batch_size": 128,
+    "algo.gae_lambda": 0.9,
+    "facts.threshold": 475,
+}
+TOO_LARGE = (
+    "optim/update_share:high",
+    "policy/kl:high",
+    "policy/clip_fraction:high",
+    "policy/ratio_max:high",
+    "optim/undone:high",
+)
+FAULTS = {
+    "lr-times-100": Fault("LunarLander-v3:ppo", {"algo.lr": "5e-2 -> 0"}, TOO_LARGE, LANDER),
+    "lr-times-0.001": Fault(
+        "CartPole-v1:ppo", {"algo.lr": "1e-6 -> 0"}, ("policy/kl:frozen",), CART
+    ),
+    "no-entropy": Fault(
+        "Taxi-v4:ppo",
+        {"algo.entropy_coef": 0},
+        ("policy/entropy_share:early", "policy/entropy_share:low"),
+        TAXI,
+    ),
+    "entropy-times-100": Fault(
+        "LunarLander-v3:ppo",
+        {"algo.entropy_coef": 1.0},
+        ("policy/entropy_share:undecided",),
+        LANDER,
+    ),
+    "wrong-gamma": Fault(
+        "LunarLander-v3:ppo", {"algo.gamma": 0.5}, ("episode/length:shortsighted",), LANDER
+    ),
+    "reward-times-10000": Fault(
+        "CartPole-v1:ppo",
+        {"normalize.reward_scale": 1e4},
+        ("value/target_std:large", "optim/grad_norm_critic:dominates", "optim/grad_norm:high"),
+        CART,
+    ),
+    "reward-flipped": Fault(
+        "CartPole-v1:ppo",
+        {"normalize.reward_scale": -1},
+        ("rollout/reward_agreement:opposed",),
+        CART,
+    ),
+    "dead-relus": Fault(
+        "CartPole-v1:ppo",
+        {"policy.activation": "relu", "algo.lr": "{0%: 1, 3%: 1, 4%: 1e-3, 100%: 0}"},
+        ("network/dead_units:high",),
+        CART,
+    ),
+    "frozen-critic": Fault(
+        "LunarLander-v3:ppo", {"algo.value_coef": 0}, ("optim/grad_norm_critic:frozen",), LANDER
+    ),
+    "small-batch": Fault(
+        "CartPole-v1:ppo",
+        {"env.n_envs": 1, "algo.n_steps": 16, "algo.batch_size": 4},
+        ("advantage/std:few",),
+        CART,
+    ),
+    "obs-not-normalised": Fault(
+        "py:docs.studies.broken_envs:InMillimetres",
+        {"normalize.obs": "off"},
+        ("rollout/obs_std:large", "network/saturated_units:high", "policy/entropy_share:biased"),
+        MILLIMETRES | {"normalize.obs": "running"},
+    ),
+    "deaf-environment": Fault(
+        "py:docs.studies.broken_envs:Deaf", {}, ("rollout/action_effect:none",), MILLIMETRES
+    ),
+}
+
+
+def trained(runs_dir: Path) -> dict[tuple[str, int], Run]:
+    found = (Run(Path(info["path"])) for info in runs.list_runs(runs_dir))
+    ended = [run for run in found if run.info["status"] == "finished"]
+    return {(run.info["tags"][0], run.info["seed"]): run for run in ended}
+
+
+def run(runs_dir: Path, tag: str, target: str, settings: dict[str, Any], seed: int) -> None:
+    if (tag, seed) not in trained(runs_dir):
+        given = {"seed": seed, "tags": (tag,), "runs_dir": runs_dir, "quiet": True}
+        train(target, overrides=QUIET | settings, **given)
+
+
+def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
+    for seed in seeds:
+        for name in HEALTHY:
+            if not names or name in names or "healthy" in names:
+                run(runs_dir, name, name, {}, seed)
+        for name, fault in FAULTS.items():
+            if not names or name in names or "broken" in names:
+                run(runs_dir, name, fault.target, fault.base | fault.planted, seed)
+                run(runs_dir, f"{name}:base", fault.target, fault.base, seed)
+
+
+def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
+    """Every broken run again with the patch that the doctor made of its record."""
+    for seed in seeds:
+        for name, fault in FAULTS.items():
+            broken = trained(runs_dir).get((name, seed))
+            if broken is None or (names and name not in names):
+                continue
+            patch = diagnosed(broken).changes
+            if patch:
+                settings = fault.base | fault.planted | patch
+                run(runs_dir, f"{name}:treated", fault.target, settings, seed)
+
+
+def raised(run: Run) -> list[Alert]:
+    """The alerts of a run's record, judged anew, in the order in which they came."""
+    with MetricStore(run.path / "metrics.db") as record:
+        rows = list(record.rows())
+    return judged(rows, settings_of(run))
+
+
+def judged(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[Alert]:
+    alerts = Alerts(Loose(METRICS), settings)
+    for row in rows:
+        alerts.judge(row)
+    return sorted(alerts.all(), key=lambda alert: alert.first)
+
+
+class Loose(dict[str, Metric]):
+    """The table, and an entry that claims nothing for numbers that a config declared."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Metric:
+        return Metric(name, "")
+
+
+def diagnosed(run: Run) -> Diagnosis:
+    """By the record alone, judged anew."""
+    with MetricStore(run.path / "metrics.db") as record:
+        rows = list(record.rows())
+    alerts = [asdict(alert) for alert in raised(run)]
+    healthy = envelope.stored(run.info["preset"])
+    return diagnosis(run.info | {"alerts": alerts}, rows, settings_of(run), healthy)
+
+
+def area(run: Run | None) -> float | None:
+    return None if run is None else (run.info["learning"] or {}).get("area")
+
+
+def report(runs_dir: Path) -> dict[str, Any]:
+    """Both tables."""
+    found = trained(runs_dir)
+    healthy = {
+        name: [[a.id for a in raised(found[name, s])] for s in SEEDS if (name, s) in found]
+        for name in HEALTHY
+    }
+    broken: dict[str, Any] = {}
+    for name, fault in FAULTS.items():
+        seeds = [seed for seed in SEEDS if (name, seed) in found]
+        told = [diagnosed(found[name, seed]) for seed in seeds]
+        first = [next((a.id for a in raised(found[name, seed])), None) for seed in seeds]
+        broken[name] = {
+            "target": fault.target,
+            "planted": fault.planted,
+            "first_alert": first,
+            "right_first": [id in fault.alerts for id in first],
+            "findings": [[f.cause for f in d.findings[:3]] for d in told],
+            "named_in_two": [
+                any(set(f.alerts) & set(fault.alerts) for f in d.findings[:2]) for d in told
+            ],
+            "patch": [d.changes for d in told],
+            "area": [area(found.get((name, seed))) for seed in seeds],
+            "healthy_area": [area(found.get((f"{name}:base", seed))) for seed in seeds],
+            "treated_area": [area(found.get((f"{name}:treated", seed))) for seed in seeds],
+        }
+    return {"healthy": healthy, "broken": broken}
+
+
+def show(document: dict[str, Any]) -> None:
+    count = sum(len(ids) for seeds in document["healthy"].values() for ids in seeds)
+    total = sum(len(seeds) for seeds in document["healthy"].values())
+    for name, seeds in document["healthy"].items():
+        print(f"{name:28} {seeds}")
+    print(f"{count} false alerts in {total} healthy runs\n")
+    for name, row in document["broken"].items():
+        areas = [row[key] for key in ("healthy_area", "area", "treated_area")]
+        text = " | ".join(" ".join("-" if x is None else f"{x:.2f}" for x in v) for v in areas)
+        print(f"{name:20} {row['right_first']} {row['named_in_two']} {text}")
+        print(f"{'':20} {row['first_alert']} {row['findings'][:1]} {row['patch']}")
+
+
+def page(document: dict[str, Any]) -> str:
+    """The tables for people."""
+    healthy, broken = document["healthy"], document["broken"]
+    total = sum(map(len, healthy.values()))
+    false = sum(len(ids) for seeds in healthy.values() for ids in seeds)
+    lines = [
+        "# Healthy and broken runs",
+        "",
+        "Made by `python docs/studies/health.py RUNS_DIR store`; the numbers are in",
+        "[health.json](health.json), the faults in `health.py`. Areas are the one number of",
+        "[training health](../health.md): 0 as it began, 1 at the threshold from the first step on.",
+        "",
+        "## Presets that solve their task",
+        "",
+        f"{false} alerts in {total} runs of {len(healthy)} presets.",
+        "",
+        "| preset | alerts of each seed |",
+        "|---|---|",
+    ]
+    for name, seeds in healthy.items():
+        lines.append(f"| `{name}` | {'; '.join(', '.join(ids) or 'none' for ids in seeds)} |")
+    first = sum(all(row["right_first"]) for row in broken.values())
+    named = sum(all(row["named_in_two"]) for row in broken.values())
+    cured = sum(restored(row) >= 0.8 for row in broken.values())
+    lines += [
+        "",
+        "## One planted fault each",
+        "",
+        f"Of {len(broken)} faults the right alert came first in {first} with every seed, the doctor named",
+        f"the cause in its first two findings in {named}, and its patch restored 80 % of the healthy area",
+        f"or more, on average over seeds, in {cured}. The doctor sees the record alone: neither the preset",
+        "nor what was changed.",
+        "",
+        "| fault | first alert | the doctor's first finding | patch (seed 0) "
+        "| area: healthy | broken | treated | restored |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in broken.items():
+        patch = ", ".join(f"`{k}={v}`" for k, v in row["patch"][0].items()) or "none"
+        areas = [f"{_mean(row[k]):.2f}" for k in ("healthy_area", "area", "treated_area")]
+        cells = (
+            name,
+            f"`{row['first_alert'][0]}`",
+            row["findings"][0][0],
+            patch,
+            *areas,
+            f"{restored(row):.0%}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def restored(row: dict[str, Any]) -> float:
+    """Share of the healthy area that the treated runs have; 0 where there was no patch."""
+    treated = _mean(row["treated_area"])
+    return treated / _mean(row["healthy_area"]) if treated == treated else 0.0
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def store(runs_dir: Path) -> None:
+    document = report(runs_dir)
+    found = trained(runs_dir)
+    some = next(iter(found.values())).info
+    told = {"revision": some["revision"], "versions": some["versions"], "seeds": list(SEEDS)}
+    FILE.write_text(json.dumps(told | document, indent=1) + "\n")
+    FILE.with_suffix(".md").write_text(page(document))
+    FIXTURES.mkdir(parents=True, exist_ok=True)
+    for name in (*HEALTHY, *FAULTS):
+        if (name, 0) in found:
+            write_fixture(FIXTURES / f"{name.replace(':', '.')}.npz", found[name, 0])
+
+
+def write_fixture(path: Path, run: Run) -> None:
+    """What alerts and doctor look at: the first rows, in single precision."""
+    with MetricStore(run.path / "metrics.db") as record:
+        rows = list(record.rows())[:MOST_ROWS]
+    watched = {key for key in dict.fromkeys(k for row in rows for k in row) if _is_judged(key)}
+    keys = sorted(watched)
+    values = np.array([[row.get(key, np.nan) for key in keys] for row in rows], dtype=np.float32)
+    settings = json.dumps(settings_of(run))
+    np.savez_compressed(path, keys=np.array(keys), values=values, settings=np.array(settings))
+
+
+def _is_judged(key: str) -> bool:
+    metric = METRICS.get(key.rpartition(":")[2])
+    ranged = metric is not None and metric.healthy != ANY
+    return ranged or key in KEYS or key in envelope.KEYS or key.startswith(("clock/", "progress/"))
+
+
+if __name__ == "__main__":
+    place, verb, *words = sys.argv[1:]
+    chosen = tuple(int(word) for word in words if word.isdigit()) or SEEDS
+    names = [word for word in words if not word.isdigit()]
+    match verb:
+        case "train":
+            train_all(Path(place), names, chosen)
+        case "treat":
+            treat_all(Path(place), names, chosen)
+        case "show":
+            show(report(Path(place)))
+        case "store":
+            store(Path(place))
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,108 @@
+"""`gymnast doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from gymnast import api
+from gymnast.cli.options import echo_json, json_option, runs_option
+
+SHOWN = 4
+"""Findings of a run that are told in full."""
+
+
+@click.command()
+@click.argument("refs", nargs=-1, metavar="RUN [RUN]...")
+@click.option(
+    "--apply",
+    "apply_it",
+    is_flag=True,
+    help="Train the first run again as advised, with the same seed and budget, and compare.",
+)
+@runs_option
+@json_option
+def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json: bool) -> int:
+    """What went wrong with a run, on what evidence, and what to change.
+
+    Reads the run's own record, and what healthy runs of the same preset did where a result is stored.
+    The likeliest cause comes first; the patch is what treats it.
+
+    \b
+    gymnast doctor                     the last run
+    gymnast doctor k3jx 7fqa --json
+    gymnast doctor @last --apply       train it again as advised, and compare
+    """
+    told = [api.doctor(ref, runs_dir=runs_dir) for ref in refs or ("@last",)]
+    treated = None
+    if not as_json:
+        click.echo("\n\n".join(_page(found) for found in told))
+    if apply_it and told[0]["changes"]:
+        treated = _apply(refs[0] if refs else "@last", told[0], runs_dir, quiet=as_json)
+    if as_json:
+        echo_json({"diagnoses": told, "treated": treated})
+    return 1 if treated is not None and not treated["ok"] else 0
+
+
+def _page(found: dict[str, Any]) -> str:
+    lines = [f"run {found['run']}  {found['preset']}"]
+    if found["healthy"]:
+        lines.append("  nothing is wrong with it, by its record")
+    for place, finding in enumerate(found["findings"][:SHOWN], start=1):
+        lines.append(f"  {place}. {finding['cause']}")
+        lines += [f"     - {line}" for line in finding["evidence"]]
+        if finding["changes"]:
+            lines.append(f"     try {_settings(finding['changes'])}")
+    more = len(found["findings"]) - SHOWN
+    if more > 0:
+        lines.append(f"  and {more} more (--json has all)")
+    lines += [f"  note: {note}" for note in found["notes"]]
+    if found["changes"]:
+        lines += ["", "  patch", f"    {_settings(found['changes'])}"]
+        lines.append(f"    gymnast doctor {found['run']} --apply    trains it so, and compares")
+    return "\n".join(lines)
+
+
+def _settings(changes: dict[str, Any]) -> str:
+    return " ".join(f"--set '{key}={value}'" for key, value in changes.items())
+
+
+def _apply(ref: str, found: dict[str, Any], runs_dir: str | None, *, quiet: bool) -> dict[str, Any]:
+    from gymnast.insight.doctor import differing_settings
+    from gymnast.launch import train_group
+    from gymnast.runs import store
+
+    directory = store.runs_dir(runs_dir)
+    run, _ = store.resolve(ref, directory)
+    settings = differing_settings(run, found["changes"])
+    group = train_group(
+        run.info["preset"],
+        seeds=[run.info["seed"]],
+        arguments=_arguments(settings, run.id),
+        runs_dir=directory,
+        report=None if quiet else click.echo,
+    )
+    for text in group.errors.values():
+        click.echo(text, err=True)
+    if not group.ok or not group.runs:
+        return {"ok": False, "run": None}
+    ids = (run.id, group.runs[0]["id"])
+    if not quiet:
+        from gymnast.cli.compare import page
+
+        click.echo("\n" + page(api.compare(ids, "env_steps", runs_dir=runs_dir)))
+    before, after = (api.show(id, runs_dir=runs_dir).get("learning") for id in ids)
+    return {"ok": True, "run": ids[1], "before": before, "after": after}
+
+
+def _arguments(settings: dict[str, Any], treats: str) -> Sequence[str]:
+    import json
+
+    texts = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in settings.items()
+    ]
+    chosen = [part for text in texts for part in ("--set", text)]
+    return [*chosen, "--tag", f"treats-{treats}"]

@@ -1,0 +1,262 @@
+"""A run's charts as plain data: series with their own x values, lines, bands and marks.
+
+What a run did not record has no series, and what a row lacks no point: nothing is drawn as zero. An
+evaluation stands at the version it scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from gymnast.clock import CLOCKS
+from gymnast.errors import UsageError
+from gymnast.insight.charts import CHARTS, PAGE, Chart, family_of
+from gymnast.metrics.metric import Limits
+from gymnast.metrics.specs import METRICS, in_order, split
+from gymnast.runs.curve import Axis, Row, curve_of
+from gymnast.runs.events import CHANGED
+from gymnast.text.wording import change, number
+
+POINTS = 300
+"""Of a series at most: beyond, each is a mean, with the least and greatest value as its band."""
+MOST = 12
+"""Series of a chart of lines; of a stack before it becomes a heat map."""
+EVENTS = (CHANGED, "resumed", "stage", "budget changed")
+"""What changed the run from outside or from its curriculum: a vertical line."""
+
+
+def charts(
+    rows: Sequence[Row],
+    info: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]] = (),
+    x: str = "vec_steps",
+    actions: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """Every chart that these rows can fill, over the clock `x`. `info`: run.json; `actions`: a name
+    per action, or per amount of it."""
+    if x not in CLOCKS:
+        raise UsageError(f"charts cannot be drawn over {x!r}", fix=f"use {', '.join(CLOCKS)}")
+    keys, axis = list(dict.fromkeys(key for row in rows for key in row)), Axis(rows, x)
+    limits = Limits(entropy=_most_entropy(rows, keys))
+    marks = [
+        {"kind": event["kind"], "text": _event_text(event), "x": axis(event.get("env_steps", 0))}
+        for event in events
+        if event["kind"] in EVENTS
+    ]
+    drawn: list[dict[str, Any]] = []
+    for chart in CHARTS:
+        series, left_out = _series(chart, rows, keys, x)
+        if chart.family == "actions":
+            series = [line | {"label": _named(line["label"], actions)} for line in series]
+        if series:
+            drawn.append(
+                {
+                    **_chart(chart, series, limits, x),
+                    "left_out": left_out,
+                    "lines": list(_lines(chart, limits, info)),
+                    "ticks": _ticks(chart, rows, x),
+                    "events": marks,
+                }
+            )
+    _mark_alerts(drawn, info.get("alerts", ()), axis)
+    return drawn
+
+
+def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
+    """A chart of lines with nothing on it."""
+    return {
+        "name": name,
+        "family": family,
+        "title": title,
+        "about": f"{PAGE}#{family}",
+        "kind": "line",
+        "x": x,
+        "unit": "",
+        "log": False,
+        "each": False,
+        "series": [],
+        "left_out": 0,
+        "healthy": None,
+        "range": None,
+        "lines": [],
+        "ticks": None,
+        "alerts": [],
+        "events": [],
+    }
+
+
+def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -> dict[str, Any]:
+    metric = METRICS.get(split(series[0]["key"])[1])
+    shares = chart.kind == "stacked"
+    positive = all(y is None or y > 0 for line in series for y in line["y"])
+    return empty(chart.name, chart.family, chart.title, x) | {
+        "kind": "heat" if shares and len(series) > MOST else chart.kind,
+        "unit": "share" if shares or chart.each else metric.unit if metric else "",
+        "log": chart.log and positive,
+        "each": chart.each,
+        "series": series,
+        "healthy": None if metric is None else _ends(metric.healthy_for(limits)),
+        "range": _ends(metric.bounds_for(limits)) if metric and chart.bounded else None,
+    }
+
+
+def _series(
+    chart: Chart, rows: Sequence[Row], keys: Sequence[str], x: str
+) -> tuple[list[dict[str, Any]], int]:
+    """Of every key it names that the rows have; and how many were too many."""
+    found = _matching(chart.keys, keys) or _matching(chart.instead, keys)
+    if chart.kind == "stacked":
+        return _stacked(found, rows, x), 0
+    made = [_evaluated(rows, key, x) if _is_eval(key) else _line(rows, key, x) for key in found]
+    made = [line for line in made if any(y is not None for y in line["y"])]
+    labels = [line["label"] for line in made]
+    if len(set(labels)) < len(labels):
+        made = [line | {"label": line["key"]} for line in made]
+    if chart.each:
+        moved = [line for line in made if len(set(line["y"])) > 1]
+        made = moved or made[:1]
+    return made[:MOST], max(len(made) - MOST, 0)
+
+
+def _matching(patterns: Sequence[str], keys: Sequence[str]) -> list[str]:
+    """In the order of the patterns; of one pattern, unscoped keys and lower places first."""
+    found: list[str] = []
+    for pattern in patterns:
+        scope, _, wanted = pattern.rpartition(":")
+        head = wanted.removesuffix("*")
+        fits = [
+            key
+            for key in keys
+            if _is_eval(key) == (scope == "eval")
+            and (split(key)[1] == wanted or (head != wanted and split(key)[1].startswith(head)))
+        ]
+        found += sorted(in_order(fits), key=_place)
+    return found
+
+
+def _place(key: str) -> tuple[int, int]:
+    last = key.rpartition(".")[2]
+    return len(split(key)[0]), int(last) if last.isdigit() else 0
+
+
+def _is_eval(key: str) -> bool:
+    return split(key)[0][:1] == ("eval",)
+
+
+def _line(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
+    having = [row for row in rows if key in row]
+    xs, ys = [row[f"clock/{x}"] for row in having], [_finite(row[key]) for row in having]
+    line = {"key": key, "label": _label(key), "x": xs, "y": ys, "low": None, "high": None}
+    return line if len(xs) <= POINTS else line | _pooled(xs, ys)
+
+
+def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
+    """With its 95 % interval, where the evaluations tell it."""
+    xs, ys = curve_of(rows, x, key)
+    scope = key.rpartition(":")[0]
+    bands: dict[str, list[float | None] | None] = {"low": None, "high": None}
+    if key.endswith("episode/return"):
+        for end in bands:
+            at, values = curve_of(rows, x, f"{scope}:episode/{end}")
+            if at == xs:
+                bands[end] = [_finite(value) for value in values]
+    return {"key": key, "label": _label(key), "x": xs, "y": [_finite(y) for y in ys], **bands}
+
+
+def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str, Any]]:
+    """Each as its share of the sum, of the rows that have them all; without those that are never."""
+    whole = [row for row in rows if all(key in row for key in keys)]
+    whole = [row for row in whole if 0 < sum(row[key] for key in keys) < math.inf]
+    keys = [key for key in keys if any(row[key] for row in whole)]
+    xs, sums = [row[f"clock/{x}"] for row in whole], [sum(row[k] for k in keys) for row in whole]
+    series: list[dict[str, Any]] = []
+    for key in keys:
+        ys: list[float | None] = [row[key] / s for row, s in zip(whole, sums, strict=True)]
+        pooled = {"x": xs, "y": ys} if len(xs) <= POINTS else _pooled(xs, ys)
+        line = {"key": key, "label": _label(key), **pooled}
+        series.append(line | {"low": None, "high": None})
+    return series if xs else []
+
+
+def _pooled(xs: Sequence[float], ys: Sequence[float | None]) -> dict[str, list[Any]]:
+    edges = [i * len(xs) // POINTS for i in range(POINTS + 1)]
+    pooled: dict[str, list[Any]] = {"x": [], "y": [], "low": [], "high": []}
+    for a, b in pairwise(edges):
+        seen = [y for y in ys[a:b] if y is not None]
+        pooled["x"].append(sum(xs[a:b]) / (b - a))
+        pooled["y"].append(sum(seen) / len(seen) if seen else None)
+        pooled["low"].append(min(seen, default=None))
+        pooled["high"].append(max(seen, default=None))
+    return pooled
+
+
+def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    if chart.name == "score" and info.get("threshold") is not None:
+        goal = info["threshold"]
+        yield {"y": goal, "label": f"threshold {number(goal)}"}
+    most = METRICS[chart.keys[0]].bounds_for(limits)[1] if chart.name == "entropy" else math.inf
+    if math.isfinite(most):
+        yield {"y": most, "label": "most possible"}
+
+
+def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
+    at = [row[f"clock/{x}"] for row in rows if chart.ticks and row.get(chart.ticks)]
+    return {"label": chart.ticks_mean, "x": at} if at else None
+
+
+def _mark_alerts(
+    drawn: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: Axis
+) -> None:
+    """Where the number itself is drawn, else on the first chart of its family."""
+    for alert in alerts:
+        key = alert["id"].rpartition(":")[0]
+        of_family = [chart for chart in drawn if chart["family"] == family_of(key)]
+        showing = [c for c in of_family if any(line["key"] == key for line in c["series"])]
+        for chart in (showing or of_family)[:1]:
+            told = {name: alert[name] for name in ("id", "level", "message", "count")}
+            span = {"x": axis(alert["first"]), "until": axis(alert["last"])}
+            chart["alerts"].append(told | span)
+
+
+def _most_entropy(rows: Sequence[Row], keys: Sequence[str]) -> float | None:
+    """The highest entropy that the policy can have, as far as the record tells."""
+    for row in rows:
+        if row.get("policy/entropy_share", 0.0) > 0:
+            return row["policy/entropy"] / row["policy/entropy_share"]
+    n_actions = len(_matching(("rollout/action_share.*",), keys))
+    return math.log(n_actions) if n_actions > 1 else None
+
+
+def _ends(span: tuple[float, float]) -> list[float | None] | None:
+    ends = [end if math.isfinite(end) else None for end in span]
+    return None if ends == [None, None] else ends
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _label(key: str) -> str:
+    """`eval:episode/return` -> `evaluation`; else the name without its section, scopes before it."""
+    scopes, name = split(key)
+    own = [scope for scope in scopes if scope != "eval"]
+    if name.startswith("episode/"):
+        words = ["evaluation" if _is_eval(key) else "training", *own]
+    else:
+        words = [*own, name.partition("/")[2]]
+    return " ".join(words)
+
+
+def _named(label: str, actions: Sequence[str]) -> str:
+    """`action_share.1` -> `right`."""
+    place = label.rpartition(".")[2]
+    known = place.isdigit() and int(place) < len(actions)
+    return actions[int(place)] if known else place
+
+
+def _event_text(event: Mapping[str, Any]) -> str:
+    changes = "; ".join(map(change, event.get("changes", ())))
+    return f"{event['kind']}: {changes}" if changes else str(event["kind"])

@@ -1,0 +1,197 @@
+"""Which charts a run has, and which of them a number belongs to.
+
+`chart_data.py` fills them from a run's rows; reports draw them, and whoever else asks `api.charts`.
+docs/reading-charts.md has a section per family: how healthy looks, how sick looks, what to try.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gymnast.metrics.specs import split
+
+PAGE = "docs/reading-charts.md"
+FAMILIES = {
+    "score": "Score",
+    "actions": "Actions",
+    "entropy": "Entropy",
+    "kl": "KL",
+    "losses": "Losses",
+    "gradients": "Gradients",
+    "value": "Value",
+    "dead-units": "Dead units",
+    "experience": "Experience",
+    "schedules": "Schedules",
+    "timing": "Timing",
+}
+"""Anchor on the page -> its heading, in the order of every view."""
+
+Kind = Literal["line", "stacked", "heat"]
+
+
+@dataclass(frozen=True)
+class Chart:
+    name: str
+    family: str
+    title: str
+    keys: tuple[str, ...]
+    """Metrics, whatever their scope; a `*` at the end stands for any ending. Evaluations are asked
+    for with theirs: `eval:episode/return`."""
+    instead: tuple[str, ...] = ()
+    """Where a run has none of the keys."""
+    kind: Kind = "line"
+    """Stacked series are shares of their sum; too many of them become a heat map."""
+    log: bool = False
+    """The vertical axis, where all values are above 0."""
+    each: bool = False
+    """Of different units: each is drawn as a share of its own largest size, and only what moved."""
+    bounded: bool = False
+    """Whether the vertical axis covers the bounds of the first metric, where they are finite."""
+    ticks: str = ""
+    """A metric that is 1 where something happened."""
+    ticks_mean: str = ""
+
+
+CHARTS = (
+    Chart("score", "score", "Return per episode", ("eval:episode/return", "episode/return")),
+    Chart("length", "score", "Steps per episode", ("eval:episode/length", "episode/length")),
+    Chart("actions", "actions", "Actions taken", ("rollout/action_share.*",), kind="stacked"),
+    Chart("amounts", "actions", "Mean of each amount of the actions", ("rollout/action_mean.*",)),
+    Chart("entropy", "entropy", "Entropy of the policy", ("policy/entropy",), bounded=True),
+    Chart(
+        "certainty",
+        "entropy",
+        "How decided the policy is",
+        ("policy/entropy_share", "policy/prob_max_mean", "policy/prob_min_mean"),
+        bounded=True,
+    ),
+    Chart("log-std", "entropy", "Log standard deviation of actions", ("policy/log_std",)),
+    Chart(
+        "kl",
+        "kl",
+        "How far an update moves the policy",
+        ("policy/kl",),
+        ticks="optim/kl_stop",
+        ticks_mean="algo.target_kl ended the update",
+    ),
+    Chart("clip", "kl", "Samples beyond the clip range", ("policy/clip_fraction",)),
+    Chart(
+        "losses",
+        "losses",
+        "What is minimised, term by term",
+        ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
+        instead=("policy/loss", "value/loss"),
+    ),
+    Chart(
+        "gradients",
+        "gradients",
+        "Gradient norms by part",
+        (
+            "optim/grad_norm",
+            "optim/grad_norm_actor",
+            "optim/grad_norm_critic",
+            "optim/grad_norm_shared",
+        ),
+        log=True,
+    ),
+    Chart("explained", "value", "Variance that the critic explains", ("value/explained_variance",)),
+    Chart(
+        "values",
+        "value",
+        "What the critic says and should say",
+        ("value/mean", "value/target_mean"),
+    ),
+    Chart(
+        "dead-units",
+        "dead-units",
+        "Units that do not work",
+        (
+            "network/dead_units",
+            "network/dead_units_actor",
+            "network/dead_units_critic",
+            "network/saturated_units",
+        ),
+        bounded=True,
+    ),
+    Chart("observations", "experience", "Observations", ("rollout/obs_mean", "rollout/obs_std")),
+    Chart(
+        "effect",
+        "experience",
+        "Effect of actions, agreement of rewards",
+        ("rollout/action_effect", "rollout/reward_agreement"),
+    ),
+    Chart("schedules", "schedules", "Settings that change", ("hyper/*",), each=True),
+    Chart(
+        "timing",
+        "timing",
+        "Where the time goes",
+        (
+            "time/env",
+            "time/inference",
+            "time/update",
+            "time/evaluate_wait",
+            "time/checkpoint",
+            "time/rest",
+        ),
+        kind="stacked",
+    ),
+    Chart("speed", "timing", "Env steps per second", ("speed/env_steps",)),
+    Chart("memory", "timing", "Memory of the process", ("system/memory", "system/memory_now")),
+)
+"""In the order of every view."""
+
+ABOUT = {
+    "progress": "timing",
+    "episode": "score",
+    "eval": "score",
+    "env": "score",
+    "rollout": "experience",
+    "rollout/action_at_limit": "actions",
+    "rollout/action_mean": "actions",
+    "rollout/action_share": "actions",
+    "rollout/action_std": "actions",
+    "rollout/surprise": "entropy",
+    "shaping": "experience",
+    "policy": "kl",
+    "policy/entropy": "entropy",
+    "policy/entropy_share": "entropy",
+    "policy/log_std": "entropy",
+    "policy/loss": "losses",
+    "policy/prob_max_mean": "entropy",
+    "policy/prob_min_mean": "entropy",
+    "value": "value",
+    "value/loss": "losses",
+    "advantage": "value",
+    "advantage/std": "experience",
+    "loss": "losses",
+    "network": "dead-units",
+    "network/logit_range": "entropy",
+    "network/output_mean": "entropy",
+    "network/output_std": "entropy",
+    "optim": "gradients",
+    "optim/epochs": "kl",
+    "optim/kl_stop": "kl",
+    "optim/undone": "kl",
+    "hyper": "schedules",
+    "normalize": "experience",
+    "clock": "timing",
+    "speed": "timing",
+    "time": "timing",
+    "system": "timing",
+}
+"""Section of metrics, or one of them, -> the family that says how to read it."""
+
+
+def family_of(key: str) -> str:
+    """Of a row's key, or of the key that an alert is about."""
+    scopes, name = split(key)
+    if scopes[:1] == ("eval",):
+        return ABOUT["eval"]
+    plain = name.partition(".")[0]
+    return ABOUT.get(plain) or ABOUT.get(name.partition("/")[0]) or "score"
+
+
+def page_of(key: str) -> str:
+    """Where to read on: `docs/reading-charts.md#kl`."""
+    return f"{PAGE}#{family_of(key)}"

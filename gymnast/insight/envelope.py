@@ -1,0 +1,121 @@
+"""Where the key numbers of healthy runs of a preset lie, over the course of training.
+
+One JSON file per `ENV:variant`, written beside its stored result by `gymnast reproduce --store`: for
+each metric, the lowest and the highest of the seeds in each tenth of the steps that all of them took.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gymnast.runs import document, durable
+
+FOLDER = Path(__file__).parent.parent / "presets" / "envelopes"
+VERSION = 1
+PARTS = 10
+KEYS = (
+    "episode/return",
+    "policy/kl",
+    "policy/entropy_share",
+    "value/explained_variance",
+    "value/target_std",
+    "advantage/std",
+    "optim/grad_norm",
+    "optim/update_norm",
+)
+Rows = Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Departure:
+    """How a run differs from healthy ones in one metric."""
+
+    key: str
+    side: str
+    """high or low."""
+    share: float
+    """Of the parts of training that can be compared."""
+    factor: float
+    """Its median over that of the healthy runs, where both are above 0; else NaN."""
+
+    def __str__(self) -> str:
+        size = f", {self.factor:.3g} times theirs" if math.isfinite(self.factor) else ""
+        word = "above" if self.side == "high" else "below"
+        return f"{self.key} is {word} that of healthy runs in {self.share:.0%} of training{size}"
+
+
+def of_runs(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
+    """The stored form of what these runs did."""
+    steps = min(rows[-1]["clock/env_steps"] for rows in records)
+    bands: dict[str, Any] = {}
+    for key in KEYS:
+        every = [binned(rows, key, steps) for rows in records]
+        columns = [[v for v in part if v is not None] for part in zip(*every, strict=True)]
+        if all(columns):
+            bands[key] = {"low": [*map(min, columns)], "high": [*map(max, columns)]}
+    return {"version": VERSION, "preset": preset, "env_steps": steps, "bands": bands}
+
+
+def store(envelope: Mapping[str, Any]) -> Path:
+    path = _file(envelope["preset"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.replace(path, (document.dumps(dict(envelope), indent=1) + "\n").encode())
+    return path
+
+
+def stored(preset: str) -> dict[str, Any] | None:
+    path = _file(preset)
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def departures(envelope: Mapping[str, Any], rows: Rows) -> list[Departure]:
+    """Metrics that lie outside the band, widened by its own width and a quarter, in most parts."""
+    found: list[Departure] = []
+    for key, band in envelope["bands"].items():
+        parts = binned(rows, key, envelope["env_steps"])
+        known = [
+            (value, low, high)
+            for value, low, high in zip(parts, band["low"], band["high"], strict=True)
+            if value is not None
+        ]
+        if len(known) < 2:
+            continue
+        above = sum(value > high + _slack(low, high) for value, low, high in known)
+        below = sum(value < low - _slack(low, high) for value, low, high in known)
+        side = "high" if above >= below else "low"
+        share = max(above, below) / len(known)
+        if share >= 0.5:
+            found.append(Departure(key, side, share, _factor(known)))
+    return found
+
+
+def binned(rows: Rows, key: str, steps: float) -> list[float | None]:
+    """Mean in each part of so many env steps; None where a part has no such number."""
+    sums, counts = [0.0] * PARTS, [0] * PARTS
+    for row in rows:
+        value = row.get(key)
+        if value is None or not math.isfinite(value) or row["clock/env_steps"] > steps:
+            continue
+        part = min(int(PARTS * row["clock/env_steps"] / steps), PARTS - 1)
+        sums[part] += value
+        counts[part] += 1
+    return [total / n if n else None for total, n in zip(sums, counts, strict=True)]
+
+
+def _slack(low: float, high: float) -> float:
+    return (high - low) + 0.25 * max(abs(low), abs(high))
+
+
+def _factor(known: Sequence[tuple[float, float, float]]) -> float:
+    mine = sorted(value for value, _, _ in known)[len(known) // 2]
+    theirs = sorted((low + high) / 2 for _, low, high in known)[len(known) // 2]
+    return mine / theirs if mine > 0 and theirs > 0 else math.nan
+
+
+def _file(preset: str) -> Path:
+    return FOLDER / f"{preset.replace('/', '__').replace(':', '.')}.json"

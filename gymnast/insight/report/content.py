@@ -1,0 +1,181 @@
+"""What a report of a run says, from how it stands down to what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gymnast.insight import page
+from gymnast.insight.chart_data import empty
+from gymnast.insight.charts import CHARTS, FAMILIES, PAGE, page_of
+from gymnast.insight.compare import label
+from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.metrics.specs import METRICS, in_order, split
+from gymnast.runs.curve import Row
+from gymnast.text import wording
+
+Charts = Sequence[Mapping[str, Any]]
+EVENTS = 40
+"""How many of the latest events a report has."""
+
+
+def content(
+    run: dict[str, Any], rows: Sequence[Row], charts: Charts, parent: Mapping[str, Any] | str | None
+) -> list[Block]:
+    """`run`: as `api.show` gives it. `parent`: compared with it, or why that cannot be."""
+    name = f" {run['name']}" if run["name"] else ""
+    return [
+        Heading(f"Run {run['id']}{name}: {run['preset']}, seed {run['seed']}", 1),
+        Table(("", ""), list(page.standing(run))),
+        *(Figure(chart) for chart in charts if chart["name"] == "score"),
+        *_alerts(run),
+        *_next(run),
+        *_settings(run),
+        *_parent(parent),
+        *_charts(charts),
+        *_numbers(rows),
+        *_timing(rows),
+        *_events(run),
+    ]
+
+
+def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
+    yield Heading("Alerts")
+    if not run["alerts"]:
+        yield Paragraph("None was raised.")
+        return
+    lines = [
+        (
+            alert["level"] + ("" if alert["active"] else ", gone"),
+            alert["id"],
+            f"{alert['message']}. {alert['advice']}".rstrip(),
+            f"{alert['first']:,} to {alert['last']:,}",
+            f"{alert['count']}",
+            page_of(alert["id"].rpartition(":")[0]),
+        )
+        for alert in sorted(run["alerts"], key=lambda alert: alert["first"])
+    ]
+    head = ("level", "alert", "what and what to try", "env steps", "rows", "how to read it")
+    yield Table(head, lines, code=(1, 5))
+
+
+def _next(run: dict[str, Any]) -> Iterator[Block]:
+    yield Heading("Next steps")
+    yield Table(("command", "for"), list(page.next_steps(run)), code=(0,))
+
+
+def _settings(run: dict[str, Any]) -> Iterator[Block]:
+    yield Heading("Settings that are not defaults")
+    yield Table(("key", "value", "from"), page.settings(run), code=(0, 1))
+    if run["live"]:
+        yield Paragraph("Changed while it trained:")
+        changed = [(key, str(value)) for key, value in run["live"].items()]
+        yield Table(("key", "value now"), changed, code=(0, 1))
+
+
+def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
+    if parent is None:
+        return
+    yield Heading("Compared with its parent")
+    if isinstance(parent, str):
+        yield Paragraph(parent)
+        return
+    runs = parent["runs"]
+    lines = [
+        (
+            label(run),
+            wording.score(run["score"]),
+            wording.share((run["learning"] or {}).get("area")),
+            wording.count((run["learning"] or {}).get("steps_to_threshold")),
+            wording.count(run["env_steps"]),
+            wording.duration(run["seconds"]),
+        )
+        for run in runs
+    ]
+    yield Table(("run", "score", "area", "steps to threshold", "env steps", "time"), lines)
+    if figure := _both(parent):
+        yield Figure(figure)
+    if parent["config_problem"]:
+        yield Paragraph(f"Their settings cannot be compared: {parent['config_problem']}")
+    elif parent["config"]:
+        differing = [(entry["key"], *map(str, entry["values"])) for entry in parent["config"]]
+        yield Table(("setting", *(run["id"] for run in runs)), differing, code=(0, 1, 2))
+    else:
+        yield Paragraph("Their settings are the same.")
+
+
+def _both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The evaluation curves of both as one chart."""
+    series = [
+        {"key": run["id"], "label": label(run), "low": None, "high": None, **run["curve"]}
+        for run in parent["runs"]
+        if run["curve"]["x"]
+    ]
+    if not series:
+        return None
+    return empty("parent", "score", "Evaluations of both", parent["x"]) | {"series": series}
+
+
+def _charts(charts: Charts) -> Iterator[Block]:
+    yield Heading("Charts")
+    told = (
+        "Green is the healthy range, ▲ where an alert began, a dashed line a change from outside."
+    )
+    yield Paragraph(f"{told} How to read them: {PAGE}.")
+    for family, title in FAMILIES.items():
+        drawn = [c for c in charts if c["family"] == family and c["name"] != "score"]
+        if drawn:
+            yield Heading(title, 3)
+        for chart in drawn:
+            yield Figure(chart)
+            if chart["left_out"]:
+                yield Paragraph(f"{chart['left_out']} more are left out.")
+
+
+def _numbers(rows: Sequence[Row]) -> Iterator[Block]:
+    """What the live table shows, in its order."""
+    columns: dict[str, list[float]] = {}
+    for row in rows:
+        for key, value in row.items():
+            metric = METRICS.get(split(key)[1])
+            if metric is not None and metric.in_table:
+                columns.setdefault(key, []).append(value)
+    if columns:
+        yield Heading("Numbers")
+        lines = [
+            (key, *(METRICS[split(key)[1]].format(f(values)) for f in (_first, min, max, _last)))
+            for key in in_order(columns)
+            if (values := columns[key])
+        ]
+        yield Table(("metric", "first", "least", "greatest", "last"), lines, code=(0,))
+
+
+def _timing(rows: Sequence[Row]) -> Iterator[Block]:
+    (timing,) = (chart for chart in CHARTS if chart.name == "timing")
+    parts = [key for key in timing.keys if any(key in row for row in rows)]
+    spent = {part: sum(row.get(part, 0.0) for row in rows) for part in parts}
+    total = sum(spent.values())
+    if total > 0:
+        yield Heading("Where the time went")
+        lines = [
+            (part.removeprefix("time/"), wording.duration(seconds), f"{seconds / total:.1%}")
+            for part, seconds in sorted(spent.items(), key=lambda item: -item[1])
+        ]
+        yield Table(("part", "time", "share"), lines)
+
+
+def _events(run: Mapping[str, Any]) -> Iterator[Block]:
+    events = run["events"]
+    if events:
+        yield Heading("Events")
+        if len(events) > EVENTS:
+            yield Paragraph(f"The latest {EVENTS} of {len(events)}.")
+        yield Table(("env steps", "event", "detail"), page.event_cells(events[-EVENTS:]))
+
+
+def _first(values: Sequence[float]) -> float:
+    return values[0]
+
+
+def _last(values: Sequence[float]) -> float:
+    return values[-1]

@@ -1,0 +1,66 @@
+"""Where a report goes, and writing it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gymnast.errors import RunError, UsageError
+from gymnast.insight.report import pictures
+from gymnast.insight.report.blocks import Block, Figure
+from gymnast.insight.report.html import html
+from gymnast.insight.report.markdown import markdown
+
+FORMS = ("md", "html")
+
+
+def write(
+    blocks: list[Block], title: str, *, forms: Collection[str], home: Path, out: Path | None
+) -> list[Path]:
+    """The files written. `out`: a directory, or one file that ends as its form is called; `home`: the
+    directory without it. Markdown alone does without pictures where matplotlib is missing."""
+    folder, stem, forms = _place(forms, home, out)
+    drawing = "html" in forms or pictures.installed()
+    if drawing:
+        pictures.check_installed()
+    drawn = {b.chart["name"]: b.chart for b in blocks if isinstance(b, Figure)} if drawing else {}
+    files: dict[Path, bytes] = {}
+
+    @cache
+    def png(name: str) -> bytes:
+        return pictures.picture(drawn[name])
+
+    def beside(chart: Mapping[str, Any]) -> str:
+        file = f"{chart['name']}.png" if stem == "report" else f"{stem}-{chart['name']}.png"
+        files[folder / file] = png(chart["name"])
+        return file
+
+    if "md" in forms:
+        text = markdown(blocks, beside if drawing else None)
+        files = {folder / f"{stem}.md": text.encode(), **files}
+    if "html" in forms:
+        page = html(title, blocks, lambda chart: png(chart["name"]))
+        files[folder / f"{stem}.html"] = page.encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, data in files.items():
+            path.write_bytes(data)
+    except OSError as error:
+        problem = f"the report cannot be written: {error.strerror}"
+        raise RunError(problem, at=str(folder), fix="--out DIR writes it elsewhere") from error
+    return list(files)
+
+
+def _place(
+    forms: Collection[str], home: Path, out: Path | None
+) -> tuple[Path, str, Collection[str]]:
+    """Directory, name without its ending, and what to write."""
+    form = "" if out is None else out.suffix.removeprefix(".")
+    if out is None or form not in FORMS:
+        return out or home, "report", forms or FORMS
+    if forms and set(forms) != {form}:
+        asked = " and ".join(f"--{other}" for other in forms)
+        raise UsageError(f"{out.name} is not what {asked} writes", fix="give a directory as --out")
+    return out.parent, out.stem, (form,)

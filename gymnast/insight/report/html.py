@@ -1,0 +1,68 @@
+"""A report as one HTML file: pictures inside, no scripts, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.insight.report.texts import as_text
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+  background: Canvas; color: CanvasText; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; }
+main { display: flow-root; }
+table { border-collapse: collapse; font-size: .9em; display: block; overflow-x: auto; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0;
+  border-bottom: 1px solid color-mix(in srgb, CanvasText 15%, transparent); }
+th { font-weight: 600; opacity: .7; }
+code, pre { font: .9em/1.35 ui-monospace, monospace; }
+pre { overflow-x: auto; }
+figure { display: inline-block; vertical-align: top; margin: .5rem 1rem .5rem 0; max-width: 100%; }
+figure img { max-width: 100%; border-radius: 4px; }
+summary { font-size: .8em; opacity: .7; cursor: pointer; }
+@media (prefers-color-scheme: dark) { figure img { filter: invert(.9) hue-rotate(180deg); } }
+"""
+
+
+def html(title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+    """`picture`: a chart as PNG."""
+    body = "\n".join(_block(block, picture) for block in blocks)
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    view = '<meta name="viewport" content="width=device-width">'
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}{view}</head>\n'
+        f"<body><main>\n{body}\n</main></body></html>\n"
+    )
+
+
+def _block(block: Block, picture: Callable[[Mapping[str, Any]], bytes]) -> str:
+    match block:
+        case Heading(text, level):
+            return f"<h{level}>{escape(text)}</h{level}>"
+        case Paragraph(text):
+            return f"<p>{escape(text)}</p>"
+        case Table():
+            return _table(block)
+        case Figure(chart):
+            source = f"data:image/png;base64,{b64encode(picture(chart)).decode()}"
+            drawn = f'<img alt="{escape(chart["title"])}" src="{source}">'
+            text = f"<pre>{escape(as_text(chart))}</pre>"
+            return f"<figure>{drawn}<details><summary>as text</summary>{text}</details></figure>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{escape(word)}</th>" for word in table.head) if any(table.head) else ""
+    rows = "\n".join(
+        f"<tr>{''.join(_cell(text, i in table.code) for i, text in enumerate(row))}</tr>"
+        for row in table.rows
+    )
+    return f"<table>{f'<tr>{head}</tr>' if head else ''}\n{rows}</table>"
+
+
+def _cell(text: str, code: bool) -> str:
+    return f"<td><code>{escape(text)}</code></td>" if code else f"<td>{escape(text)}</td>"

@@ -1,0 +1,44 @@
+"""A report as Markdown; pictures lie beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gymnast.insight.report.blocks import Block, Figure, Heading, Paragraph, Table
+from gymnast.insight.report.texts import as_text
+
+
+def markdown(
+    blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], str] | None = None
+) -> str:
+    """`picture`: the file that a chart was drawn into; without it, charts are text alone."""
+    return "\n\n".join(_block(block, picture) for block in blocks) + "\n"
+
+
+def _block(block: Block, picture: Callable[[Mapping[str, Any]], str] | None) -> str:
+    match block:
+        case Heading(text, level):
+            return f"{'#' * level} {text}"
+        case Paragraph(text):
+            return text
+        case Table():
+            return _table(block)
+        case Figure(chart):
+            text = f"```text\n{as_text(chart)}\n```"
+            if picture is None:
+                return f"**{chart['title']}**\n\n{text}"
+            drawn = f"![{chart['title']}]({picture(chart)})"
+            return f"{drawn}\n\n<details><summary>as text</summary>\n\n{text}\n\n</details>"
+
+
+def _table(table: Table) -> str:
+    rule = ["---"] * len(table.head)
+    rows = [[_cell(c, i in table.code) for i, c in enumerate(row)] for row in table.rows]
+    lines = [[*table.head], rule, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str, code: bool) -> str:
+    text = " ".join(text.split()).replace("|", "\\|")
+    return f"`{text}`" if code and text else text

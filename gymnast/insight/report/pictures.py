@@ -1,0 +1,210 @@
+"""Charts as PNG, by matplotlib. Only who wants pictures needs it: the extra `report`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any
+
+from gymnast.errors import GymnastError
+from gymnast.text.chart import short
+
+Chart = Mapping[str, Any]
+"""As `chart_data.charts` gives it."""
+
+WIDTH, HEIGHT, DPI = 6.6, 2.7, 100
+"""Inches and dots per inch of one chart."""
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
+"""Told apart by colour-blind people too. (Okabe and Ito)"""
+LEVELS = {"error": "#c0392b", "warning": "#d98200"}
+HEALTHY, GREY = "#2e8b57", "#777777"
+PALETTE = 64
+"""Colours of the file, which keeps it small."""
+
+
+def picture(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
+    """One PNG; several charts side by side."""
+    figure_of, canvas_of, image = _matplotlib()
+    figure = figure_of(figsize=(WIDTH * max(1, 0.75 * len(charts)), HEIGHT), dpi=DPI)
+    canvas = canvas_of(figure)
+    for place, chart in enumerate(charts):
+        axes = figure.add_subplot(1, len(charts), place + 1)
+        _draw(axes, chart, titles[place] if titles else chart["title"])
+    figure.tight_layout(pad=0.6)
+    canvas.draw()
+    drawn = image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
+    file = io.BytesIO()
+    drawn.convert("RGB").quantize(PALETTE, dither=0).save(file, "png", optimize=True)
+    return file.getvalue()
+
+
+def installed() -> bool:
+    return find_spec("matplotlib") is not None
+
+
+def check_installed() -> None:
+    """Says what to install, before anything is written."""
+    _matplotlib()
+
+
+def _matplotlib() -> tuple[Any, Any, Any]:
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from PIL import Image
+    except ImportError as error:
+        raise GymnastError(
+            f"pictures need matplotlib ({error})",
+            fix="pip install 'gymnast[report]', or `gymnast report --md`: its charts are text then",
+        ) from None
+    return Figure, FigureCanvasAgg, Image
+
+
+def _draw(axes: Any, chart: Chart, title: str) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=20)
+    axes.tick_params(labelsize=8, colors="#444444")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel(chart["x"].replace("_", " "), fontsize=8, color="#444444", labelpad=2)
+    {"line": _lines, "stacked": _stack, "heat": _heat}[chart["kind"]](axes, chart)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    if chart["kind"] == "heat":
+        return
+    scale, sign = (100, "%") if chart["unit"] == "share" else (1, "")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{_tick(value * scale)}{sign}"))
+    _mark(axes, chart)
+    many = len(chart["series"]) > 6
+    legend = axes.legend(
+        loc="upper left" if many else "lower left",
+        bbox_to_anchor=(1.0, 1.0) if many else (-0.02, 0.99),
+        ncols=1 if many else 6,
+        fontsize=7.5,
+        frameon=False,
+        handlelength=1.2,
+        columnspacing=1.0,
+        borderpad=0.2,
+    )
+    legend.set_in_layout(many)
+
+
+def _lines(axes: Any, chart: Chart) -> None:
+    from matplotlib.ticker import NullFormatter
+
+    for place, line in enumerate(chart["series"]):
+        colour, size = COLOURS[place % len(COLOURS)], _size(chart, line)
+        ys = [_nan(y, size) for y in line["y"]]
+        largest = f" (largest {size:.3g})" if chart["each"] else ""
+        few = len(ys) <= 40
+        axes.plot(
+            line["x"],
+            ys,
+            color=colour,
+            linewidth=1.4,
+            marker="o" if few else "",
+            markersize=2.5,
+            label=line["label"] + largest,
+        )
+        if line["low"] is not None and line["high"] is not None:
+            low, high = ([_nan(y, size) for y in line[end]] for end in ("low", "high"))
+            axes.fill_between(line["x"], low, high, color=colour, alpha=0.18, linewidth=0)
+    if chart["log"]:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    elif chart["unit"]:
+        axes.set_ylabel("" if chart["unit"] == "share" else chart["unit"], fontsize=8)
+    axes.grid(axis="y", color="#eeeeee", linewidth=0.8)
+    axes.set_axisbelow(True)
+    for line in chart["lines"]:
+        axes.axhline(line["y"], color=GREY, linewidth=1, linestyle=(0, (4, 3)), label=line["label"])
+    if chart["range"]:
+        low, high = chart["range"]
+        axes.update_datalim([(0, end) for end in (low, high) if end is not None], updatex=False)
+        axes.autoscale_view()
+    if chart["healthy"] and not chart["each"]:
+        _healthy(axes, chart["healthy"])
+
+
+def _healthy(axes: Any, span: Sequence[float | None]) -> None:
+    """Shaded where it can be seen; the view stays on the data."""
+    bottom, top = axes.get_ylim()
+    low, high = (bottom if span[0] is None else span[0]), (top if span[1] is None else span[1])
+    axes.axhspan(max(low, bottom), min(high, top), color=HEALTHY, alpha=0.07, linewidth=0)
+    for end in span:
+        if end is not None and bottom < end < top:
+            axes.axhline(end, color=HEALTHY, linewidth=0.8, linestyle=":")
+    axes.set_ylim(bottom, top)
+
+
+def _stack(axes: Any, chart: Chart) -> None:
+    series = chart["series"]
+    axes.stackplot(
+        series[0]["x"],
+        [line["y"] for line in series],
+        labels=[line["label"] for line in series],
+        colors=[COLOURS[i % len(COLOURS)] for i in range(len(series))],
+        alpha=0.85,
+        linewidth=0,
+    )
+    axes.set_ylim(0, 1)
+    axes.margins(x=0)
+
+
+def _heat(axes: Any, chart: Chart) -> None:
+    xs, labels = chart["series"][0]["x"], [line["label"] for line in chart["series"]]
+    edges = [xs[0], *((a + b) / 2 for a, b in pairwise(xs)), xs[-1]]
+    shares = [line["y"] for line in chart["series"]]
+    mesh = axes.pcolormesh(edges, range(len(labels) + 1), shares, cmap="viridis", vmin=0)
+    every = max(1, len(labels) // 12)
+    axes.set_yticks([i + 0.5 for i in range(0, len(labels), every)], labels[::every], fontsize=6)
+    bar = axes.figure.colorbar(mesh, ax=axes, pad=0.01, format=lambda v, _: f"{100 * v:.0f}%")
+    bar.ax.tick_params(labelsize=7)
+
+
+def _mark(axes: Any, chart: Chart) -> None:
+    """Ticks at the bottom, alerts from where they began, events as lines."""
+    across = axes.get_xaxis_transform()
+    left, right = axes.get_xlim()
+    if chart["ticks"]:
+        at = chart["ticks"]["x"]
+        axes.vlines(at, 0, 0.05, colors="#c0392b", linewidth=0.8, transform=across)
+        axes.plot([], [], "|", color="#c0392b", label=f"{chart['ticks']['label']} ({len(at)}x)")
+    for event in chart["events"]:
+        if event["x"] > 0:  # what is so from the start changes nothing
+            axes.axvline(event["x"], color="#5b4b8a", linewidth=1, linestyle="--")
+    for place, alert in enumerate(chart["alerts"]):
+        colour = LEVELS[alert["level"]]
+        axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=colour, alpha=0.08, lw=0)
+        axes.axvline(alert["x"], color=colour, linewidth=1)
+        late = alert["x"] > (left + right) / 2
+        label = axes.annotate(
+            f"▲ {alert['id']}",
+            (alert["x"], 0.97 - 0.09 * place),
+            xycoords=across,
+            xytext=(-3 if late else 3, 0),
+            textcoords="offset points",
+            ha="right" if late else "left",
+            va="top",
+            fontsize=7.5,
+            color=colour,
+            bbox={"facecolor": "white", "alpha": 0.75, "pad": 0.6, "linewidth": 0},
+        )
+        label.set_in_layout(False)
+    axes.set_xlim(left, right)
+
+
+def _tick(value: float) -> str:
+    """With as many digits as it takes to tell neighbours apart."""
+    return short(value) if abs(value) >= 1000 else f"{value:.6g}"
+
+
+def _size(chart: Chart, line: Mapping[str, Any]) -> float:
+    """What its values are divided by."""
+    seen = [abs(y) for y in line["y"] if y is not None]
+    return (max(seen, default=0.0) or 1.0) if chart["each"] else 1.0
+
+
+def _nan(y: float | None, size: float) -> float:
+    return float("nan") if y is None else y / size

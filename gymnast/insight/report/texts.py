@@ -1,0 +1,54 @@
+"""Charts as text: axes for curves of one unit, a line per series for what is a share or of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from gymnast.text.chart import line_chart, short, sparkline
+from gymnast.text.wording import table
+
+WIDTH, HEIGHT = 64, 9
+
+
+def as_text(chart: Mapping[str, Any]) -> str:
+    """With what is marked on it below."""
+    rows = chart["kind"] != "line" or chart["each"]
+    return "\n".join([_rows(chart) if rows else _curves(chart), *_marks(chart)])
+
+
+def _curves(chart: Mapping[str, Any]) -> str:
+    series = {line["label"]: (line["x"], _values(line)) for line in chart["series"]}
+    label = chart["x"] + (f" ({chart['unit']})" if chart["unit"] not in ("", "share") else "")
+    return line_chart(series, width=WIDTH, height=HEIGHT, x_label=label)
+
+
+def _rows(chart: Mapping[str, Any]) -> str:
+    def shown(value: float) -> str:
+        return f"{value:.0%}" if chart["kind"] != "line" else short(value)
+
+    lines = [
+        (line["label"], sparkline(_values(line), 40), shown(ys[0]), shown(ys[-1]))
+        for line in chart["series"]
+        if (ys := [y for y in line["y"] if y is not None])
+    ]
+    return table(("", f"over {chart['x']}", "first", "last"), lines, right="first last")
+
+
+def _marks(chart: Mapping[str, Any]) -> list[str]:
+    lines = [f"- - {line['label']}" for line in chart["lines"]]
+    if chart["ticks"]:
+        lines.append(f"{chart['ticks']['label']}: {len(chart['ticks']['x'])} times")
+    lines += [
+        f"▲ {alert['id']} from {short(alert['x'])} to {short(alert['until'])} {chart['x']}"
+        for alert in chart["alerts"]
+    ]
+    lines += [
+        f"| {event['text']} at {short(event['x'])}" for event in chart["events"] if event["x"]
+    ]
+    return lines
+
+
+def _values(line: Mapping[str, Any]) -> list[float]:
+    return [math.nan if y is None else y for y in line["y"]]

@@ -1,0 +1,63 @@
+"""What a check is: something that several numbers together say is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gymnast.config.numbers import number_text
+from gymnast.config.schedule import Schedule
+from gymnast.metrics.seen import Phase, Seen
+
+Changes = dict[str, Any]
+"""Dotted key -> value, as `--set` takes it."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    why: str
+    """What it may come from, as a sentence."""
+    changes: Changes = field(default_factory=dict[str, Any])
+
+    def text(self, settings: Mapping[str, Any]) -> str:
+        """The reason, then each change as a user would type it."""
+        told = [
+            f"{key}={value} (now {settings.get(key, 'unset')})"
+            for key, value in self.changes.items()
+        ]
+        return f"{self.why} Try {', '.join(told)}." if told else self.why
+
+
+@dataclass(frozen=True)
+class Check:
+    id: str
+    """`KEY:what`: the key of the row that shows it best, and what is wrong."""
+    needs: tuple[str, ...]
+    """Keys that must have been seen."""
+    judge: Callable[[Seen], str | None]
+    """What is wrong, in a clause with its numbers; None where nothing is."""
+    remedy: Callable[[Seen], Remedy]
+    patience: int = 5
+    """Bad rows in a row before it is raised."""
+    excused: frozenset[Phase] = frozenset()
+    """Phases in which it is not judged."""
+
+
+def scaled(seen: Seen, key: str, factor: float) -> Changes:
+    """This schedule times a factor; the new peak is rounded to two digits."""
+    schedule = Schedule.parse(seen.setting(key, 0.0))
+    if schedule.highest <= 0:
+        return {}
+    peak = float(f"{schedule.highest * factor:.2g}")
+    return {key: schedule.scaled(peak / schedule.highest).plain()}
+
+
+def at_most(seen: Seen, key: str, peak: float) -> Changes:
+    """This schedule, brought down as a whole so that it never exceeds the peak."""
+    highest = Schedule.parse(seen.setting(key, 0.0)).highest
+    return scaled(seen, key, peak / highest) if highest > peak else {}
+
+
+def shown(value: float) -> str:
+    return number_text(float(f"{value:.3g}"))

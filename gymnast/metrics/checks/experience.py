@@ -1,0 +1,129 @@
+"""What the agent meets: rewards that mislead, observations too large, actions without effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnast.metrics.checks.check import Check, Remedy, shown
+from gymnast.metrics.seen import Seen
+
+EFFECT, AGREEMENT = "rollout/action_effect", "rollout/reward_agreement"
+NO_EFFECT = 0.004
+LARGE_OBS = 10.0
+SMALL_ROLLOUT, SMALL_MINIBATCH = 64, 16
+SHORT_HORIZON = 5.0
+
+
+def _opposed(seen: Seen) -> str | None:
+    agreement = seen.now(AGREEMENT)
+    return (
+        f"what is learned from is the opposite of the raw reward: agreement {agreement:.2f}"
+        if agreement < -0.5
+        else None
+    )
+
+
+def _turn(seen: Seen) -> Remedy:
+    scale = seen.setting("normalize.reward_scale", 1.0)
+    if scale < 0:
+        return Remedy("Rewards are turned around.", {"normalize.reward_scale": -scale})
+    weights = {
+        k: v for k, v in seen.settings.items() if k.startswith("shaping.") and k.endswith(".weight")
+    }
+    return Remedy("Shaping outweighs the reward.", dict.fromkeys(weights, 0))
+
+
+def _unscaled(seen: Seen) -> str | None:
+    if seen.setting("normalize.obs") is not None:
+        return None
+    size = max(abs(seen.now("rollout/obs_mean")), seen.now("rollout/obs_std"))
+    return (
+        f"observations of about {shown(size)} reach the network as they are"
+        if size > LARGE_OBS
+        else None
+    )
+
+
+def normalised_observations(_: Seen) -> Remedy:
+    return Remedy("Networks learn from numbers around 1.", {"normalize.obs": "running"})
+
+
+def rollout_steps(seen: Seen) -> float:
+    """Steps in a rollout, as far as the settings say."""
+    return float(seen.setting("env.n_envs", 1) * (seen.setting("algo.n_steps") or 2048))
+
+
+def _no_effect(seen: Seen) -> str | None:
+    chance = 10.0 / min(rollout_steps(seen), 256.0)
+    effect = seen.now(EFFECT)
+    if effect > NO_EFFECT + chance:
+        return None
+    return f"what happens does not depend on the actions: they tell {max(effect, 0):.1%} of it"
+
+
+def _mend_environment(_: Seen) -> Remedy:
+    return Remedy(
+        "Look at how the environment uses its action (`gymnast check ENV`), at env.noise, and at the "
+        "order of wrappers: no setting of the learner can help."
+    )
+
+
+def _minibatch(seen: Seen) -> float:
+    size: Any = seen.setting("algo.batch_size", "100%")
+    steps = rollout_steps(seen)
+    return float(size.rstrip("%")) / 100 * steps if isinstance(size, str) else float(size)
+
+
+def _few(seen: Seen) -> str | None:
+    if seen.setting("algo.n_steps") is None:
+        return None
+    steps, minibatch = rollout_steps(seen), _minibatch(seen)
+    if steps >= SMALL_ROLLOUT and minibatch >= SMALL_MINIBATCH:
+        return None
+    return f"{steps:.0f} steps a rollout and {minibatch:.0f} a gradient step are mostly noise"
+
+
+def _more(seen: Seen) -> Remedy:
+    envs = max(seen.setting("env.n_envs", 1), 8)
+    changes: dict[str, Any] = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
+    if seen.setting("algo.batch_size") is not None:
+        changes["algo.batch_size"] = 128
+    return Remedy("An update needs more steps to tell luck from skill.", changes)
+
+
+def _shortsighted(seen: Seen) -> str | None:
+    gamma = float(seen.setting("algo.gamma", 0.99))
+    horizon, length = 1 / max(1 - gamma, 1e-6), seen.now("episode/length")
+    if horizon >= SHORT_HORIZON or length < 4 * horizon:
+        return None
+    return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
+
+
+def _farther(seen: Seen) -> Remedy:
+    steps = max(seen.tracks["episode/length"].peak, 100.0)
+    gamma = 0.99 if steps < 300 else 0.995
+    return Remedy(
+        "What an action leads to comes later than the learner looks.", {"algo.gamma": gamma}
+    )
+
+
+CHECKS = (
+    Check("rollout/reward_agreement:opposed", (AGREEMENT,), _opposed, _turn, patience=3),
+    Check(
+        "rollout/obs_std:large",
+        ("rollout/obs_mean", "rollout/obs_std"),
+        _unscaled,
+        normalised_observations,
+        patience=3,
+    ),
+    Check("rollout/action_effect:none", (EFFECT,), _no_effect, _mend_environment),
+    Check("advantage/std:few", ("advantage/std",), _few, _more, excused=frozenset({"solved"})),
+    Check(
+        "episode/length:shortsighted",
+        ("episode/length",),
+        _shortsighted,
+        _farther,
+        excused=frozenset({"solved"}),
+    ),
+)
+REMEDIES = {}

@@ -1,0 +1,25 @@
+"""The network: units that no input moves any more."""
+
+from __future__ import annotations
+
+from gymnast.metrics.checks.check import Remedy, scaled
+from gymnast.metrics.seen import Seen
+
+
+def revive(seen: Seen) -> Remedy:
+    changes = scaled(seen, "algo.lr", 0.1)
+    if seen.setting("policy.activation") == "relu":
+        changes["policy.activation"] = "tanh"
+    return Remedy("Units that no observation moves learn nothing.", changes)
+
+
+def unsaturate(seen: Seen) -> Remedy:
+    if seen.setting("normalize.obs") is None:
+        return Remedy("Inputs are too large for tanh.", {"normalize.obs": "running"})
+    return Remedy("Weights have grown too large for tanh.", scaled(seen, "algo.lr", 0.3))
+
+
+REMEDIES = {
+    "network/dead_units:high": revive,
+    "network/saturated_units:high": unsaturate,
+}

@@ -1,0 +1,152 @@
+"""How the policy moves: too far, not at all, to a corner, or nowhere."""
+
+from __future__ import annotations
+
+import math
+
+from gymnast.metrics.checks.check import Changes, Check, Remedy, at_most, scaled, shown
+from gymnast.metrics.seen import Seen
+
+KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
+MOVED = "optim/update_share"
+STILL_KL = 3e-5
+"""Below this an update hardly changes what the policy does."""
+STILL_SHARE = 3e-4
+"""Of the size of the parameters: a single careful step, as A2C takes, moves them by more."""
+USUAL_KL = 0.005
+"""Of an update that learns well."""
+UNDECIDED, HALF_DECIDED = 0.95, 0.3
+"""Entropy as a share of its maximum."""
+EARLY = 0.35
+"""Of the budget."""
+
+
+def smaller_steps(seen: Seen) -> Remedy:
+    """KL grows about with the square of the learning rate."""
+    kl = seen.now(KL) if seen.has(KL) else 1.0
+    factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), 0.01))
+    factor = 0.01 if kl > 0.5 else factor
+    return Remedy("Updates are too large.", scaled(seen, "algo.lr", factor))
+
+
+def more_exploration(seen: Seen) -> Remedy:
+    why = "The policy stopped exploring before it was good."
+    return Remedy(why, _bonus(seen, 5.0, 0.02))
+
+
+def _bonus(seen: Seen, factor: float, fresh: float) -> Changes:
+    return scaled(seen, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
+
+
+def _still(seen: Seen) -> str | None:
+    kl, moved = seen.now(KL), seen.now(MOVED)
+    if kl > STILL_KL or moved > STILL_SHARE:
+        return None
+    return f"an update moves the policy by {shown(kl)} nats only"
+
+
+def _larger_steps(seen: Seen) -> Remedy:
+    factor = math.sqrt(USUAL_KL / max(seen.now(KL), 1e-12))
+    why = "Updates are too small to learn from."
+    return Remedy(why, scaled(seen, "algo.lr", min(max(factor, 3.0), 1000.0)))
+
+
+def _undecided(seen: Seen) -> str | None:
+    progress = seen.progress
+    late = seen.rows >= 50 if progress is None else progress >= 0.15
+    share = seen.now(ENTROPY)
+    if not late or share < UNDECIDED or seen.now(KL) < STILL_KL:
+        return None
+    return f"the policy is as undecided as at the start: {share:.0%} of the highest entropy"
+
+
+def _early(seen: Seen) -> str | None:
+    progress, share = seen.progress, seen.now(ENTROPY)
+    if progress is None or progress > EARLY or share > HALF_DECIDED:
+        return None
+    return (
+        f"entropy is down to {share:.0%} of the highest after {progress:.0%} of the budget, and it is "
+        "not solved"
+    )
+
+
+def _less_bonus(seen: Seen) -> Remedy:
+    lower = at_most(seen, "algo.entropy_coef", 0.01)
+    why = (
+        "The entropy bonus outweighs the rewards."
+        if lower
+        else "Nothing pulls the policy anywhere."
+    )
+    return Remedy(why, lower or scaled(seen, "algo.lr", 3.0))
+
+
+def _not_uniform(seen: Seen) -> str | None:
+    if seen.rows > 1 or seen.setting("run.parent"):
+        return None
+    most = seen.now("policy/entropy") / max(seen.now(ENTROPY), 1e-9)
+    share = seen.now("rollout/surprise") / max(most, 1e-9)
+    return None if share > 0.97 else f"it begins with {share:.0%} of the highest entropy only"
+
+
+def _fresh_head(_: Seen) -> Remedy:
+    return Remedy(
+        "Some actions are preferred before anything is learned: observations that are large, or a "
+        "module of your own whose last layer is, do that.",
+        {"normalize.obs": "running"},
+    )
+
+
+def _one_pass(seen: Seen) -> str | None:
+    planned = seen.setting("algo.epochs", 1)
+    done = seen.now("optim/epochs")
+    return (
+        f"algo.target_kl ends updates after {done:.1f} of {planned} passes"
+        if (planned >= 4 and done < 1.5)
+        else None
+    )
+
+
+CHECKS = (
+    Check(
+        "policy/entropy_share:biased",
+        (ENTROPY, "policy/entropy", "rollout/surprise"),
+        _not_uniform,
+        _fresh_head,
+        patience=1,
+    ),
+    Check(
+        "policy/kl:frozen",
+        (KL, MOVED, LR),
+        _still,
+        _larger_steps,
+        excused=frozenset({"annealed", "solved"}),
+    ),
+    Check(
+        "policy/entropy_share:undecided",
+        (ENTROPY, KL),
+        _undecided,
+        _less_bonus,
+        excused=frozenset({"solved"}),
+    ),
+    Check(
+        "policy/entropy_share:early",
+        (ENTROPY,),
+        _early,
+        more_exploration,
+        patience=10,
+        excused=frozenset({"solved"}),
+    ),
+    Check("optim/epochs:cut", ("optim/epochs",), _one_pass, smaller_steps, patience=10),
+)
+REMEDIES = {
+    "policy/kl:high": smaller_steps,
+    "policy/clip_fraction:high": smaller_steps,
+    "policy/ratio_mean:low": smaller_steps,
+    "policy/ratio_mean:high": smaller_steps,
+    "policy/ratio_max:high": smaller_steps,
+    "optim/undone:high": smaller_steps,
+    "optim/update_share:high": smaller_steps,
+    "network/logit_range:high": more_exploration,
+    "policy/entropy_share:low": more_exploration,
+}
+"""Of alerts that the declared range of a metric raises."""

@@ -1,0 +1,159 @@
+"""What those who judge a run know of it: short means, where it began, its best, and its settings."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+WINDOW = 5
+"""Rows in a short mean."""
+WARM_UP_ROWS = 5
+WARM_UP_SHARE = 0.05
+"""Of the budget: so long nothing is settled."""
+ANNEALED = 0.1
+"""Of its peak: a learning rate below this moves nothing any more."""
+RETURN = "episode/return"
+SCORE = "eval:episode/return"
+
+Phase = Literal["warm-up", "annealed", "solved"]
+
+
+@dataclass
+class Track:
+    """One key so far."""
+
+    recent: deque[float] = field(default_factory=lambda: deque[float](maxlen=WINDOW))
+    first: list[float] = field(default_factory=list[float])
+    """Its first values, as many as a short mean holds."""
+    count: int = 0
+    best: float = -math.inf
+    """Highest short mean."""
+    best_at: float = 0.0
+    """Reading of the clock at that time."""
+    peak: float = -math.inf
+    """Highest value."""
+    total: float = 0.0
+
+    def add(self, value: float, now: float) -> None:
+        self.count += 1
+        self.recent.append(value)
+        self.peak = max(self.peak, value)
+        self.total += value
+        if len(self.first) < WINDOW:
+            self.first.append(value)
+        if len(self.recent) == WINDOW and self.mean > self.best:
+            self.best, self.best_at = self.mean, now
+
+    @property
+    def usual(self) -> float:
+        """Mean of all values."""
+        return self.total / self.count
+
+    @property
+    def mean(self) -> float:
+        return sum(self.recent) / len(self.recent)
+
+
+class Seen:
+    def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
+        """`keys`: what is remembered; `settings`: dotted key -> plain value."""
+        self._keys, self.settings = frozenset(keys), settings
+        self.tracks: dict[str, Track] = {}
+        self.row: Mapping[str, float] = {}
+        self.rows = 0
+
+    def take(self, row: Mapping[str, float]) -> None:
+        self.row = row
+        now = row.get("clock/env_steps", 0.0)
+        if "clock/rollouts" in row and "policy/loss" in row:
+            self.rows += 1
+        for key in self._keys & row.keys():
+            if math.isfinite(row[key]):
+                self.tracks.setdefault(key, Track()).add(row[key], now)
+
+    # ---- what has been ------------------------------------------------------------------------
+
+    def has(self, *keys: str) -> bool:
+        return all(key in self.tracks for key in keys)
+
+    def now(self, key: str) -> float:
+        """Mean of the latest values."""
+        return self.tracks[key].mean
+
+    def first(self, key: str) -> float:
+        """Mean of the first values."""
+        values = self.tracks[key].first
+        return sum(values) / len(values)
+
+    def setting(self, key: str, default: Any = None) -> Any:
+        """A plain value; None for what is off or not there."""
+        value = self.settings.get(key, default)
+        return None if value == "off" else value
+
+    @property
+    def threshold(self) -> float | None:
+        return self.setting("facts.threshold")
+
+    @property
+    def progress(self) -> float | None:
+        """Share of the budget used."""
+        return self.row.get("progress/share")
+
+    def without_gain(self) -> float:
+        """Share of the budget since the short mean of the training return was highest; without a
+        budget, of all steps."""
+        steps, best_at = self.row["clock/env_steps"], self.tracks[RETURN].best_at
+        gone = (steps - best_at) / max(steps, 1.0)
+        return gone if self.progress is None else gone * self.progress
+
+    # ---- phases -------------------------------------------------------------------------------
+
+    def phases(self) -> set[Phase]:
+        found: set[Phase] = set()
+        if self.rows <= WARM_UP_ROWS or (self.progress or 1.0) < WARM_UP_SHARE:
+            found.add("warm-up")
+        if self.has("hyper/lr"):
+            lr = self.tracks["hyper/lr"]
+            if lr.recent[-1] <= ANNEALED * lr.peak:
+                found.add("annealed")
+        if self.solved:
+            found.add("solved")
+        return found
+
+    @property
+    def solved(self) -> bool:
+        """As good as asked for, in training or in the last evaluation."""
+        goal = self.threshold
+        if goal is None:
+            return False
+        latest = (self.tracks[key].recent[-1] for key in (RETURN, SCORE) if self.has(key))
+        return any(value >= goal for value in latest)
+
+    # ---- to go on as if it had not stopped ----------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        tracks = {
+            key: [[*t.recent], t.first, t.count, _plain(t.best), t.best_at, _plain(t.peak), t.total]
+            for key, t in self.tracks.items()
+        }
+        return {"rows": self.rows, "tracks": tracks}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        self.rows = state["rows"]
+        self.tracks = {
+            key: Track(
+                deque(recent, maxlen=WINDOW), [*first], count, _float(best), at, _float(peak), total
+            )
+            for key, (recent, first, count, best, at, peak, total) in state["tracks"].items()
+        }
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _float(value: float | None) -> float:
+    return -math.inf if value is None else value

@@ -1,0 +1,130 @@
+// How a network is: which of its units still work, and how its outputs are spread.
+#pragma once
+
+#include "ready.hpp"
+
+namespace {
+
+// What the activations of a stack made of some rows is added to `units`; where a unit was anything
+// but 0 for any row so far, so is its place in `alive`, [units of all layers].
+inline void add_units(const Stack& stack, const Trail& trail, int rows, float saturated, Units& units,
+                      float* alive) {
+  for (int l = 0; l < stack.n_dense; ++l) {
+    const Dense& d = stack.dense[l];
+    if (d.activation == Activation::none) continue;
+    const int ld = padded(d.n_out);
+    double total = 0, squares = 0, ends = 0;
+    for (int i = 0; i < rows; ++i) {
+      const float* y = trail.output[l] + i * ld;
+      float sum = 0, square = 0, far = 0;
+      for (int j = 0; j < d.n_out; ++j) sum += y[j], square += y[j] * y[j];
+      total += sum, squares += square;
+      if (d.activation == Activation::tanh)
+        for (int j = 0; j < d.n_out; ++j) far += std::fabs(y[j]) > saturated;
+      else
+        for (int j = 0; j < d.n_out; ++j) alive[j] = y[j] != 0 ? 1.0f : alive[j];
+      ends += far;
+    }
+    units.outputs += double(rows) * d.n_out, units.total += total, units.squares += squares;
+    if (d.activation == Activation::tanh)
+      units.tanh += double(rows) * d.n_out, units.saturated += ends;
+    alive += d.n_out;
+  }
+}
+
+inline int units_of(const Stack& stack) {
+  int units = 0;
+  for (int l = 0; l < stack.n_dense; ++l) units += stack.dense[l].n_out;
+  return units;
+}
+
+inline void count_dead(const Stack& stack, const float* alive, Units& units) {
+  for (int l = 0; l < stack.n_dense; ++l) {
+    const Dense& d = stack.dense[l];
+    if (d.activation == Activation::none) continue;
+    if (d.activation == Activation::relu) {
+      units.relu += d.n_out;
+      for (int j = 0; j < d.n_out; ++j) units.dead += alive[j] == 0;
+    }
+    alive += d.n_out;
+  }
+}
+
+// The likeliest and the unlikeliest of the options of each element, and the mean over elements.
+inline void add_chances(const Head& head, const float* dist, Health& found) {
+  double most = 0, least = 0;
+  if (head.kind == HeadKind::bernoulli) {
+    for (int j = 0; j < head.n_outputs; ++j) {
+      const double e = std::exp(-std::fabs(dist[j]));
+      most += 1 / (1 + e), least += e / (1 + e);
+    }
+    found.prob_max += most / head.n_outputs, found.prob_min += least / head.n_outputs;
+    return;
+  }
+  for (int g = 0; g < head.n_groups; dist += head.group[g++]) {
+    float top = dist[0], bottom = dist[0];
+    for (int j = 1; j < head.group[g]; ++j)
+      top = larger(top, dist[j]), bottom = smaller(bottom, dist[j]);
+    double total = 0;
+    for (int j = 0; j < head.group[g]; ++j) total += std::exp(dist[j] - top);
+    most += 1 / total, least += std::exp(bottom - top) / total;
+  }
+  found.prob_max += most / head.n_groups, found.prob_min += least / head.n_groups;
+}
+
+inline void add_outputs(const Head& head, const float* out, Health& found) {
+  float top = out[0], bottom = out[0];
+  for (int j = 0; j < head.n_outputs; ++j) {
+    found.output_mean += out[j], found.output_std += double(out[j]) * out[j];
+    top = larger(top, out[j]), bottom = smaller(bottom, out[j]);
+  }
+  found.logit_range += top - bottom;
+}
+
+void health(const Network& net, const float* parameters, const std::uint8_t* features,
+            std::int64_t bytes, std::int64_t count, const std::uint8_t* mask, float saturated,
+            Health& found) {
+  Arena& arena = arena_of_this_thread();
+  arena.clear();
+  const bool critic = net.critic.n_dense > 0;
+  const Parts parts = critic ? Parts::both : Parts::actor;
+  const Packed packed = pack(arena, net, parameters, parts);
+  Trails trails = room_for(arena, net, parts);
+  float* alive_shared = arena.zeros(padded(units_of(net.shared)));
+  float* alive_actor = arena.zeros(padded(units_of(net.actor)));
+  float* alive_critic = arena.zeros(padded(units_of(net.critic)));
+  const Head& head = net.head;
+  const bool chooses = head.kind == HeadKind::categorical || head.kind == HeadKind::bernoulli;
+  float* dist = arena.floats(2 * head.n_outputs);
+  const int ld = width_of(net.actor), n_masked = head.n_masked();
+  found = Health{};
+  for (std::int64_t at = 0; at < count; at += BLOCK) {
+    const Rows rows{features, bytes, nullptr, at, int(smaller(count - at, std::int64_t(BLOCK)))};
+    const float* hidden = run_shared(net, packed, parameters, rows, trails);
+    if (hidden) add_units(net.shared, trails.shared, rows.count, saturated, found.shared, alive_shared);
+    const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);
+    add_units(net.actor, trails.actor, rows.count, saturated, found.actor, alive_actor);
+    if (critic) {
+      forward(net.critic, packed.critic, parameters, rows, hidden, trails.critic);
+      add_units(net.critic, trails.critic, rows.count, saturated, found.critic, alive_critic);
+    }
+    for (int i = 0; i < rows.count; ++i) {
+      add_outputs(head, y + i * ld, found);
+      if (!chooses) continue;
+      const Row row{nullptr, mask ? mask + (at + i) * n_masked : nullptr, nullptr, nullptr, nullptr};
+      if (head.kind == HeadKind::categorical) Categorical::parameters(head, y + i * ld, row, dist);
+      else Bernoulli::parameters(head, y + i * ld, row, dist);
+      add_chances(head, dist, found);
+    }
+  }
+  count_dead(net.shared, alive_shared, found.shared);
+  count_dead(net.actor, alive_actor, found.actor);
+  count_dead(net.critic, alive_critic, found.critic);
+  const double n = double(count), outputs = n * head.n_outputs;
+  found.output_mean /= outputs;
+  const double variance = found.output_std / outputs - found.output_mean * found.output_mean;
+  found.output_std = std::sqrt(variance < 0 ? 0 : variance);
+  found.logit_range /= n, found.prob_max /= n, found.prob_min /= n;
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+"""Weighted loss terms, the sampled KL and norms by part, each computed another way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.algos.practice import BOTH_ENGINES
+from tests.algos.reference import STILL, Recorded, practised, updated
+
+WEIGHTS = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.2, "algo.value_coef": 0.7}
+TERMS = ("loss/policy", "loss/value", "loss/entropy", "loss/kl")
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("box", [False, True])
+def test_weighted_terms_add_up_to_the_loss(engine: str, box: bool):
+    practice, rollout = practised(box, WEIGHTS | {"engine": engine})
+    row = updated(practice, rollout, Recorded())
+    assert sum(row[name] for name in TERMS) == pytest.approx(row["loss/total"], rel=1e-5)
+    assert row["loss/value"] == pytest.approx(0.7 * row["value/loss"])
+    assert row["loss/kl"] == pytest.approx(0.2 * row["policy/kl_penalty"])
+    assert row["loss/policy"] == row["policy/loss"]
+
+
+@BOTH_ENGINES
+def test_the_entropy_term_is_minus_the_weighted_entropy(engine: str):
+    practice, rollout = practised(False, WEIGHTS | STILL | {"engine": engine})
+    policy = practice.learner.policy
+    dist = policy.dist(rollout.obs.reshape(-1, 3)).astype(np.float64)
+    entropy = float(torch.distributions.Categorical(logits=torch.from_numpy(dist)).entropy().mean())
+    row = updated(practice, rollout, Recorded())
+    assert row["loss/entropy"] == pytest.approx(-0.3 * entropy, rel=1e-5)
+
+
+@BOTH_ENGINES
+def test_a_term_without_weight_is_zero_exactly(engine: str):
+    practice, rollout = practised(False, {"algo.entropy_coef": 0.0, "engine": engine})
+    row = updated(practice, rollout, Recorded())
+    assert row["loss/entropy"] == row["loss/kl"] == 0.0
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("box", [False, True])
+def test_the_approximate_kl_is_k3_over_the_actions_taken(engine: str, box: bool):
+    practice, rollout = practised(box, {"algo.lr": 0.01, "engine": engine})
+    row = updated(practice, rollout, Recorded())
+    policy = practice.learner.policy
+    dist = policy.dist(rollout.obs.reshape(-1, 3)).astype(np.float64)
+    action = torch.from_numpy(rollout.action.reshape(-1, *rollout.action.shape[2:]))
+    if box:
+        mean, log_std = torch.from_numpy(dist).chunk(2, -1)
+        now = torch.distributions.Normal(mean, log_std.exp()).log_prob(action).sum(-1).numpy()
+    else:
+        now = (
+            torch.distributions.Categorical(logits=torch.from_numpy(dist)).log_prob(action).numpy()
+        )
+    ratio = np.exp(now - rollout.logprob.ravel())
+    k3 = float((ratio - 1 - np.log(ratio)).mean())
+    assert row["policy/approx_kl"] == pytest.approx(k3, rel=1e-3)
+    assert row["policy/approx_kl"] == pytest.approx(row["policy/kl"], rel=0.6)
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("shared", ["on", "off"])
+def test_parts_make_up_the_whole(engine: str, shared: str):
+    practice, rollout = practised(False, {"policy.shared": shared, "engine": engine})
+    row = updated(practice, rollout, Recorded())
+    parts = ("actor", "critic", *(["shared"] if shared == "on" else []))
+    views = practice.learner.policy.parameters.views
+    for part in parts:
+        own = [v.ravel() for name, v in views.items() if name.startswith(f"{part}.")]
+        size = float(np.linalg.norm(np.concatenate(own).astype(np.float64)))
+        assert row[f"optim/param_norm_{part}"] == pytest.approx(size, rel=1e-5)
+    for kind in ("grad_norm", "param_norm"):
+        told = {name for name in row if name.startswith(f"optim/{kind}_")}
+        assert told - {"optim/grad_norm_max"} == {f"optim/{kind}_{part}" for part in parts}
+    assert row["optim/param_norm"] == pytest.approx(_whole(row, "param_norm", parts), rel=1e-5)
+    share = row["optim/update_norm"] / row["optim/param_norm"]
+    assert row["optim/update_share"] == pytest.approx(share)
+
+
+@BOTH_ENGINES
+def test_norms_of_the_gradient_are_the_last_by_part_and_the_largest_of_all(engine: str):
+    settings = {"policy.shared": "on", "algo.epochs": 3, "algo.lr": 0.02, "engine": engine}
+    practice, rollout = practised(False, settings)
+    row = updated(practice, rollout, Recorded())
+    norms = practice.learner.algorithm.descent._steps[:, -1]  # type: ignore[attr-defined]
+    last = _whole(row, "grad_norm", ("actor", "critic", "shared"))
+    assert last == pytest.approx(norms[-1], rel=1e-4)
+    assert row["optim/grad_norm_max"] == norms.max() > row["optim/grad_norm"] > norms.min()
+
+
+def test_the_critics_error_is_that_of_the_values_that_acted():
+    practice, rollout = practised(False, STILL)
+    row = updated(practice, rollout, Recorded())
+    _, target = rollout.advantages(0.9, 0.8)
+    missed = target - rollout.value.astype(np.float64)
+    assert row["value/bias"] == pytest.approx(missed.mean())
+    rmse = math.sqrt((missed**2).mean())
+    assert row["value/rmse_share"] == pytest.approx(rmse / target.std())
+    explained = 1 - missed.var() / target.var()
+    assert row["value/explained_variance"] == pytest.approx(explained)
+
+
+def _whole(row: dict[str, float], kind: str, parts: tuple[str, ...]) -> float:
+    return math.hypot(*(row[f"optim/{kind}_{part}"] for part in parts))

@@ -1,0 +1,197 @@
+"""Charts as data: which there are, where their points stand, what is marked on them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gymnast import api
+from gymnast.errors import UsageError
+from gymnast.insight.chart_data import POINTS, charts
+from gymnast.insight.charts import ABOUT, CHARTS, FAMILIES, PAGE, family_of, page_of
+from gymnast.metrics.checks import CHECKS, REMEDIES
+from gymnast.metrics.explain import catalogue
+from gymnast.metrics.metric import ANY
+from gymnast.metrics.specs import METRICS, SECTIONS
+from gymnast.metrics.store import MetricStore
+from gymnast.runs.run import Run
+
+Row = dict[str, float]
+INFO = {"threshold": 200.0, "alerts": []}
+
+
+def rows(n: int = 10, every: dict[str, Callable[[int], float]] | None = None) -> list[Row]:
+    """Rollouts of 8 copies and 16 steps; `every`: key -> its value in row i."""
+    made = []
+    for i in range(1, n + 1):
+        clocks = {"env_steps": 128 * i, "vec_steps": 16 * i, "frames": 128 * i, "updates": 4 * i}
+        clocks |= {"rollouts": i, "episodes": i, "seconds": i**2 / 10}
+        row = {f"clock/{name}": float(value) for name, value in clocks.items()}
+        made.append(row | {key: of(i) for key, of in (every or {}).items()})
+    return made
+
+
+def chart(name: str, of: list[Row], **more) -> dict:
+    (found,) = [
+        c for c in charts(of, {**INFO, **more.pop("info", {})}, **more) if c["name"] == name
+    ]
+    return found
+
+
+def test_what_a_run_did_not_record_is_not_drawn():
+    drawn = charts(rows(every={"policy/kl": lambda _: 0.01}), INFO)
+    assert [c["name"] for c in drawn] == ["kl"]
+    assert charts([], INFO) == []
+
+
+def test_a_row_that_lacks_a_number_is_no_point_and_what_is_not_finite_is_a_gap():
+    recorded = rows(every={"policy/kl": float})
+    del recorded[3]["policy/kl"]
+    recorded[5]["policy/kl"] = math.nan
+    (line,) = chart("kl", recorded)["series"]
+    assert line["x"] == [16.0, 32.0, 48.0, 80.0, 96.0, 112.0, 128.0, 144.0, 160.0]
+    assert line["y"] == [1.0, 2.0, 3.0, 5.0, None, 7.0, 8.0, 9.0, 10.0]
+    assert json.loads(json.dumps(line, allow_nan=False)) == line
+
+
+def test_every_clock_can_be_the_axis_and_an_evaluation_stands_at_the_version_it_scored():
+    recorded = rows(every={"episode/return": float})
+    recorded[4] |= {"eval:clock/env_steps": 256.0, "eval:episode/return": 7.0}
+    recorded[4] |= {"eval:episode/low": 6.0, "eval:episode/high": 9.0}
+    for clock, expected in {"vec_steps": 32.0, "seconds": 0.4, "rollouts": 2.0}.items():
+        evaluated, trained = chart("score", recorded, x=clock)["series"]
+        assert evaluated["x"] == [expected], clock
+        assert (evaluated["low"], evaluated["y"], evaluated["high"]) == ([6.0], [7.0], [9.0])
+        assert trained["x"] == [row[f"clock/{clock}"] for row in recorded]
+    with pytest.raises(UsageError, match="fortnights"):
+        charts(recorded, INFO, x="fortnights")
+
+
+def test_a_long_series_keeps_its_extremes_as_a_band():
+    n = 10 * POINTS
+    (line,) = chart("kl", rows(n, {"policy/kl": lambda i: 9.0 if i == 777 else 0.01}))["series"]
+    assert len(line["y"]) == POINTS
+    assert max(line["high"]) == 9.0
+    assert max(line["y"]) == pytest.approx((9.0 + 9 * 0.01) / 10)
+    assert line["low"] == [0.01] * POINTS
+
+
+def test_stacked_series_are_shares_of_their_sum():
+    spent = {
+        "time/env": lambda i: 3.0 * i,
+        "time/update": lambda i: 1.0 * i,
+        "time/rest": lambda _: 0.0,
+    }
+    timing = chart("timing", rows(every=spent))
+    assert {line["label"]: set(line["y"]) for line in timing["series"]} == {
+        "env": {0.75},
+        "update": {0.25},
+    }, "what took no time at all is left out"
+    shares = {f"rollout/action_share.{k}": lambda _: 1 / 18 for k in range(18)}
+    many = chart("actions", rows(every=shares), actions=[f"a{k}" for k in range(18)])
+    assert many["kind"] == "heat"
+    assert [line["label"] for line in many["series"]] == [f"a{k}" for k in range(18)]
+
+
+def test_losses_are_the_scaled_terms_or_else_the_bare_ones():
+    bare: dict[str, Callable[[int], float]] = {"policy/loss": float, "value/loss": float}
+    assert [s["key"] for s in chart("losses", rows(every=bare))["series"]] == list(bare)
+    scaled = {"loss/value": float, "loss/policy": float}
+    found = chart("losses", rows(every=bare | scaled))["series"]
+    assert [s["key"] for s in found] == ["loss/policy", "loss/value"]
+
+
+def test_entropy_has_its_bound_and_a_healthy_range_from_what_was_recorded():
+    every = {"policy/entropy": lambda _: 0.5 * math.log(4), "policy/entropy_share": lambda _: 0.5}
+    entropy = chart("entropy", rows(every=every))
+    assert [line["y"] for line in entropy["lines"]] == pytest.approx([math.log(4)])
+    assert entropy["range"] == pytest.approx([0.0, math.log(4)])
+    share = METRICS["policy/entropy_share"]
+    assert chart("certainty", rows(every=every))["healthy"] == list(share.healthy)
+    assert chart("entropy", rows(every={"policy/entropy": float}))["range"] is None
+
+
+def test_schedules_are_those_that_move():
+    every = {"hyper/lr": lambda i: 1e-3 / i, "hyper/clip": lambda _: 0.2}
+    assert [s["label"] for s in chart("schedules", rows(every=every))["series"]] == ["lr"]
+
+
+def test_ticks_alerts_and_events_stand_where_they_happened():
+    every = {"policy/kl": float, "optim/kl_stop": lambda i: float(i in (3, 4))}
+    alert = {"id": "policy/kl:high", "level": "warning", "message": "high", "count": 2}
+    elsewhere = alert | {"id": "policy/ratio_max:high", "first": 128, "last": 1280}
+    events = [
+        {"kind": "live change", "env_steps": 640, "changes": [{"key": "a", "from": 1, "to": 2}]},
+        {"kind": "checkpoint asked", "env_steps": 640},
+    ]
+    info = {"alerts": [alert | {"first": 256, "last": 512}, elsewhere]}
+    found = chart("kl", rows(every=every), info=info, events=events, x="updates")
+    assert found["ticks"]["x"] == [12.0, 16.0]
+    assert [(a["id"], a["x"], a["until"]) for a in found["alerts"]] == [
+        ("policy/kl:high", 8.0, 16.0),
+        ("policy/ratio_max:high", 4.0, 40.0),
+    ], "one whose number has no chart stands on the first of its family"
+    assert [(e["text"], e["x"]) for e in found["events"]] == [("live change: a 2 (was 1)", 20.0)]
+
+
+def test_tasks_and_roles_have_a_line_each():
+    every = {"episode/return": float, "light:episode/return": float, "dark:episode/return": float}
+    labels = [line["label"] for line in chart("score", rows(every=every))["series"]]
+    assert labels == ["training", "training dark", "training light"]
+
+
+def test_api_charts_reads_a_run(record: Callable[..., Run], runs_dir: Path):
+    run = record([10.0, 20.0, 480.0])
+    drawn = api.charts(run.id, "env_steps", runs_dir=runs_dir)
+    assert [c["name"] for c in drawn] == ["score", "entropy"]
+    assert drawn[0]["lines"] == [{"y": 475.0, "label": "threshold 475.0"}]
+    assert drawn[0]["series"][0]["x"] == [0.0, 512.0, 1024.0]
+    with MetricStore(run.path / "metrics.db") as store:
+        assert drawn[1]["series"][0]["y"] == [row["policy/entropy"] for row in store.rows()]
+
+
+def headings() -> set[str]:
+    """Anchors of the page, as GitHub makes them."""
+    text = (Path(__file__).parents[2] / PAGE).read_text()
+    return {
+        re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-")
+        for h in re.findall("^#+ (.*)", text, re.M)
+    }
+
+
+def test_whatever_can_alert_has_a_section_on_the_page():
+    known = headings()
+    assert known >= set(FAMILIES)
+    keys = [id.rpartition(":")[0] for id in (*CHECKS, *REMEDIES)]
+    keys += [name for name, metric in catalogue().items() if metric.healthy != ANY]
+    assert {page_of(key).partition("#")[2] for key in keys} <= known
+    assert set(SECTIONS) <= set(ABOUT), "anything may turn NaN"
+
+
+def test_the_page_names_every_check_and_no_alert_that_does_not_exist():
+    text = (Path(__file__).parents[2] / PAGE).read_text()
+    named = set(re.findall(r"`((?:eval:)?[a-z]+/\w+:[a-z]+)`", text))
+    ranges = {n for n, metric in catalogue().items() if metric.healthy != ANY}
+    assert named >= set(CHECKS)
+    assert {id for id in named - set(CHECKS) if id.rpartition(":")[0] not in ranges} == set()
+
+
+def test_every_picture_of_the_page_is_there_and_small():
+    page = Path(__file__).parents[2] / PAGE
+    pictures = [page.parent / name for name in re.findall(r"\]\((images/\S+)\)", page.read_text())]
+    assert len(pictures) >= len(FAMILIES)
+    assert max(file.stat().st_size for file in pictures) <= 40_000
+
+
+def test_a_chart_belongs_to_the_family_of_its_numbers():
+    for each in CHARTS:
+        for key in (*each.keys, *each.instead):
+            assert family_of(key.removesuffix("*")) == each.family, (each.name, key)
+    plain = [key for c in CHARTS for key in (*c.keys, *c.instead) if not key.endswith("*")]
+    assert {key.rpartition(":")[2] for key in plain} <= set(METRICS), "each is declared"
+    assert {c.family for c in CHARTS} == set(FAMILIES)

@@ -1,0 +1,88 @@
+"""The doctor names what was planted, by the record alone, and its patch is a config."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from docs.studies.health import FAULTS, HEALTHY, judged
+from gymnast.config.resolve import resolve, revise
+from gymnast.insight import envelope
+from gymnast.insight.doctor import CAUSES, Diagnosis, diagnosis
+from gymnast.metrics.checks import CHECKS, REMEDIES
+from tests.metrics.test_checks import record
+
+
+def diagnosed(name: str, target: str) -> Diagnosis:
+    rows, settings = record(name)
+    alerts = [asdict(alert) for alert in judged(rows, settings)]
+    info: dict[str, Any] = {"id": name, "preset": target, "alerts": alerts, "solved": False}
+    return diagnosis(info, rows, settings, envelope.stored(target))
+
+
+def test_the_planted_cause_is_among_the_first_two_findings():
+    found = {name: diagnosed(name, fault.target) for name, fault in FAULTS.items()}
+    named = [
+        name
+        for name, fault in FAULTS.items()
+        if any(set(f.alerts) & set(fault.alerts) for f in found[name].findings[:2])
+    ]
+    assert len(named) >= 10, {n: [f.cause for f in d.findings[:3]] for n, d in found.items()}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_patch_is_a_config(name: str):
+    fault = FAULTS[name]
+    patch = diagnosed(name, fault.target).changes
+    config = resolve(fault.target, fault.base | fault.planted).config
+    if patch:
+        changed, _ = revise(config, patch)
+        assert changed != config
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_nothing_much_is_found_in_a_healthy_run(name: str):
+    assert not diagnosed(name, name).changes
+
+
+def test_every_check_and_remedy_belongs_to_a_cause():
+    known = {id for cause in CAUSES for id in cause.alerts}
+    assert {*CHECKS, *REMEDIES} <= known
+
+
+def test_what_is_impossible_comes_before_everything():
+    alert = {
+        "id": "policy/kl:nan",
+        "level": "error",
+        "message": "policy/kl is nan",
+        "count": 1,
+        "first": 0,
+    }
+    high = {**alert, "id": "policy/kl:high", "level": "warning", "message": "high", "count": 9}
+    info = {"id": "x", "preset": "CartPole-v1:ppo", "alerts": [high, alert]}
+    told = diagnosis(info, [], {"algo.lr": 1e-3}, None)
+    assert [f.alerts for f in told.findings] == [["policy/kl:nan"], ["policy/kl:high"]]
+
+
+class TestEnvelope:
+    ROWS = [
+        {"clock/env_steps": 100.0 * i, "policy/kl": 0.01, "optim/update_norm": 1.0 + 0.01 * i}
+        for i in range(1, 101)
+    ]
+
+    def test_a_run_like_the_others_does_not_depart(self):
+        band = envelope.of_runs("x", [self.ROWS, self.ROWS])
+        assert envelope.departures(band, self.ROWS) == []
+
+    def test_one_that_moves_a_hundred_times_as_far_does_by_that_factor(self):
+        band = envelope.of_runs("x", [self.ROWS, self.ROWS])
+        fast = [row | {"optim/update_norm": 100 * row["optim/update_norm"]} for row in self.ROWS]
+        (departure,) = envelope.departures(band, fast)
+        assert (departure.key, departure.side, departure.share) == ("optim/update_norm", "high", 1)
+        assert departure.factor == pytest.approx(100, rel=0.05)
+
+    def test_metrics_that_a_seed_lacks_make_no_band(self):
+        other = [{k: v for k, v in row.items() if k != "policy/kl"} for row in self.ROWS]
+        assert set(envelope.of_runs("x", [self.ROWS, other])["bands"]) == {"optim/update_norm"}

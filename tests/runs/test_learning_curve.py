@@ -1,0 +1,84 @@
+"""How well a run trained, as one number, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.runs.curve import learning_of
+
+SCORES = {0: 20.0, 1000: 60.0, 3000: 220.0, 4000: 180.0}
+"""Version in env steps -> mean return; its result arrives 500 steps later."""
+
+
+def record(scores: dict[int, float], last: int = 5000) -> list[dict[str, float]]:
+    """A row each 500 steps; a second is 1000 steps at first and 250 from 2000 on."""
+    rows = []
+    for steps in range(500, last + 1, 500):
+        seconds = steps / 1000 if steps <= 2000 else 2 + (steps - 2000) / 250
+        row = {"clock/env_steps": float(steps), "clock/seconds": seconds}
+        row["episode/return"] = 10.0 if steps == 500 else 99.0
+        if steps - 500 in scores:
+            row |= {
+                "eval:clock/env_steps": steps - 500.0,
+                "eval:episode/return": scores[steps - 500],
+            }
+        rows.append(row)
+    return rows
+
+
+def trapezoid(xs: list[float], ys: list[float]) -> float:
+    return float(np.trapezoid(ys, xs)) / xs[-1]
+
+
+def test_the_area_is_numpys_trapezoid_between_first_training_return_and_threshold():
+    found = learning_of(record(SCORES), threshold=200.0, budget=5000)
+    assert found is not None
+    mean = trapezoid([0, 1000, 3000, 4000, 5000], [20, 60, 220, 180, 180])
+    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+    assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
+
+
+def test_an_untrained_version_that_was_not_evaluated_stands_at_its_training_return():
+    later = {steps: score for steps, score in SCORES.items() if steps > 0}
+    found = learning_of(record(later), threshold=200.0, budget=5000)
+    assert found is not None
+    mean = trapezoid([0, 1000, 3000, 4000, 5000], [10, 60, 220, 180, 180])
+    assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
+
+
+def test_the_threshold_is_reached_by_the_version_scored_not_when_its_result_arrives():
+    found = learning_of(record(SCORES), threshold=200.0, budget=5000)
+    assert found is not None
+    assert found["steps_to_threshold"] == 3000
+    assert found["seconds_to_threshold"] == pytest.approx(2 + 1000 / 250)
+
+
+def test_a_run_that_stops_early_counts_on_at_its_last_value():
+    found = learning_of(record(SCORES, last=4500), threshold=200.0, budget=20_000)
+    mean = trapezoid([0, 1000, 3000, 4000, 20_000], [20, 60, 220, 180, 180])
+    assert found is not None
+    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+    sooner = learning_of(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
+    assert sooner is not None
+    assert sooner["area"] > found["area"], "who gets there sooner has the larger area"
+
+
+def test_without_a_threshold_there_is_a_mean_return_and_no_area():
+    found = learning_of(record(SCORES), threshold=None, budget=None)
+    assert found is not None
+    assert found["area"] is None
+    assert found["steps_to_threshold"] is found["seconds_to_threshold"] is None
+    mean = trapezoid([0, 1000, 3000, 4000, 5000], [20, 60, 220, 180, 180])
+    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_a_threshold_that_was_never_reached_has_no_time():
+    found = learning_of(record(SCORES), threshold=300.0, budget=5000)
+    assert found is not None
+    assert found["steps_to_threshold"] is None
+    assert found["area"] is not None
+
+
+def test_without_evaluations_there_is_no_number():
+    assert learning_of(record({}), 200.0, 5000) is None

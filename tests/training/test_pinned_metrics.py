@@ -1,0 +1,28 @@
+"""`--pin`: which numbers may be pinned, before anything is trained."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from gymnast.cli import cli
+from gymnast.cli.training import check_pinned
+from gymnast.config.resolve import resolve
+from gymnast.errors import UsageError
+
+
+def test_whatever_a_row_may_have_can_be_pinned_and_a_misspelling_is_answered():
+    own = {"metrics": {"env/tilt": {"source": "tilt", "description": "How far it leans."}}}
+    config = resolve("CartPole-v1:ppo", own).config
+    scoped = ("eval:episode/iqm", "rollout/action_share.1", "hyper/lr", "env/tilt")
+    check_pinned(("policy/kl", *scoped), config)
+    with pytest.raises(UsageError, match="did you mean policy/kl"):
+        check_pinned(("policy/kll",), config)
+
+
+@pytest.mark.parametrize("how", [["--detach"], ["--seeds", "2"]])
+def test_what_nobody_watches_takes_no_pins(how: list[str], tmp_path):
+    words = ["train", "CartPole-v1", "--pin", "policy/kl", *how, "--runs", str(tmp_path / "runs")]
+    done = CliRunner().invoke(cli, words)
+    assert isinstance(done.exception, UsageError)
+    assert not (tmp_path / "runs").exists()
