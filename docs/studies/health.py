@@ -55,6 +55,8 @@ class Fault:
     """Any of these is right to be raised first."""
     base: dict[str, Any] = field(default_factory=dict[str, Any])
     """Of the healthy run too."""
+    healthy: str = ""
+    """Where not even the environment is the same: that of the healthy run."""
 
 
 SCORED = {"stop.solved": "off", "stop.eval_return": "off", "eval.every": "5%", "eval.episodes": 20}
@@ -119,7 +121,7 @@ FAULTS = {
     ),
     "dead-relus": Fault(
         "CartPole-v1:ppo",
-        {"policy.activation": "relu", "algo.lr": "{0%: 1, 3%: 1, 4%: 1e-3, 100%: 0}"},
+        {"policy.activation": "relu", "algo.lr": "{0%: 0.1, 2%: 0.1, 3%: 1e-3, 100%: 0}"},
         ("network/dead_units:high",),
         CART,
     ),
@@ -139,7 +141,11 @@ FAULTS = {
         MILLIMETRES | {"normalize.obs": "running"},
     ),
     "deaf-environment": Fault(
-        "py:docs.studies.broken_envs:Deaf", {}, ("rollout/action_effect:none",), MILLIMETRES
+        "py:docs.studies.broken_envs:Deaf",
+        {},
+        ("rollout/action_effect:none",),
+        MILLIMETRES,
+        healthy="CartPole-v1:ppo",
     ),
 }
 
@@ -164,7 +170,7 @@ def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
         for name, fault in FAULTS.items():
             if not names or name in names or "broken" in names:
                 run(runs_dir, name, fault.target, fault.base | fault.planted, seed)
-                run(runs_dir, f"{name}:base", fault.target, fault.base, seed)
+                run(runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed)
 
 
 def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gymnast.config.numbers import number_text
@@ -57,6 +57,13 @@ def at_most(seen: Seen, key: str, peak: float) -> Changes:
     """This schedule, brought down as a whole so that it never exceeds the peak."""
     highest = Schedule.parse(seen.setting(key, 0.0)).highest
     return scaled(seen, key, peak / highest) if highest > peak else {}
+
+
+def capped(seen: Seen, key: str, cap: float) -> Changes:
+    """This schedule where it is below the cap, and the cap where it is not."""
+    schedule = Schedule.parse(seen.setting(key, 0.0))
+    frames = tuple((position, min(value, cap)) for position, value in schedule.frames)
+    return {key: replace(schedule, frames=frames).plain()}
 
 
 def shown(value: float) -> str:
