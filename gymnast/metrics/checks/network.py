@@ -5,7 +5,6 @@ from __future__ import annotations
 from gymnast.metrics.checks.check import Remedy, capped, scaled
 from gymnast.metrics.seen import Seen
 
-
 SPIKE = 10.0
 """Times the rate of now: units died of it."""
 
