@@ -129,10 +129,10 @@ FAULTS = {
         "LunarLander-v3:ppo", {"algo.value_coef": 0}, ("optim/grad_norm_critic:frozen",), LANDER
     ),
     "small-batch": Fault(
-        "CartPole-v1:ppo",
-        {"env.n_envs": 1, "algo.n_steps": 16, "algo.batch_size": 4},
+        "LunarLander-v3:ppo",
+        {"env.n_envs": 2, "algo.n_steps": 8, "algo.batch_size": 8},
         ("advantage/std:few",),
-        CART,
+        LANDER,
     ),
     "obs-not-normalised": Fault(
         "py:docs.studies.broken_envs:InMillimetres",
