@@ -61,6 +61,7 @@ class Fault:
 
 SCORED = {"stop.solved": "off", "stop.eval_return": "off", "eval.every": "5%", "eval.episodes": 20}
 CART = {"stop.env_steps": 60_000, **SCORED}
+PENDULUM = {"stop.env_steps": 60_000, "eval.warmup": "off", **SCORED}
 LANDER = {"stop.env_steps": 250_000, **SCORED}
 TAXI = {
     "stop.env_steps": 400_000,
@@ -129,10 +130,10 @@ FAULTS = {
         "LunarLander-v3:ppo", {"algo.value_coef": 0}, ("optim/grad_norm_critic:frozen",), LANDER
     ),
     "small-batch": Fault(
-        "LunarLander-v3:ppo",
-        {"env.n_envs": 2, "algo.n_steps": 8, "algo.batch_size": 8},
+        "Pendulum-v1:ppo",
+        {"env.n_envs": 1, "algo.n_steps": 16, "algo.batch_size": 4},
         ("advantage/std:few",),
-        LANDER,
+        PENDULUM,
     ),
     "obs-not-normalised": Fault(
         "py:docs.studies.broken_envs:InMillimetres",
