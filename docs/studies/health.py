@@ -55,10 +55,13 @@ class Fault:
     """Any of these is right to be raised first."""
     base: dict[str, Any] = field(default_factory=dict[str, Any])
     """Of the healthy run too."""
+    healthy: str = ""
+    """Where not even the environment is the same: that of the healthy run."""
 
 
 SCORED = {"stop.solved": "off", "stop.eval_return": "off", "eval.every": "5%", "eval.episodes": 20}
 CART = {"stop.env_steps": 60_000, **SCORED}
+PENDULUM = {"stop.env_steps": 60_000, "eval.warmup": "off", **SCORED}
 LANDER = {"stop.env_steps": 250_000, **SCORED}
 TAXI = {
     "stop.env_steps": 400_000,
@@ -119,7 +122,7 @@ FAULTS = {
     ),
     "dead-relus": Fault(
         "CartPole-v1:ppo",
-        {"policy.activation": "relu", "algo.lr": "{0%: 1, 3%: 1, 4%: 1e-3, 100%: 0}"},
+        {"policy.activation": "relu", "algo.lr": "{0%: 0.1, 2%: 0.1, 3%: 1e-3, 100%: 0}"},
         ("network/dead_units:high",),
         CART,
     ),
@@ -127,10 +130,10 @@ FAULTS = {
         "LunarLander-v3:ppo", {"algo.value_coef": 0}, ("optim/grad_norm_critic:frozen",), LANDER
     ),
     "small-batch": Fault(
-        "CartPole-v1:ppo",
+        "Pendulum-v1:ppo",
         {"env.n_envs": 1, "algo.n_steps": 16, "algo.batch_size": 4},
         ("advantage/std:few",),
-        CART,
+        PENDULUM,
     ),
     "obs-not-normalised": Fault(
         "py:docs.studies.broken_envs:InMillimetres",
@@ -139,7 +142,11 @@ FAULTS = {
         MILLIMETRES | {"normalize.obs": "running"},
     ),
     "deaf-environment": Fault(
-        "py:docs.studies.broken_envs:Deaf", {}, ("rollout/action_effect:none",), MILLIMETRES
+        "py:docs.studies.broken_envs:Deaf",
+        {},
+        ("rollout/action_effect:none",),
+        MILLIMETRES,
+        healthy="CartPole-v1:ppo",
     ),
 }
 
@@ -164,7 +171,7 @@ def train_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
         for name, fault in FAULTS.items():
             if not names or name in names or "broken" in names:
                 run(runs_dir, name, fault.target, fault.base | fault.planted, seed)
-                run(runs_dir, f"{name}:base", fault.target, fault.base, seed)
+                run(runs_dir, f"{name}:base", fault.healthy or fault.target, fault.base, seed)
 
 
 def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:

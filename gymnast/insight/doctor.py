@@ -15,6 +15,7 @@ from typing import Any
 from gymnast.config.schedule import Schedule
 from gymnast.insight import envelope
 from gymnast.insight.envelope import Departure
+from gymnast.metrics.checks.check import rounded
 from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
@@ -198,8 +199,7 @@ def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) ->
     if moved is None or 0.3 < moved.factor < 3:
         return {}
     schedule = Schedule.parse(settings["algo.lr"])
-    peak = float(f"{schedule.highest / moved.factor:.2g}")
-    return {"algo.lr": schedule.scaled(peak / schedule.highest).plain()}
+    return {"algo.lr": rounded(schedule.scaled(1 / moved.factor)).plain()}
 
 
 def _timing(rows: Sequence[Mapping[str, float]]) -> list[str]:

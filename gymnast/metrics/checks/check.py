@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gymnast.config.numbers import number_text
@@ -45,18 +45,30 @@ class Check:
 
 
 def scaled(seen: Seen, key: str, factor: float) -> Changes:
-    """This schedule times a factor; the new peak is rounded to two digits."""
+    """This schedule times a factor, in round numbers."""
     schedule = Schedule.parse(seen.setting(key, 0.0))
-    if schedule.highest <= 0:
-        return {}
-    peak = float(f"{schedule.highest * factor:.2g}")
-    return {key: schedule.scaled(peak / schedule.highest).plain()}
+    return {key: rounded(schedule.scaled(factor)).plain()} if schedule.highest > 0 else {}
+
+
+def rounded(schedule: Schedule) -> Schedule:
+    """With values of two digits."""
+    frames = tuple((position, float(f"{value:.2g}")) for position, value in schedule.frames)
+    return replace(schedule, frames=frames)
 
 
 def at_most(seen: Seen, key: str, peak: float) -> Changes:
     """This schedule, brought down as a whole so that it never exceeds the peak."""
     highest = Schedule.parse(seen.setting(key, 0.0)).highest
     return scaled(seen, key, peak / highest) if highest > peak else {}
+
+
+def capped(seen: Seen, key: str, cap: float) -> Changes:
+    """This schedule where it is below the cap, and the cap where it is not."""
+    schedule = Schedule.parse(seen.setting(key, 0.0))
+    frames = [(position, min(value, cap)) for position, value in schedule.frames]
+    while len(frames) > 2 and frames[0][1] == frames[1][1]:
+        del frames[0]  # before its first frame a schedule stands still
+    return {key: rounded(replace(schedule, frames=tuple(frames))).plain()}
 
 
 def shown(value: float) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from gymnast.metrics.checks.check import Remedy, scaled
+from gymnast.metrics.checks.check import Remedy, capped, scaled
 from gymnast.metrics.seen import Seen
+
+SPIKE = 10.0
+"""Times the rate of now: units died of it."""
 
 
 def revive(seen: Seen) -> Remedy:
+    rate = seen.tracks.get("hyper/lr")
+    if rate is not None and rate.peak > SPIKE * rate.recent[-1] > 0:
+        why = "Units died of the first, large steps."
+        return Remedy(why, capped(seen, "algo.lr", rate.recent[-1]))
     changes = scaled(seen, "algo.lr", 0.1)
     if seen.setting("policy.activation") == "relu":
         changes["policy.activation"] = "tanh"

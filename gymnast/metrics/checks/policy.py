@@ -17,7 +17,7 @@ USUAL_KL = 0.005
 """Of an update that learns well."""
 UNDECIDED, HALF_DECIDED = 0.95, 0.3
 """Entropy as a share of its maximum."""
-EARLY = 0.35
+EARLY = 0.2
 """Of the budget."""
 
 

@@ -79,7 +79,7 @@ METRICS = (
         priority=3,
         window=AFTERWARDS,
         bounds=(0, 1),
-        healthy=(0, 0.4),
+        healthy=(0, 0.5),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or use larger batches.",
         in_table=True,
     ),
