@@ -6,12 +6,13 @@ a name that is not here is an error. To add a metric, add its entry to its famil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from gymnast.errors import ConfigError
 from gymnast.metrics.families import experience, learning, optimisation, progress, shaping
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
+from gymnast.text.closest import closest
 
 __all__ = [
     "INF",
@@ -23,6 +24,7 @@ __all__ = [
     "Range",
     "declared",
     "in_order",
+    "refuse_unknown",
     "section",
     "spec",
     "split",
@@ -78,6 +80,16 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
 def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
     """The declaration behind a row's key, whatever its scopes."""
     return metrics[key.rpartition(":")[2]]
+
+
+def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
+    """Of a row's key that a setting names: its metric is declared, its scopes are known."""
+    scopes, name = split(key)
+    if name not in metrics:
+        raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
+    if any(scope not in ("eval", *tasks) for scope in scopes):
+        known = ", ".join(tasks) or "there are none"
+        raise ConfigError(f"{key!r} names no task (env.tasks: {known})", at=at)
 
 
 def section(key: str) -> str:

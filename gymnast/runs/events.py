@@ -34,17 +34,6 @@ def stands(event: Mapping[str, Any]) -> bool:
     return event["kind"] in (CHANGED, EVALUATED)
 
 
-def live_values(events: Iterable[Event]) -> dict[str, Any]:
-    """Dotted key -> the value live changes have given it."""
-    values: dict[str, Any] = {}
-    for event in events:
-        if event["kind"] == CHANGED:
-            values |= {change["key"]: change["to"] for change in event["changes"]}
-        elif event["kind"] == DROPPED:
-            values = {key: value for key, value in values.items() if key not in event["keys"]}
-    return values
-
-
 def _without(event: Event, keys: list[str], rollouts: int) -> Event | None:
     """A live change from here on, without the keys that were dropped; None if none is left."""
     if event["kind"] != CHANGED or event.get("rollouts", 0) < rollouts:

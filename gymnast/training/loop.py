@@ -26,7 +26,7 @@ from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.bundle import write_bundle
-from gymnast.training.commands import Commands
+from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
@@ -83,7 +83,7 @@ class Loop:
             self.iterate()
             reason, scored = self.evaluate()
             self.record()
-            self.change_stage()
+            self.follow()
             s.ended = reason
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
@@ -245,13 +245,19 @@ class Loop:
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
         self.session.late_rows = 0
+        self.session.obeyed = []
 
-    def change_stage(self) -> None:
-        """Of the curriculum, where the row says so; the episodes that begin from now on follow."""
-        curriculum = self.session.curriculum
-        moved = None if curriculum is None else curriculum.watch(self.row)
+    def follow(self) -> None:
+        """Do what the row says is to change: the stage of the curriculum, for the episodes that begin
+        from now on; settings, by the rules."""
+        s = self.session
+        moved = None if s.curriculum is None else s.curriculum.watch(self.row)
         if moved is not None:
             self.event("stage", **moved)
+        for rule in s.rules.values():
+            told = rule.watch(self.row, s.settings)
+            if told is not None:
+                adopt(self, told.pop("changes"), "rule", **told)
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""
@@ -308,6 +314,7 @@ class Loop:
         if self.row:
             self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
             self.session.late_rows += 1
+            self.follow()
         self.row = before
 
     def finish(self, reason: Reason) -> Summary:
