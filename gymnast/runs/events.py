@@ -1,7 +1,8 @@
 """What the lines of events.jsonl add up to, once a run has gone back and gone on another way.
 
 Going back makes later events void, except live changes: those are part of what the run was told to
-do, and are done again at the same rollout. What `resume --set` overrules is not.
+do, and are done again at the same rollout. What `resume --set` overrules is not. What follows from
+the rows, such as the changes that rules make, comes again by itself, with new events.
 """
 
 from __future__ import annotations

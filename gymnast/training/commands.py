@@ -17,6 +17,7 @@ from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, stands
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
+from gymnast.training.scoring import evaluate_now
 from gymnast.training.session import judged_settings, limits_of
 from gymnast.training.stop import Reason
 
@@ -76,7 +77,7 @@ class Commands:
         reason: Reason | None = None
         for event in due:
             if event["kind"] == EVALUATED:
-                reason = reason or loop.evaluate_now()
+                reason = reason or evaluate_now(loop)
                 continue
             try:
                 reason = adopt(loop, event["changes"]) or reason
@@ -113,7 +114,7 @@ class Commands:
                 loop.save("asked")
             case "evaluate":
                 loop.event(EVALUATED, **who)
-                return loop.evaluate_now()
+                return evaluate_now(loop)
             case "stop":
                 loop.event("stop asked", **who)
                 return Reason("command", "stopped by command")
