@@ -78,8 +78,8 @@ class PlateauRule:
         if state["watch"] == self.cfg.watch:
             self.best, self.waited = state["best"], state["waited"]
             self.acted, self.said = state["acted"], state["said"]
-            on_trial = state["trial"] is not None and self.cfg.revert is not None
-            self.trial = Trial(**state["trial"]) if on_trial else None
+            trial = state["trial"]
+            self.trial = None if trial is None or self.cfg.revert is None else Trial(**trial)
 
     def _is_better(self, value: float, than: float | None, by: float = 0.0) -> bool:
         """NaN never is."""
