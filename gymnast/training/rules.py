@@ -64,7 +64,8 @@ class PlateauRule:
         spent = self.cfg.times is not None and self.acted >= self.cfg.times
         if self.best is None or self.waited < self.cfg.wait or spent:
             return None
-        why = f"{self.cfg.watch} was no better than {self.best:g} for {self.waited} rows"
+        by = f" by more than {self.cfg.gain:g}" if self.cfg.gain else ""
+        why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {self.waited} rows"
         self.waited = 0
         return self._acts(self.best, why, settings)
 
