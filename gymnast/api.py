@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from gymnast.clock import CLOCKS
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint, films, reference, store
-from gymnast.runs.events import live_values
 from gymnast.runs.run import Run, derived_status
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     info, events = run.info, run.events()
     clocks = info.pop("clocks")
-    so_far = [e for e in events if e.get("rollouts", 0) <= clocks.get("rollouts", 0)]
     return {
         **info,
         "status": derived_status(run.path, info),
@@ -52,7 +50,7 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
         "bytes": size(run.path),
         "config": _parsed(run),
         "provenance": run.provenance(),
-        "live": live_values(so_far),
+        "live": info.get("live", {}),
         "events": events,
         **_curve(run),
         "checkpoints": _checkpoints(run, info["checkpoints"]["best"]),

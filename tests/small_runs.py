@@ -185,6 +185,7 @@ def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
     if "clock/seconds" in document:
         return exact(document)
     document["clock"].pop("seconds")
-    watches = document["alerts"]["watches"]
-    document["alerts"]["watches"] = {k: w for k, w in watches.items() if exact({k: 0.0})}
+    alerts = document["alerts"]
+    for by_key, name in ((alerts, "ranges"), (alerts["seen"], "tracks")):
+        by_key[name] = {key: kept for key, kept in by_key[name].items() if exact({key: 0.0})}
     return document

@@ -17,6 +17,7 @@ from gymnast.config.sections.eval import EvalConfig
 from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
+from gymnast.config.sections.rules import RuleConfig, RuleName, rule_conflicts
 from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
@@ -62,6 +63,8 @@ class Config(Section, Generic[Algo]):
     """Which trackers follow it."""
     transaction: TransactionConfig = UNSET
     """When an update is undone."""
+    rules: dict[RuleName, RuleConfig] = {}
+    """What changes by itself when a metric no longer improves, by name."""
     facts: Facts = UNSET
     """What the environment declares about itself."""
     metrics: dict[str, MetricConfig] = {}
@@ -91,6 +94,7 @@ class Config(Section, Generic[Algo]):
             *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *shaping_conflicts(self.shaping, [part.name for part in self.facts.observations]),
+            *rule_conflicts(self.rules, self.algo, self.shaping),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),
             *self._lag_that_nothing_corrects(),

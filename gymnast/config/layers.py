@@ -15,12 +15,15 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 
 from gymnast.config.problems import Key
+from gymnast.config.section import DottedKey
 from gymnast.config.source import Source
 
 Branches = dict[str, "Branches"]
 """The keys that hold further keys."""
 EACH = "*"
 """Stands for every key where names are the user's own: of tasks, terms, metrics."""
+DOTTED = "."
+"""Stands for the keys of settings, `algo.lr`: whether --set gives them or a file, each is one name."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,10 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
     for key, value in data.items():
         inner = (*path, str(key))
         below = shape.get(str(key), shape.get(EACH))
-        if below is None or not isinstance(value, Mapping):
+        if DOTTED in shape and isinstance(value, Mapping):
+            for name, setting in value.items():
+                yield from flatten({f"{key}.{name}": setting}, shape, path)
+        elif below is None or not isinstance(value, Mapping):
             yield inner, value
         elif not value and EACH in shape:
             yield inner, {}  # a name of which nothing is set
@@ -92,7 +98,9 @@ def branches(model: type[BaseModel]) -> Branches:
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             found[name] = branches(kind)
         elif get_origin(kind) is dict:
-            each = get_args(kind)[1]
+            key, each = get_args(kind)
             named = isinstance(each, type) and issubclass(each, BaseModel)
             found[name] = {EACH: branches(each)} if named else {}
+            if key == DottedKey:
+                found[name] = {DOTTED: {}}
     return found

@@ -14,7 +14,7 @@ from typing import Any
 from gymnast.config.config import CONFIGS, Config
 from gymnast.config.resolve import revise
 from gymnast.config.saved import plain, values
-from gymnast.config.section import AlgoSection, Section
+from gymnast.config.section import Section
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import ConfigError
 
@@ -23,7 +23,7 @@ def live_keys(config: Config[Any]) -> list[str]:
     """Every dotted key that may change, in the config's own order."""
     sections = [(name, type(value)) for name, value in config if isinstance(value, Section)]
     weights = [f"shaping.{name}.weight" for name in config.shaping]
-    fields = [f"{name}.{field}" for name, section in sections for field in _live_fields(section)]
+    fields = [f"{name}.{field}" for name, section in sections for field in section.live_fields()]
     return [*fields, *weights]
 
 
@@ -60,10 +60,3 @@ def overruled(keys: Iterable[str]) -> set[str]:
     given = set(keys)
     budgets = {f"stop.{name}" for name in BUDGETS}
     return given | budgets if given & budgets else given
-
-
-def _live_fields(section: type[Section]) -> list[str]:
-    live = set(section.LIVE)
-    if issubclass(section, AlgoSection):
-        live |= set(section.schedules())
-    return [field for field in section.model_fields if field in live]

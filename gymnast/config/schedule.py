@@ -115,6 +115,19 @@ class Schedule(Written):
             self, frames=frames, floor=None if self.floor is None else self.floor * factor
         )
 
+    def with_highest(self, value: float) -> Schedule:
+        """The same course, scaled so that its highest value is this."""
+        if self.highest == 0:
+            if len(self.frames) == 1:
+                return replace(self, frames=((self.frames[0][0], value),))
+            raise ValueError(f"`{self}` has 0 as its highest value, which cannot be scaled")
+        scaled = self.scaled(value / self.highest)
+        exact = tuple(
+            (position, value if before == self.highest else after)
+            for (position, after), (_, before) in zip(scaled.frames, self.frames, strict=True)
+        )
+        return replace(scaled, frames=exact)
+
     def needs_budget(self, main: str) -> str | None:
         """The clock whose total must be known to place the percentages; None if there are none."""
         positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]

@@ -9,7 +9,7 @@ from functools import cache
 from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,6 +17,10 @@ from gymnast.config.schedule import Schedule
 
 UNSET: Any = {}
 """A section of which nothing is set: its defaults, which are checked with the rest of the config."""
+
+
+DottedKey = Annotated[str, "dotted"]
+"""The key of a setting, where a mapping has such keys: one name, however many dots are in it."""
 
 
 class Section(BaseModel):
@@ -29,6 +33,11 @@ class Section(BaseModel):
         defer_build=True,  # of each algorithm's config only the one in use is ever needed
         ser_json_inf_nan="constants",  # an infinite bound is not an empty one
     )
+
+    @classmethod
+    def live_fields(cls) -> list[str]:
+        """Fields that may change while a run goes on."""
+        return [field for field in cls.model_fields if field in cls.LIVE]
 
     @classmethod
     def docs(cls) -> dict[str, str]:
@@ -78,6 +87,11 @@ class AlgoSection(Section):
     """Whether it goes on from an episode that was cut short by the value of what that reached."""
     native: ClassVar[bool] = True
     """Whether the native engine knows its loss."""
+
+    @classmethod
+    def live_fields(cls) -> list[str]:
+        live = {*cls.LIVE, *cls.schedules()}
+        return [field for field in cls.model_fields if field in live]
 
     @classmethod
     def schedules(cls) -> list[str]:

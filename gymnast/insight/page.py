@@ -139,11 +139,13 @@ def _is_fact(key: str) -> bool:
 
 
 def _value(config: Any, key: str) -> str:
-    for part in key.split("."):
-        if not isinstance(config, dict) or part not in config:
-            return ""
-        config = config[part]
-    return str(config)
+    """A key of the config may have dots in it, as those of `rules.NAME.change` have."""
+    if not isinstance(config, dict):
+        return ""
+    if key in config:
+        return str(config[key])
+    first, _, rest = key.partition(".")
+    return _value(config.get(first), rest)
 
 
 def _checkpoints(run: dict[str, Any]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import Any
 from gymnast.errors import RunError
 from gymnast.jobs import queue, record, standing
 from gymnast.runs import inbox, lock
-from gymnast.runs.events import live_values
 from gymnast.runs.run import ACTIVE, Run
 
 
@@ -47,7 +46,7 @@ def refuse_what_cannot_change(run: Run, assignments: dict[str, Any]) -> None:
     from gymnast.config.saved import load
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
-    changed(overlaid(config, live_values(run.events())), assignments)
+    changed(overlaid(config, run.info.get("live", {})), assignments)
 
 
 def _tell_queued(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ a name that is not here is an error. To add a metric, add its entry to its famil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from gymnast.errors import ConfigError
@@ -20,6 +20,7 @@ from gymnast.metrics.families import (
     shaping,
 )
 from gymnast.metrics.metric import INF, Bounds, Limits, Metric, Range
+from gymnast.text.closest import closest
 
 __all__ = [
     "INF",
@@ -31,6 +32,7 @@ __all__ = [
     "Range",
     "declared",
     "in_order",
+    "refuse_unknown",
     "section",
     "spec",
     "split",
@@ -93,6 +95,16 @@ def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
     not know, as in a stored run, that of any such part."""
     name = key.rpartition(":")[2]
     return metrics[name] if name in metrics else _PATTERNS[components.pattern_of(name)]
+
+
+def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
+    """Of a row's key that a setting names: its metric is declared, its scopes are known."""
+    scopes, name = split(key)
+    if name not in metrics:
+        raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
+    if any(scope not in ("eval", *tasks) for scope in scopes):
+        known = ", ".join(tasks) or "there are none"
+        raise ConfigError(f"{key!r} names no task (env.tasks: {known})", at=at)
 
 
 def section(key: str) -> str:

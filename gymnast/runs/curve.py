@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any
 
 from gymnast.metrics.store import MetricStore
-from gymnast.runs.events import live_values
 from gymnast.runs.run import Run
 
 CURVE = "eval:episode/return"
@@ -124,5 +123,5 @@ def _budget(run: Run) -> float | None:
 
     config = YAML(typ="safe", pure=True).load(run.config()) or {}
     written = (config.get("stop") or {}).get("env_steps")
-    budget = live_values(run.events()).get("stop.env_steps", written)
+    budget = run.info.get("live", {}).get("stop.env_steps", written)
     return float(budget) if isinstance(budget, int | float) and budget > 0 else None

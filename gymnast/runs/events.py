@@ -1,7 +1,8 @@
 """What the lines of events.jsonl add up to, once a run has gone back and gone on another way.
 
 Going back makes later events void, except live changes: those are part of what the run was told to
-do, and are done again at the same rollout. What `resume --set` overrules is not.
+do, and are done again at the same rollout. What `resume --set` overrules is not. What follows from
+the rows, such as the changes that rules make, comes again by itself, with new events.
 """
 
 from __future__ import annotations
@@ -32,17 +33,6 @@ def valid(recorded: Iterable[Event]) -> list[Event]:
 def stands(event: Mapping[str, Any]) -> bool:
     """Whether it is done again, at the same rollout, by a run that goes on from before it."""
     return event["kind"] in (CHANGED, EVALUATED)
-
-
-def live_values(events: Iterable[Event]) -> dict[str, Any]:
-    """Dotted key -> the value live changes have given it."""
-    values: dict[str, Any] = {}
-    for event in events:
-        if event["kind"] == CHANGED:
-            values |= {change["key"]: change["to"] for change in event["changes"]}
-        elif event["kind"] == DROPPED:
-            values = {key: value for key, value in values.items() if key not in event["keys"]}
-    return values
 
 
 def _without(event: Event, keys: list[str], rollouts: int) -> Event | None:

@@ -17,6 +17,7 @@ from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, stands
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
+from gymnast.training.scoring import evaluate_now
 from gymnast.training.session import judged_settings, limits_of
 from gymnast.training.stop import Reason
 
@@ -36,9 +37,11 @@ class Commands:
         resumed = run.info["attempts"] > 0
         self._stale = {c.id for c in self._waiting() if resumed and c.kind != "set"}
 
-    def repeat(self, events: Iterable[Mapping[str, Any]], rollouts: int) -> list[Mapping[str, Any]]:
-        """Do again what stands among these events, from this rollout on; returns what that is."""
-        self._ahead = [e for e in events if stands(e) and e["rollouts"] >= rollouts]
+    def repeat(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
+        """Do again what stands among these events, from where the run is now; returns what that is."""
+        s = loop.session
+        ahead = [e for e in events if stands(e) and e["rollouts"] >= s.clock.rollouts]
+        self._ahead = [event for event in ahead if event["id"] not in s.obeyed]
         return self._ahead
 
     def obey(self, loop: Loop) -> Reason | None:
@@ -74,10 +77,11 @@ class Commands:
         reason: Reason | None = None
         for event in due:
             if event["kind"] == EVALUATED:
-                reason = reason or loop.evaluate_now()
+                reason = reason or evaluate_now(loop)
                 continue
             try:
                 reason = adopt(loop, event["changes"]) or reason
+                loop.session.obeyed.append(event["id"])
             except (ConfigError, ValueError) as problem:  # the config it belonged to is another now
                 loop.event("live change not repeated", of=event["id"], why=_line(problem))
         return reason
@@ -110,7 +114,7 @@ class Commands:
                 loop.save("asked")
             case "evaluate":
                 loop.event(EVALUATED, **who)
-                return loop.evaluate_now()
+                return evaluate_now(loop)
             case "stop":
                 loop.event("stop asked", **who)
                 return Reason("command", "stopped by command")
@@ -131,10 +135,9 @@ class Commands:
         except ConfigError as problem:
             self._refuse(command, _line(problem), loop)
             return None
-        # first how far the run is, or who reads the change would take it for one that is still to come
-        self.run.update(clocks=loop.session.clock.counters())
-        loop.event(CHANGED, id=command.id, by=command.by, changes=changes)
-        return adopt(loop, changes)
+        reason = adopt(loop, changes, CHANGED, id=command.id, by=command.by)
+        loop.session.obeyed.append(command.id)
+        return reason
 
     def _pause(self, loop: Loop, who: Mapping[str, str]) -> None:
         self.paused = True
@@ -164,9 +167,16 @@ class Commands:
             logging.getLogger("gymnast").warning("inbox: %s stays: %s", name, problem)
 
 
-def adopt(loop: Loop, changes: Collection[Mapping[str, Any]]) -> Reason | None:
-    """Take over a live change, by which the budget may be spent."""
+def adopt(
+    loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **told: Any
+) -> Reason | None:
+    """Take over a change of settings, by which the budget may be spent, and tell of it by an event
+    unless there is one already."""
     s = loop.session
+    # before the event: who reads that finds in run.json what is live now
+    loop.run.update(clocks=s.clock.counters(), live=s.settings.live_after(changes))
+    if event:
+        loop.event(event, **told, changes=changes)
     s.settings.change(changes)
     s.adopt_settings()
     loop.recorder.redeclare(

@@ -51,7 +51,7 @@ class Settings:
         self.in_use = overlaid(self._given, live)
         """The config with all live changes."""
         self.live = dict(live)
-        """Dotted key -> plain value, of every setting that was changed."""
+        """Dotted key -> plain value, of every setting that was changed, by command or by rule."""
         self.control = Control(self.in_use.algo, self.in_use.shaping)
 
     def proposed(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -59,5 +59,9 @@ class Settings:
         after = changed(self.in_use, assignments)
         return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.in_use, after)]
 
+    def live_after(self, changes: Collection[Mapping[str, Any]]) -> dict[str, Any]:
+        """What will be live once these changes are made."""
+        return self.live | {change["key"]: change["to"] for change in changes}
+
     def change(self, changes: Collection[Mapping[str, Any]]) -> None:
-        self.load(self.live | {change["key"]: change["to"] for change in changes})
+        self.load(self.live_after(changes))

@@ -9,9 +9,7 @@ from typing import Any
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.tasks import StageConfig
-from gymnast.errors import ConfigError
-from gymnast.metrics.specs import split
-from gymnast.text.closest import closest
+from gymnast.metrics.specs import refuse_unknown
 
 
 @dataclass
@@ -32,7 +30,8 @@ class Curriculum:
             for way in ("promote", "demote"):
                 rule = getattr(stage, way)
                 if rule is not None:
-                    _refuse_unknown(f"env.curriculum.{number}.{way}", rule.key, draw, metrics)
+                    at = f"env.curriculum.{number}.{way}"
+                    refuse_unknown(rule.key, metrics, draw.names, at=at)
         return cls(cfg.curriculum, draw)
 
     @property
@@ -62,12 +61,3 @@ class Curriculum:
 
     def load(self, state: dict[str, Any]) -> None:
         self.draw.stage, self.held = state["stage"], dict(state["held"])
-
-
-def _refuse_unknown(at: str, key: str, draw: TaskDraw, metrics: Collection[str]) -> None:
-    scopes, name = split(key)
-    if name not in metrics:
-        raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
-    if any(scope not in ("eval", *draw.names) for scope in scopes):
-        known = ", ".join(draw.names)
-        raise ConfigError(f"{key!r} names no task (env.tasks: {known})", at=at)

@@ -5,31 +5,28 @@ environments --collect--> rollout --update--> metrics --record--> files, console
      +------------- policy <-----------+
 
 One learner per role, no callbacks: this file decides everything that changes a run, in the order
-in which it is written here. Whatever watches a run reads its rows.
+in which it is written here. What happens at its evaluation points is in scoring.py, what it is told
+meanwhile in commands.py. Whatever watches a run reads its rows.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from gymnast.collect.vector import Collected
 from gymnast.envs.backend import refuse
-from gymnast.errors import EnvError
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
-from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
+from gymnast.training import scoring
 from gymnast.training.bundle import write_bundle
-from gymnast.training.commands import Commands
+from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
-from gymnast.training.evaluate import Evaluation
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, learn
 from gymnast.training.rows import (
@@ -40,15 +37,8 @@ from gymnast.training.rows import (
     task_rows,
 )
 from gymnast.training.saving import save
-from gymnast.training.session import POLICY, Session, of_role
-from gymnast.training.stop import (
-    Reason,
-    after_evaluation,
-    after_rollout,
-    is_solved,
-    within_budget,
-    worth_evaluating,
-)
+from gymnast.training.session import Session
+from gymnast.training.stop import Reason, after_rollout, is_solved, within_budget
 from gymnast.training.transaction import Incident
 
 Row = dict[str, float]
@@ -79,13 +69,13 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        reason = s.ended or self.finish_point() or self.spent_already()
+        reason = s.ended or scoring.finish_point(self) or self.spent_already()
         reason = reason or self.commands.obey(self)
         while reason is None:
             self.iterate()
-            reason, scored = self.evaluate()
+            reason, scored = scoring.evaluate(self)
             self.record()
-            self.change_stage()
+            self.follow()
             s.ended = reason
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
@@ -94,7 +84,7 @@ class Loop:
             self.report()
             reason = reason or self.commands.obey(self)  # while paused, it stays in there
         if reason.is_end:
-            self.take_last_results(reason)
+            scoring.take_last_results(self, reason)
         self.save("exit")
         return self.finish(reason)
 
@@ -168,76 +158,6 @@ class Loop:
             fix = f"mend the environment, then: gymnast resume {self.run.id}"
             refuse(self.session.cfg.env.id, [self.collected.failed], fix)
 
-    def evaluate(self) -> tuple[Reason | None, bool]:
-        """Where an evaluation point has come: is there a reason to stop, and was it one?"""
-        s = self.session
-        if s.evaluates.cadence is not None:  # the last version, at least, will be scored
-            s.scores.evaluating.get_ready()
-        if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, self.row):
-            return None, False
-        return self.at_point(), True
-
-    def at_point(self) -> Reason | None:
-        """Take the last result, and unless it ends the run submit the policy as it is now; also
-        when asked to stop, since a pending evaluation is begun again on resume."""
-        s = self.session
-        reason = self.take_result()
-        s.scores.point_open = s.scores.pending is not None  # asked to stop before the result came
-        if reason is None and not s.scores.point_open:
-            self.submit()
-            if s.cfg.eval.wait:
-                reason = self.take_result()
-        return reason
-
-    def finish_point(self) -> Reason | None:
-        """What an interruption left undone at an evaluation point, before anything else is learned."""
-        s = self.session
-        waits = s.cfg.eval.wait and s.scores.pending is not None
-        if not s.scores.point_open and not waits:
-            return None
-        with self.late_results():
-            reason = self.at_point() if s.scores.point_open else self.take_result()
-        s.ended = reason
-        self.save("evaluation point")
-        return reason
-
-    def evaluate_now(self) -> Reason | None:
-        """An evaluation out of cadence. Training waits for its result, so that it comes at the same
-        rollout whenever this is done again; a version that has been scored is not scored twice."""
-        s, reason = self.session, None
-        if s.scores.newest != s.clock.env_steps:
-            with self.late_results():
-                reason = self.take_result()
-            if reason is None and s.scores.pending is None:
-                self.submit()
-        with self.late_results():
-            reason = reason or self.take_result()
-        s.ended = reason
-        self.save("evaluation asked")
-        return reason
-
-    def submit(self) -> None:
-        (learner,) = self.session.learners.values()
-        self.session.scores.submit(learner.policy, self.session.clock.env_steps)
-
-    def take_result(self) -> Reason | None:
-        """Wait for the evaluation under way, put it into the row, and see if it ends the run."""
-        s, began = self.session, time.perf_counter()
-        try:
-            result = s.scores.take(self.interrupts.asked)
-        except EnvError:
-            self.save("fault")  # nothing is learned yet of what comes next: a good place to go on
-            raise
-        if result is None:
-            return None
-        waited = time.perf_counter() - began
-        self.watch.add("evaluate_wait", waited)
-        self.row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
-        reason = after_evaluation(s.cfg, result, s.scores.without_gain)
-        if reason is not None:
-            self.event("stopping", reason=reason.text, overrun=s.clock.env_steps - result.version)
-        return reason
-
     def record(self) -> None:
         """Finish the row with clocks and times, and write it."""
         clock = self.session.clock
@@ -248,13 +168,19 @@ class Loop:
         self.row |= times | clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
         self.session.late_rows = 0
+        self.session.obeyed = []
 
-    def change_stage(self) -> None:
-        """Of the curriculum, where the row says so; the episodes that begin from now on follow."""
-        curriculum = self.session.curriculum
-        moved = None if curriculum is None else curriculum.watch(self.row)
+    def follow(self) -> None:
+        """Do what the row says is to change: the stage of the curriculum, for the episodes that begin
+        from now on; settings, by the rules."""
+        s = self.session
+        moved = None if s.curriculum is None else s.curriculum.watch(self.row)
         if moved is not None:
             self.event("stage", **moved)
+        for rule in s.rules.values():
+            told = rule.watch(self.row, s.settings)
+            if told is not None:
+                adopt(self, told.pop("changes"), "rule", **told)
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""
@@ -290,35 +216,12 @@ class Loop:
             self.reported = time.monotonic()
             self.run.update(clocks=self.session.clock.counters())
 
-    # ---- the end -----------------------------------------------------------------------------
-
-    def take_last_results(self, reason: Reason) -> None:
-        """The evaluation under way, and one of the last version unless a result ended the run."""
-        s = self.session
-        with self.late_results():
-            self.take_result()
-        scored_out = reason.kind in ("solved", "eval_return", "plateau")
-        if not scored_out and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
-            self.submit()
-            with self.late_results():
-                self.take_result()
-
-    @contextmanager
-    def late_results(self) -> Iterator[None]:
-        """A result taken in here, after the row of its rollout, has one of its own beside the clocks."""
-        before, self.row = self.row, {}
-        yield
-        if self.row:
-            self.recorder.write(self.row | clock_row(self.session.clock, 0.0))
-            self.session.late_rows += 1
-        self.row = before
-
     def finish(self, reason: Reason) -> Summary:
         """Confirm the best version on held-out seeds and close the books."""
         s = self.session
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = self.confirm(version) if reason.is_end else None
+        confirmed = scoring.confirm(self, version) if reason.is_end else None
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
@@ -334,12 +237,6 @@ class Loop:
             best=version if confirmed or best else None,
         )
         return close_books(self.run, s.clock, ended, self.recorder.alerts)
-
-    def confirm(self, version: int) -> Evaluation | None:
-        saved = checkpoint.find(self.run.path, version)
-        role = next(iter(self.session.learners))
-        spec, arrays = saved.document("policy")[role], of_role(role, saved.tensors(POLICY))
-        return self.session.scores.confirm(spec, arrays, version, self.interrupts.asked)
 
     def event(self, kind: str, **detail: object) -> None:
         counters = self.session.clock.counters()

@@ -121,7 +121,7 @@ def _live_changes_ahead(
     dropped = sorted(keys & {*overruled})
     if dropped:
         loop.event(DROPPED, keys=dropped, why="set anew on resume")
-    again = loop.commands.repeat(loop.run.events(), rollouts)
+    again = loop.commands.repeat(loop.run.events(), loop)
     told = ("kind", "rollouts", "changes")
     return dropped, [{key: event[key] for key in told if key in event} for event in again]
 

@@ -36,6 +36,7 @@ from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.curriculum import Curriculum
 from gymnast.training.learner import Learner
+from gymnast.training.rules import PlateauRule, rules_of
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
 from gymnast.training.transaction import Transaction
@@ -66,8 +67,11 @@ class Session:
     acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
     """With overlap: copies of the policies that act while the originals learn."""
     curriculum: Curriculum | None = None
+    rules: dict[str, PlateauRule] = field(default_factory=dict[str, PlateauRule])
     late_rows: int = 0
     """Rows of results alone, written since the last rollout."""
+    obeyed: list[str] = field(default_factory=list[str])
+    """Ids of the live changes that were commanded since the last rollout."""
 
     @classmethod
     def build(cls, cfg: Config[Any], collector: VectorCollector, scores: Scores) -> Session:
@@ -89,6 +93,7 @@ class Session:
             curriculum=Curriculum.of(
                 cfg.env, collector.tasks, declared(cfg, limits_of(collector, cfg))
             ),
+            rules=rules_of(cfg),
         )
         session.catch_up()
         return session
@@ -145,9 +150,11 @@ class Session:
             "saves": self.saves.state(),
             "alerts": alerts.state(),
             "curriculum": self.curriculum.state() if self.curriculum else None,
+            "rules": {name: rule.state() for name, rule in self.rules.items()},
             "ended": asdict(self.ended) if self.ended else None,
             "live": self.settings.live,
             "late_rows": self.late_rows,
+            "obeyed": self.obeyed,
         }
 
     def restore(
@@ -177,12 +184,15 @@ class Session:
         self.settings.load({key: live[key] for key in live if key not in overruled})
         self.adopt_settings()
         self.late_rows = state.get("late_rows", 0)
+        self.obeyed = state.get("obeyed", [])
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])
         self.ended = Reason(**state["ended"]) if state["ended"] else None
         alerts.load(state["alerts"])
         if self.curriculum is not None and state.get("curriculum"):
             self.curriculum.load(state["curriculum"])
+        for name in self.rules.keys() & state.get("rules", {}).keys():
+            self.rules[name].load(state["rules"][name])
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for learner in self.learners.values():

@@ -39,6 +39,7 @@ from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
+from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of, of_role
 from gymnast.training.summary import end_text
@@ -148,7 +149,7 @@ def open_run(
 
         interrupts = stack.enter_context(Interrupts(leave))
         stack.enter_context(keys)
-        run.update(status="running", reason="", attempts=run.info["attempts"] + 1)
+        run.update(status="running", reason="", live={}, attempts=run.info["attempts"] + 1)
         loop = Loop(run, session, recorder, record, interrupts, commands)
         stack.callback(loop.beside.close)
         if loss:
@@ -226,6 +227,7 @@ def refuse_what_cannot_begin(
         if collector.envs.mask is not None:
             what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
+    refuse_rules_that_cannot_act(cfg)
     refuse_missing_device(cfg.device)
     for role, (obs, action) in collector.spaces.items():
         policy = policy_for(obs, action, cfg)

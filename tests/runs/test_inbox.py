@@ -79,5 +79,3 @@ def test_a_dropped_key_is_gone_from_changes_still_to_come_and_its_past_stays():
     dropped = {"kind": events.DROPPED, "rollouts": 2, "keys": ["a"]}
     recorded = [change(1, a=1), change(2, a=2), change(3, a=3, b=3), dropped, change(5, a=5)]
     assert events.valid(recorded) == [change(1, a=1), change(3, b=3), dropped, change(5, a=5)]
-    assert events.live_values(recorded[:-1]) == {"b": 3}
-    assert events.live_values(recorded) == {"b": 3, "a": 5}

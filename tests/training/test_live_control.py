@@ -13,7 +13,6 @@ import pytest
 
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint, inbox, store
-from gymnast.runs.events import live_values
 from gymnast.runs.run import Run
 from tests.scripted import Alarm
 from tests.small_runs import (
@@ -154,7 +153,7 @@ def test_what_resume_sets_wins_over_older_live_changes_of_that_key_alone(changed
     assert record[4]["hyper/value_clip"] == 0.2
     (dropped,) = events(again, "live changes dropped")
     assert dropped["keys"] == ["algo.lr"]
-    assert "algo.lr" not in live_values(again.events())
+    assert "algo.lr" not in again.info["live"]
     assert events(again, "resumed")[0]["bit_exact"] is False
     assert {e["rollouts"] for e in events(again, "resumed")[0]["live_changes_ahead"]} == {
         2,

@@ -200,7 +200,7 @@ def test_the_window_of_recent_episodes_and_the_alerts_are_kept():
     whole = trained("Script", EVERYTHING)
     saved = checkpoint.find(whole.path, 4 * ROLLOUT).document("state")
     assert len(saved["recent"]["agent"]) > 10
-    assert saved["alerts"]["watches"]
+    assert saved["alerts"]["ranges"]
     run = resumed(gone_back(whole, 4 * ROLLOUT))
     row = next(row for row in rows(run) if row["clock/rollouts"] == 5)
     assert row["episode/count"] > len(saved["recent"]["agent"])
