@@ -23,7 +23,7 @@ INK, FAINT = (60, 60, 60), (150, 150, 150)
 
 
 def draw() -> pygame.Surface:
-    found = [result for result in results.every() if any(curves(result))]
+    found = [result for result in results.every() if "curves" in result["seeds"][0]]
     pygame.font.init()
     rows = -(-len(found) // ACROSS)
     sheet = pygame.Surface((ACROSS * WIDTH, rows * HEIGHT))
@@ -34,17 +34,17 @@ def draw() -> pygame.Surface:
     return sheet
 
 
-def curves(result: dict[str, Any]) -> list[list[tuple[float, float]]]:
-    """Of each seed, points of env steps and mean return."""
-    kept = [entry.get("curve", {"env_steps": [], "return": []}) for entry in result["seeds"]]
-    return [list(zip(c["env_steps"], c["return"], strict=True)) for c in kept]
+def points(result: dict[str, Any], kind: str) -> list[list[tuple[float, float]]]:
+    """Of each seed, env steps and mean returns."""
+    kept = [entry["curves"][kind] for entry in result["seeds"]]
+    return [list(zip(curve["env_steps"], curve["return"], strict=True)) for curve in kept]
 
 
 def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
     letters, small = pygame.font.Font(None, 16), pygame.font.Font(None, 14)
-    lines, bar = curves(result), result["threshold"]
-    values = [y for line in lines for _, y in line] + ([] if bar is None else [bar])
-    longest = max(x for line in lines for x, _ in line)
+    lines, dots, bar = points(result, "training"), points(result, "evaluation"), result["threshold"]
+    values = [y for curve in lines + dots for _, y in curve] + ([] if bar is None else [bar])
+    longest = max(x for curve in lines + dots for x, _ in curve)
     low, high = min(values), max(values)
     span = (high - low) or 1.0
     bottom, top, wide = HEIGHT - 22, 24, WIDTH - LEFT - 10
@@ -67,12 +67,12 @@ def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
         y = place(0, bar)[1]
         for x in range(LEFT, LEFT + wide, 6):
             pygame.draw.line(surface, FAINT, (x, y), (x + 2, y))
-    for i, line in enumerate(lines):
-        points, ink = [place(x, y) for x, y in line], SEEDS[i % len(SEEDS)]
-        if len(points) > 1:
-            pygame.draw.lines(surface, ink, False, points, 2)
-        for point in points[-1:]:
-            pygame.draw.circle(surface, ink, point, 2.5)
+    for i, (line, scores) in enumerate(zip(lines, dots, strict=True)):
+        ink = SEEDS[i % len(SEEDS)]
+        if len(line) > 1:
+            pygame.draw.aalines(surface, ink, False, [place(x, y) for x, y in line])
+        for x, y in scores:
+            pygame.draw.circle(surface, ink, place(x, y), 2)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from gymnast.runs import document, durable
 VERSION = 1
 FOLDER = Path(__file__).parent.parent / "presets" / "results"
 POINTS = 50
-"""Evaluations that are kept of a learning curve, at most."""
+"""Of a learning curve so many are kept, at most."""
 
 
 def of_group(
@@ -46,7 +46,7 @@ def of_group(
                 "score": run["score"],
                 "env_steps": run["clocks"]["env_steps"],
                 "seconds": run["clocks"]["seconds"],
-                "curve": curve(Path(run["path"])),
+                "curves": curves(Path(run["path"])),
             }
             for run in runs
         ],
@@ -54,16 +54,22 @@ def of_group(
     }
 
 
-def curve(run: Path) -> dict[str, list[float]]:
-    """The evaluations of a run: env steps of the policy that was scored, mean raw return. Of more than
-    are kept, the first, the last and as many between."""
+def curves(run: Path) -> dict[str, dict[str, list[float]]]:
+    """How a run learned: mean raw returns of the last training episodes, and of each evaluation, with
+    the env steps of the policy that was scored."""
     with MetricStore(run / "metrics.db") as record:
-        scored = [row for row in record.rows() if "eval:episode/return" in row]
-    last, kept = len(scored) - 1, min(len(scored), POINTS)
-    chosen = [scored[round(i * last / max(kept - 1, 1))] for i in range(kept)]
+        rows = list(record.rows())
+    return {"training": _curve(rows, ""), "evaluation": _curve(rows, "eval:")}
+
+
+def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
+    """Of more rows than are kept, the first, the last and as many between."""
+    told = [row for row in rows if f"{prefix}episode/return" in row]
+    last, kept = len(told) - 1, min(len(told), POINTS)
+    chosen = [told[round(i * last / max(kept - 1, 1))] for i in range(kept)]
     return {
-        "env_steps": [int(row["eval:clock/env_steps"]) for row in chosen],
-        "return": [row["eval:episode/return"] for row in chosen],
+        "env_steps": [int(row[f"{prefix}clock/env_steps"]) for row in chosen],
+        "return": [row[f"{prefix}episode/return"] for row in chosen],
     }
 
 
@@ -143,8 +149,9 @@ def markdown() -> str:
         "",
         "![learning curves of the stored results](images/results.png)",
         "",
-        "Mean raw return at each evaluation while training, a line per seed, and the threshold; drawn by",
-        "[images/results.py](images/results.py).",
+        "Mean raw return by env steps, a colour per seed: of the last 100 training episodes (line) and of",
+        "each evaluation (dots), with the threshold; drawn by [images/results.py](images/results.py). Where",
+        "training episodes end with a lost life (Breakout), their line is of lives.",
         "",
         "Presets were adjusted while looking at some of these training seeds. Seeds that played no part",
         "in that are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",

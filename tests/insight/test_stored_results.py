@@ -67,8 +67,11 @@ def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
         for rollout, (env_steps, mean) in enumerate(told):
             row = {"clock/rollouts": 2.0 * rollout, "clock/env_steps": env_steps + 100.0}
             record.append(row | {"eval:clock/env_steps": env_steps, "eval:episode/return": mean})
-            record.append({"clock/rollouts": 2.0 * rollout + 1})
-    found = results.curve(tmp_path)
+            late = {"clock/rollouts": 2.0 * rollout + 1, "clock/env_steps": env_steps + 150.0}
+            record.append(late | ({"episode/return": 7.0} if rollout in (3, 5) else {}))
+    curves = results.curves(tmp_path)
+    assert curves["training"] == {"env_steps": [550, 750], "return": [7.0, 7.0]}
+    found = curves["evaluation"]
     kept = list(zip(found["env_steps"], found["return"], strict=True))
     assert len(kept) == 50
     assert (kept[0], kept[-1]) == (told[0], told[-1])
@@ -78,12 +81,13 @@ def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     one = run(0, 490, 480) | {"path": str(tmp_path)}
     path = results.store(results.of_group("Some-v0:ppo", [one], 475))
-    assert results.stored("Some-v0:ppo")["seeds"][0]["curve"] == found
+    assert results.stored("Some-v0:ppo")["seeds"][0]["curves"] == curves
     assert len(path.read_text().splitlines()) < 50
 
 
-def test_a_run_that_was_never_evaluated_has_an_empty_curve(tmp_path: Path):
-    assert results.curve(tmp_path) == {"env_steps": [], "return": []}
+def test_a_run_that_recorded_nothing_has_empty_curves(tmp_path: Path):
+    nothing: dict[str, list[float]] = {"env_steps": [], "return": []}
+    assert results.curves(tmp_path) == {"training": nothing, "evaluation": nothing}
 
 
 def test_a_preset_without_a_result_says_which_have_one():
