@@ -51,12 +51,14 @@ class Hurt:
 
 def _places(scene: Scene, *names: str) -> list[int]:
     """Where these variables stand among those that the game shows."""
+    if scene.env.tasks:
+        raise ConfigError("of several tasks each may show its variables in another order")
     env = make_env(scene.env)
-    game = getattr(env.unwrapped, "game", None)
-    shown = [] if game is None else [v.name for v in game.get_available_game_variables()]
-    env.close()
-    if game is None:
+    variables = getattr(getattr(env.unwrapped, "game", None), "get_available_game_variables", None)
+    if variables is None:
         raise ConfigError(f"{scene.env.id} is no scenario of VizDoom: it has no game variables")
+    shown = [variable.name for variable in variables()]
+    env.close()
     if missing := [name for name in names if name not in shown]:
         what = f"the game shows {', '.join(shown) or 'no variable'}, but not {', '.join(missing)}"
         every = ", ".join([*shown, *missing])

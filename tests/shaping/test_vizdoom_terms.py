@@ -87,6 +87,7 @@ def test_terms_are_what_the_game_counted():
         ("missed", {"kwargs": {}}, r"shows AMMO2, HEALTH, but not HITCOUNT\n.*AMMO2, HEALTH, HITC"),
         ("kills", {"keep": ["screen"]}, r"not among the observations\n.*env.keep=\[screen, game"),
         ("hurt", {"id": "CartPole-v1", "keep": [], "view": "raw", "kwargs": {}}, "no scenario"),
+        ("hurt", {"tasks": {"near": {}, "far": {}}}, "several tasks"),
     ],
 )
 def test_what_the_game_does_not_show_is_refused_with_what_shows_it(
