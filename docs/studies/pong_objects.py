@@ -25,7 +25,7 @@ from gymnast.training.notebook import train
 FILE = Path(__file__).with_name("pong-objects.json")
 PICTURE = FILE.with_suffix(".svg")
 TARGET = "ALE/Pong-v5:objects"
-BUDGET, PARTS = 40_960, 10
+BUDGET, PARTS = 147_456, 10
 SEEDS = (0, 1, 2)
 BASE: dict[str, Any] = {
     "policy.activation": "tanh",

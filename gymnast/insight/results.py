@@ -7,6 +7,7 @@ them; docs/results.md is a view of them.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,16 +15,19 @@ from typing import Any
 
 from gymnast.errors import UsageError
 from gymnast.launch import group_result
+from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable
 
 VERSION = 1
 FOLDER = Path(__file__).parent.parent / "presets" / "results"
+POINTS = 50
+"""Of a learning curve so many are kept, at most."""
 
 
 def of_group(
     preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
 ) -> dict[str, Any]:
-    """The stored form of a group of finished seeds. `runs`: run.json of each."""
+    """The stored form of a group of finished seeds. `runs`: run.json and path of each."""
     group = group_result(runs)
     seeds = [run["seed"] for run in runs]
     return {
@@ -42,6 +46,7 @@ def of_group(
                 "score": run["score"],
                 "env_steps": run["clocks"]["env_steps"],
                 "seconds": run["clocks"]["seconds"],
+                "curves": curves(Path(run["path"])),
             }
             for run in runs
         ],
@@ -49,10 +54,32 @@ def of_group(
     }
 
 
+def curves(run: Path) -> dict[str, dict[str, list[float]]]:
+    """How a run learned: mean raw returns of the last training episodes, and of each evaluation, with
+    the env steps of the policy that was scored."""
+    with MetricStore(run / "metrics.db") as record:
+        rows = list(record.rows())
+    return {"training": _curve(rows, ""), "evaluation": _curve(rows, "eval:")}
+
+
+def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
+    """Of more rows than are kept, the first, the last and as many between."""
+    told = [row for row in rows if f"{prefix}episode/return" in row]
+    last, kept = len(told) - 1, min(len(told), POINTS)
+    chosen = [told[round(i * last / max(kept - 1, 1))] for i in range(kept)]
+    return {
+        "env_steps": [int(row[f"{prefix}clock/env_steps"]) for row in chosen],
+        "return": [row[f"{prefix}episode/return"] for row in chosen],
+    }
+
+
 def store(result: Mapping[str, Any]) -> Path:
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    durable.replace(path, (document.dumps(dict(result), indent=1) + "\n").encode())
+    text = document.dumps(dict(result), indent=1) + "\n"
+    numbers = r"\[\s+(-?\d[^\[\]]*?)\s+\]"  # a list of them on one line
+    text = re.sub(numbers, lambda found: f"[{' '.join(found[1].split())}]", text)
+    durable.replace(path, text.encode())
     return path
 
 
@@ -119,6 +146,12 @@ def markdown() -> str:
         "seeds that were used neither for stopping nor for choosing; over several training seeds the",
         "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
         "from start to stop, evaluation included.",
+        "",
+        "![learning curves of the stored results](images/results.png)",
+        "",
+        "Mean raw return by env steps, a colour per seed: of the last 100 training episodes (line) and of",
+        "each evaluation (dots), with the threshold; drawn by [images/results.py](images/results.py). Where",
+        "training episodes end with a lost life (Breakout), their line is of lives.",
         "",
         "Presets were adjusted while looking at some of these training seeds. Seeds that played no part",
         "in that are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",

@@ -24,6 +24,7 @@ class Shown(gym.Env[Any, Any]):
         every: dict[str, gym.Space[Any]] = {
             "camera": spaces.Box(0, 255, (6, 4, 3), np.uint8),
             "grey": spaces.Box(0, 255, (4, 8), np.uint8),
+            "screen": spaces.Box(0, 255, (6, 4, 1), np.uint8),
             "speed": spaces.Box(-1.0, 1.0, (2,), np.float32),
             "things": spaces.Box(0, 255, (2, 3, 2), np.uint8),
             "word": spaces.Text(3),
@@ -36,6 +37,7 @@ class Shown(gym.Env[Any, Any]):
         every = {
             "camera": draw.integers(256, size=(6, 4, 3), dtype=np.uint8),
             "grey": draw.integers(256, size=(4, 8), dtype=np.uint8),
+            "screen": draw.integers(256, size=(6, 4, 1), dtype=np.uint8),
             "speed": draw.uniform(-1, 1, 2).astype(np.float32),
             "things": draw.integers((3, 5), size=(2, 3, 2)).astype(np.uint8),
             "word": "yes",
@@ -73,14 +75,28 @@ def test_a_single_entry_stands_alone():
     assert all(np.array_equal(ours, whole["speed"]) for ours, whole in seen)
 
 
-@pytest.mark.parametrize("name", ["camera", "grey"])
-def test_a_smaller_image_is_the_mean_of_its_squares(name: str):
-    _, seen = both(keep=(name,), shrink=2)
+@pytest.mark.parametrize("name", ["camera", "grey", "screen"])
+def test_a_smaller_picture_is_the_mean_of_its_squares(name: str):
+    size = [2, 4] if name == "grey" else [3, 2]
+    colour = "rgb" if name == "camera" else "gray"
+    settings = {"view": "image", "stack": 1, "image": {"size": size, "colour": colour}}
+    _, seen = both(keep=(name,), **settings)
     for ours, whole in seen:
-        image = whole[name].astype(float)
-        height, width, *rest = image.shape
-        squares = image.reshape(height // 2, 2, width // 2, 2, *rest)
-        assert np.array_equal(ours, np.floor(squares.mean(axis=(1, 3))))
+        image = whole[name].reshape(*whole[name].shape[:2], -1).astype(float)
+        height, width, channels = image.shape
+        squares = image.reshape(height // 2, 2, width // 2, 2, channels).mean(axis=(1, 3))
+        expected = np.rint(squares if colour == "gray" else np.moveaxis(squares, -1, 0))
+        assert np.array_equal(ours, expected.reshape(ours.shape))
+
+
+def test_of_a_dict_every_picture_is_prepared_and_the_rest_is_as_it_was():
+    picture = {"view": "image", "stack": 1, "image": {"size": [2, 2]}}
+    _, alone = both(keep=("grey",), **picture)
+    _, seen = both(keep=("grey", "camera", "speed"), **picture)
+    for (ours, whole), (grey, _) in zip(seen, alone, strict=True):
+        assert np.array_equal(ours["grey"], grey)
+        assert ours["camera"].shape == (2, 2)
+        assert np.array_equal(ours["speed"], whole["speed"])
 
 
 def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
@@ -99,11 +115,12 @@ def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
     [
         (
             {"keep": ("sped",)},
-            "env.keep: .* has no entry sped\n.*its entries are camera, grey, speed",
+            "env.keep: .* has no entry sped\n.*its entries are camera, grey, screen, speed",
         ),
         ({"alone": "speed", "keep": ("speed",)}, "env.keep: .* shows no Dict"),
-        ({"alone": "speed", "shrink": 2}, "env.shrink: .* shows no image"),
-        ({"alone": "camera", "shrink": 4}, "env.shrink: 6 x 4 pixels cannot be divided by 4"),
+        ({"alone": "speed", "view": "image"}, "env.view: .* not pictures"),
+        ({"keep": ("speed", "word"), "view": "image"}, "env.view: .* not pictures"),
+        ({"alone": "camera", "view": "image"}, "env.image.size: 6 x 4 pixels are left"),
         ({"alone": "speed", "one_hot": (2, 2)}, "env.one_hot: .* whole numbers"),
         ({"alone": "things", "one_hot": (3, 5, 1)}, "env.one_hot: .* 3 along the last axis"),
         ({"alone": "things", "one_hot": (3, 2)}, r"env.one_hot: .* \[3, 2\] has no place for"),
@@ -124,4 +141,6 @@ def test_an_entry_that_no_policy_can_see_is_named_with_those_to_keep():
     with pytest.raises(EnvError) as refused:
         observation(Shown().observation_space)
     assert "entry word: Text observations" in str(refused.value)
-    assert "fix: leave it out: --set 'env.keep=[camera, grey, speed, things]'" in str(refused.value)
+    assert "fix: leave it out: --set 'env.keep=[camera, grey, screen, speed, things]'" in str(
+        refused.value
+    )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.insight import results
+from gymnast.metrics.store import MetricStore
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,6 +20,7 @@ def run(seed: int, mean: float, low: float, *, solved: bool = True) -> dict[str,
     """run.json of a finished seed, as far as results read it."""
     return {
         "id": f"run{seed}",
+        "path": f"nowhere/run{seed}",
         "seed": seed,
         "status": "finished",
         "solved": solved,
@@ -54,6 +57,37 @@ def test_a_seed_that_is_no_longer_solved_does_not_hold(before: dict[str, Any]):
     verdict = results.verdict(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
     assert not verdict["holds"]
     assert verdict["seeds_no_longer_solved"] == [0]
+
+
+def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    told = [(100 * i, float(i % 7)) for i in range(1, 120)]
+    with MetricStore(tmp_path / "metrics.db", "w") as record:
+        for rollout, (env_steps, mean) in enumerate(told):
+            row = {"clock/rollouts": 2.0 * rollout, "clock/env_steps": env_steps + 100.0}
+            record.append(row | {"eval:clock/env_steps": env_steps, "eval:episode/return": mean})
+            late = {"clock/rollouts": 2.0 * rollout + 1, "clock/env_steps": env_steps + 150.0}
+            record.append(late | ({"episode/return": 7.0} if rollout in (3, 5) else {}))
+    curves = results.curves(tmp_path)
+    assert curves["training"] == {"env_steps": [550, 750], "return": [7.0, 7.0]}
+    found = curves["evaluation"]
+    kept = list(zip(found["env_steps"], found["return"], strict=True))
+    assert len(kept) == 50
+    assert (kept[0], kept[-1]) == (told[0], told[-1])
+    assert [point for point in told if point in kept] == kept
+    assert max(np.diff(found["env_steps"])) <= 300
+
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+    one = run(0, 490, 480) | {"path": str(tmp_path)}
+    path = results.store(results.of_group("Some-v0:ppo", [one], 475))
+    assert results.stored("Some-v0:ppo")["seeds"][0]["curves"] == curves
+    assert len(path.read_text().splitlines()) < 50
+
+
+def test_a_run_that_recorded_nothing_has_empty_curves(tmp_path: Path):
+    nothing: dict[str, list[float]] = {"env_steps": [], "return": []}
+    assert results.curves(tmp_path) == {"training": nothing, "evaluation": nothing}
 
 
 def test_a_preset_without_a_result_says_which_have_one():

@@ -90,8 +90,6 @@ class EnvConfig(Section):
     keep: tuple[str, ...] = ()
     """Entries of a Dict observation to show, the others are dropped; a single one stands alone. Empty:
     all."""
-    shrink: Count = 1
-    """Show images with this many times fewer pixels each way, each the mean of those it stands for."""
     one_hot: tuple[Count, ...] = ()
     """Where the numbers of an observation stand for kinds of things: how many kinds there are, for each
     index of the last axis. Each number becomes that many of 0 and 1."""

@@ -69,6 +69,21 @@ TERMS = {
         "Potential: fewest steps to a rewarded end, by the environment's own transition table.",
         "step nearer",
     ),
+    "missed": KnownTerm(
+        "gymnast.shaping.vizdoom:Missed",
+        "Cost of every round that is fired and hits nobody.",
+        "round",
+    ),
+    "kills": KnownTerm(
+        "gymnast.shaping.vizdoom:Kills",
+        "Bonus for every monster killed.",
+        "monster",
+    ),
+    "hurt": KnownTerm(
+        "gymnast.shaping.vizdoom:Hurt",
+        "Cost of the health that is lost.",
+        "point of health",
+    ),
 }
 """What may be asked for by name."""
 

@@ -34,7 +34,6 @@ LAYERS: tuple[Layer, ...] = (
     Layer("env.noise.drop", lambda cfg: cfg.noise.drop > 0, "drop"),
     Layer("env.noise.action", lambda cfg: is_noisy(cfg.noise.action), "action_noise"),
     Layer("env.keep", lambda cfg: bool(cfg.keep), "keep"),
-    Layer("env.shrink", lambda cfg: cfg.shrink > 1, "shrink"),
     Layer("env.view", lambda cfg: cfg.view == "image", "image"),
     Layer("env.view", lambda cfg: cfg.view == "objects", "objects"),
     Layer("env.one_hot", lambda cfg: bool(cfg.one_hot), "one_hot"),

@@ -1,4 +1,5 @@
-"""Pictures as a network takes them: cropped, grey or in colour, shrunk; channels first."""
+"""Pictures as a network takes them: cropped, grey or in colour, shrunk; channels first. Of a Dict, every
+entry that is a picture."""
 
 from __future__ import annotations
 
@@ -17,38 +18,61 @@ _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
-    space, image = env.observation_space, cfg.image
-    shape: Any = space.shape or ()
-    if space.dtype != np.uint8 or len(shape) not in (2, 3) or shape[2:] not in ((), (3,)):
-        what = f"{cfg.id} shows {space}, not pictures of bytes [height, width] or [..., 3]"
+    space = env.observation_space
+    entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}
+    pictures = {name: _picture(entry, cfg) for name, entry in entries.items() if _is_picture(entry)}
+    if not pictures:
+        what = f"{cfg.id} shows {space}, not pictures of bytes [height, width] or [..., 1 or 3]"
         raise EnvError(what, at="env.view", fix="set env.view=raw")
-    if image.colour == "rgb" and len(shape) == 2:
+    if not isinstance(space, gym.spaces.Dict):
+        (one,) = pictures.values()
+        return gym.wrappers.TransformObservation(env, one, one.space)
+
+    def prepared(shown: dict[str, Any]) -> dict[str, Any]:
+        return shown | {name: picture(shown[name]) for name, picture in pictures.items()}
+
+    after = entries | {name: picture.space for name, picture in pictures.items()}
+    return gym.wrappers.TransformObservation(env, prepared, gym.spaces.Dict(after))
+
+
+def _is_picture(space: gym.Space[Any]) -> bool:
+    shape: Any = space.shape or ()
+    return space.dtype == np.uint8 and len(shape) in (2, 3) and shape[2:] in ((), (1,), (3,))
+
+
+def _picture(space: gym.Space[Any], cfg: EnvConfig) -> Picture:
+    image = cfg.image
+    shape: Any = space.shape
+    if image.colour == "rgb" and shape[2:] != (3,):
         raise EnvError(f"the pictures of {cfg.id} have no colours", at="env.image.colour")
     top, bottom, left, right = image.crop
     height, width = shape[0] - top - bottom, shape[1] - left - right
     if height < image.size[0] or width < image.size[1]:
         what = f"{height} x {width} pixels are left of a picture, less than {list(image.size)}"
         raise EnvError(what, at="env.image.size", fix="make env.image.size or crop smaller")
-    return Prepared(env, image, (height, width))
+    return Picture(image, (height, width))
 
 
-class Prepared(gym.ObservationWrapper[Any, Any, Any]):
-    def __init__(self, env: gym.Env[Any, Any], image: ImageConfig, cropped: tuple[int, int]):
-        super().__init__(env)
+class Picture:
+    """What is made of one."""
+
+    def __init__(self, image: ImageConfig, cropped: tuple[int, int]) -> None:
         top, _, left, _ = image.crop
         self._crop = slice(top, top + cropped[0]), slice(left, left + cropped[1])
         self._gray = image.colour == "gray"
         self._rows, self._columns = map(_Shares, cropped, image.size)
         shape = tuple(image.size) if self._gray else (3, *image.size)
-        self.observation_space = gym.spaces.Box(0, 255, shape, np.uint8)
+        self.space = gym.spaces.Box(0, 255, shape, np.uint8)
 
-    def observation(self, observation: Array) -> Array:
-        picture = observation[self._crop]
+    def __call__(self, shown: Array) -> Array:
+        picture = shown[self._crop]
+        if picture.shape[2:] == (1,):
+            picture = picture[..., 0]
         if self._gray and picture.ndim == 3:
             picture = np.rint(picture @ _BRIGHTNESS).astype(np.uint8)
         if picture.ndim == 3:
             picture = np.moveaxis(picture, -1, 0)
-        if picture.shape == self.observation_space.shape:
+        if picture.shape == self.space.shape:
             return np.ascontiguousarray(picture)
         narrow = self._columns.mixed(picture.astype(np.float32), -1)
         return np.rint(self._rows.mixed(narrow, -2)).astype(np.uint8)
