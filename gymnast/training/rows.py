@@ -11,6 +11,7 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
+from gymnast.images import Observed
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
@@ -61,13 +62,13 @@ def rollout_row(rollout: Rollout, head: AnyHead) -> dict[str, float]:
     }
 
 
-def _diversity_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
+def _diversity_row(obs: Observed, keep: np.ndarray) -> dict[str, float]:
     whole = keep.all(axis=1)
     told = diversity(obs if whole.all() else obs[whole])
     return {} if told is None else {"rollout/diversity": told}
 
 
-def _obs_row(obs: np.ndarray, keep: np.ndarray) -> dict[str, float]:
+def _obs_row(obs: Observed, keep: np.ndarray) -> dict[str, float]:
     """Of a record, its vectors; of images, nothing."""
     numbers = [c for name, c in numbers_in(obs).items() if not name or c.dtype == np.float32]
     if not numbers:
