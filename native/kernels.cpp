@@ -1,11 +1,12 @@
 // The entry points of one instruction set. Compiled several times, each with its own flags and its
 // own KERNELS (the name of the table) and ISA (the name of the set).
 
+#include "images.hpp"
 #include "learning.hpp"
 #include "outputs.hpp"
 #include "shift.hpp"
 
 namespace gymnast {
 extern const Kernels KERNELS;
-const Kernels KERNELS{ISA, forward_all, act, step, shift};
+const Kernels KERNELS{ISA, forward_all, act, step, shift, few_rows, side_by_side};
 }  // namespace gymnast

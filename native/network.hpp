@@ -127,6 +127,10 @@ struct Kernels {
                Parallel);
   void (*shift)(const Network&, const float* parameters, const Batch&, float clip, Shift&,
                 Parallel);
+  void (*few_rows)(const float* x, const float* weight, const float* bias, float* y, int rows,
+                   int n_in, int n_out);
+  void (*side_by_side)(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
+                       const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out);
 };
 
 }  // namespace gymnast

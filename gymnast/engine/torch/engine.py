@@ -19,7 +19,7 @@ from gymnast.engine.torch.rows import Chosen, ready
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
-MOST_SHIFTED = 256
+MOST_SHIFTED = 128
 """Rows by which KL, entropy and ratios of an update are told where acting is dear: for all of a
 rollout of images they would cost a third of one more pass over it."""
 

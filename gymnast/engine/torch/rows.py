@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.torch.layers import channels_last
+from gymnast.engine.torch.quick import side_by_side
 from gymnast.images import Images, Observed
 from gymnast.policy.layers import Network, Pixels
 
@@ -32,14 +33,10 @@ def ready(network: Network, features: Observed) -> Chosen:
 
 def _put_together(layer: Pixels, images: Images) -> Chosen:
     """From planes that are kept once, straight to pixels with their channels side by side."""
-    size = images.plane.shape[1:]
-    plane = torch.from_numpy(images.plane.reshape(len(images.plane), -1))
-    numbers = torch.from_numpy(images.index)
+    plane, numbers = map(torch.from_numpy, (images.plane, np.ascontiguousarray(images.index)))
 
     def chosen(index: Tensor) -> Tensor:
-        which = numbers.index_select(0, index).unbind(1)
-        rows = torch.stack([plane.index_select(0, of_channel) for of_channel in which], -1)
-        rows = rows.view(len(index), *size, len(which))
+        rows = side_by_side(plane, numbers, index)
         return rows.permute(0, 3, 1, 2) if layer.channels == "first" else rows
 
     return chosen
