@@ -1,6 +1,6 @@
 """The most memory a training needs: PSS of its process tree, sampled while it runs.
 
-python -m benchmarks.memory                     # about a minute; writes JSON and the page
+python -m benchmarks.memory                     # about four minutes; writes JSON and the page
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from benchmarks.tables import table
 from benchmarks.tasks import TASKS
 from benchmarks.timed import ROOT
 
-TASK = TASKS["a"]
+TASK, PIXELS = TASKS["a"], TASKS["d"]
+ROLLOUTS = 4
+"""Of pixels: the most is reached in the first update."""
 REPETITIONS = 3
 EVERY = 0.05
 """Seconds between two looks."""
@@ -31,6 +33,8 @@ LABELS = {
     "torch": "gymnast, task a, `engine: torch`",
     "command": "`gymnast train CartPole-v1`, its evaluation process included",
     "sb3": "SB3, task a",
+    "ours, pixels": "gymnast, task d: Pong in pixels",
+    "sb3, pixels": "SB3, task d",
 }
 
 
@@ -54,9 +58,12 @@ def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
     if "engine" in Config.model_fields:
         yield "torch", [sample.OURS, *words, "engine=torch"]
     yield "command", [sample.OURS, "-m", "gymnast", "train", TASK.env, "--seed", "1"]
+    pixels = ["d", str(ROLLOUTS * PIXELS.rollout), "1"]
+    yield "ours, pixels", [sample.OURS, "-m", "benchmarks.ours", *pixels, place]
     if PEERS["sb3"].why_missing() is None:
-        module = "benchmarks.peers.sb3"
-        yield "sb3", [str(PEERS["sb3"].python), "-m", module, "a", str(TASK.scaled(1)), "1"]
+        sb3 = [str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3"]
+        yield "sb3", [*sb3, "a", str(TASK.scaled(1)), "1"]
+        yield "sb3, pixels", [*sb3, *pixels]
 
 
 def _peak(command: list[str], place: str) -> float:
@@ -92,14 +99,17 @@ def _pss(pid: int) -> int:
 
 def section(found: dict[str, Any]) -> str:
     samples = found["samples"]
-    beside = median(samples["sb3"]) if "sb3" in samples else None
+
+    def beside(who: str) -> str:
+        sb3 = "sb3, pixels" if who.endswith("pixels") else "sb3"
+        if who == sb3 or sb3 not in samples:
+            return ""
+        return f"{median(samples[who]) / median(samples[sb3]):.2f}"
+
     rows = [
-        [
-            LABELS[who],
-            f"{median(peaks):.0f}",
-            f"{median(peaks) / beside:.2f}" if beside and who != "sb3" else "",
-        ]
-        for who, peaks in samples.items()
+        [label, f"{median(samples[who]):.0f}", beside(who)]
+        for who, label in LABELS.items()
+        if who in samples
     ]
     head = ("", "most PSS of the process tree, MB", "of SB3's")
     return f"{table(head, rows)}\n\n{measurement.surroundings_text(found)}"
