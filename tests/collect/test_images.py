@@ -16,7 +16,7 @@ from gymnast.policy.observations import Image
 from gymnast.rollout import Episodes, Rollout
 from gymnast.runs.trace import Trace, read_traces, write_traces
 
-SIZE = (3, 5)
+SIZE = (4, 6)
 N = 3
 MOVES = ("next", "next", "next", "still", "start", "anything")
 """What an observation may do from one step to the next."""
@@ -161,7 +161,7 @@ def test_traces_hold_pictures_once(tmp_path):
 def test_what_cannot_be_is_refused():
     images = Images.of(np.zeros((6, 4, *SIZE), np.uint8), "first")
     with pytest.raises(ValueError, match="cannot become"):
-        images.reshape(2, 3, 2, 6, 5)
+        images.reshape(2, 3, 2, 8, 6)
     with pytest.raises(ValueError, match="copied"):
         np.asarray(images, copy=False)
 

@@ -28,15 +28,6 @@ def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
     return out
 
 
-def transposed(images: Tensor) -> Tensor:
-    """[B, channels, height, width] of bytes -> [B, height, width, channels]."""
-    if not images.is_cpu or kernels() is None:
-        return torch.stack(images.unbind(1), -1)  # three times as fast as a transposing copy
-    n, channels, *size = images.shape
-    index = torch.arange(n * channels, dtype=torch.int32).view(n, channels)
-    return side_by_side(images.reshape(-1, *size), index, torch.arange(n))
-
-
 def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """bias + x @ weight."""
     n, n_out = len(x), weight.shape[1]

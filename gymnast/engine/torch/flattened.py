@@ -1,4 +1,4 @@
-"""Gradients that autograd computes as well, with less copying of large tensors: the same bits."""
+"""A gradient that autograd computes as well, to the same bits, but lays out otherwise."""
 
 from __future__ import annotations
 
@@ -22,18 +22,3 @@ class Flattened(Function):
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
         (gradient,) = gradients
         return gradient.view(ctx.shape).contiguous(memory_format=torch.channels_last)
-
-
-class Rectified(Function):
-    """relu, written over its input; so is the gradient, which must be nobody else's."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.mark_dirty(x)
-        ctx.save_for_backward(torch.relu_(x))
-        return x
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        (gradient,), (y,) = gradients, ctx.saved_tensors
-        return torch.ops.aten.threshold_backward.grad_input(gradient, y, 0, grad_input=gradient)
