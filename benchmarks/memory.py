@@ -40,7 +40,8 @@ LABELS = {
 
 def main() -> None:
     options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("memory") | {"samples": {}}
+    entry = measurement.begin("memory") | {"samples": {}, "rollout": rollout_of_pixels()}
+    print(f"observations of a rollout of task d: {entry['rollout']}", flush=True)
     for _ in range(options.repetitions):
         with tempfile.TemporaryDirectory() as place:
             for who, command in _commands(place):
@@ -64,6 +65,26 @@ def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
         sb3 = [str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3"]
         yield "sb3", [*sb3, "a", str(TASK.scaled(1)), "1"]
         yield "sb3, pixels", [*sb3, *pixels]
+
+
+def rollout_of_pixels() -> dict[str, float]:
+    """MB of the observations of one rollout of task d: every frame once, as they are kept, and each
+    stack of frames whole."""
+    import numpy as np
+
+    from benchmarks.ours import overrides
+    from gymnast.clock import Clock
+    from gymnast.training.learner import Learner
+    from gymnast.training.prepare import prepare
+
+    prepared = prepare(PIXELS.preset, overrides(PIXELS, PIXELS.rollout))
+    cfg, collector = prepared.resolved.config, prepared.collector
+    lineup = {who: Learner(who, *found, cfg).policy for who, found in collector.spaces.items()}
+    collector.begin()
+    found = collector.collect(lineup, cfg.algo.span(), Clock(limits=cfg.stop.limits()))
+    collector.close()
+    (rollout,) = found.rollouts.values()
+    return {"once": rollout.obs.nbytes / 1e6, "whole": np.asarray(rollout.obs).nbytes / 1e6}
 
 
 def _peak(command: list[str], place: str) -> float:
@@ -112,7 +133,15 @@ def section(found: dict[str, Any]) -> str:
         if who in samples
     ]
     head = ("", "most PSS of the process tree, MB", "of SB3's")
-    return f"{table(head, rows)}\n\n{measurement.surroundings_text(found)}"
+    told = f"{table(head, rows)}\n\n"
+    if "rollout" in found:
+        once, whole = (found["rollout"][how] for how in ("once", "whole"))
+        told += (
+            f"The observations of one rollout of task d ({PIXELS.n_envs} copies, {PIXELS.n_steps} steps) "
+            f"take {once:.1f} MB: each frame is kept once. As stacks of four they would take "
+            f"{whole:.1f} MB.\n\n"
+        )
+    return told + measurement.surroundings_text(found)
 
 
 if __name__ == "__main__":
