@@ -44,9 +44,9 @@ def test_planes_that_are_not_there_are_refused():
             quick.side_by_side(planes, torch.tensor(index, dtype=torch.int32), which)
 
 
-@pytest.mark.parametrize("n", [1, 3, 7, 8, 16, 17])
+@pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 65])
 @pytest.mark.parametrize(("n_in", "n_out"), [(3136, 512), (1027, 272), (600, 500), (4096, 64)])
-def test_a_dense_layer_of_a_few_rows(n: int, n_in: int, n_out: int):
+def test_a_dense_layer_of_any_number_of_rows(n: int, n_in: int, n_out: int):
     x, weight, bias = (
         torch.from_numpy(RNG.normal(size=shape).astype(np.float32))
         for shape in ((n, n_in), (n_in, n_out), (n_out,))
@@ -55,6 +55,13 @@ def test_a_dense_layer_of_a_few_rows(n: int, n_in: int, n_out: int):
         found = quick.dense(x, weight, bias)
     exact = (x.double() @ weight.double() + bias.double()).float()
     assert torch.allclose(found, exact, atol=2e-4, rtol=1e-4)
+    for tensor in (x, weight, bias):
+        tensor.requires_grad_()
+    slope = torch.randn_like(exact)
+    found = torch.autograd.grad((quick.dense(x, weight, bias) * slope).sum(), (x, weight, bias))
+    wanted = slope @ weight.T, x.T @ slope, slope.sum(0)
+    for one, other in zip(found, wanted, strict=True):
+        assert torch.allclose(one, other, atol=1e-3, rtol=1e-3)
     across = quick.dense(x.T.contiguous().T, weight, bias)
     assert torch.allclose(across, exact, atol=2e-4, rtol=1e-4)
 

@@ -1,19 +1,27 @@
-"""What torch does slowly for networks of images: compiled kernels where they were built, torch elsewhere.
+"""What torch does slowly for networks of images: compiled kernels where they were built, oneDNN's
+products where torch would take MKL's; plain torch elsewhere.
 
-Pixels are the same bytes either way; the last bits of a dense layer are not.
+Pixels are the same bytes whoever puts them together; the last bits of a dense layer are not.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
 from gymnast.compiled import kernels
 
 FEW = 16
 """Rows up to which a dense layer waits for its weights rather than for the products."""
+MANY = 64
+"""Rows from which oneDNN's way pays."""
 MANY_WEIGHTS = 2**18
 """From here on they lie in no near cache."""
+_product: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+"""x @ weight.T + bias by oneDNN, where torch has it: on AMD's processors faster than MKL."""
 
 
 def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
@@ -30,16 +38,31 @@ def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
 
 def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """bias + x @ weight."""
-    n, n_out = len(x), weight.shape[1]
-    few = n <= FEW and n_out % 16 == 0 and weight.numel() >= MANY_WEIGHTS
-    if not few or torch.is_grad_enabled() or weight.requires_grad or not _plain(x, weight, bias):
+    if weight.numel() < MANY_WEIGHTS or not _plain(x, weight, bias):
         return torch.addmm(bias, x, weight)
-    native = kernels()
-    if native is None:
+    n, n_out = len(x), weight.shape[1]
+    if n >= MANY and _product is not None:
+        return Dense.apply(x, weight, bias)  # type: ignore[return-value]
+    native, learns = kernels(), torch.is_grad_enabled() and weight.requires_grad
+    if native is None or n > FEW or n_out % 16 or learns:
         return torch.addmm(bias, x, weight)
     out = torch.empty((n, n_out))
-    native.few_rows(x.numpy(), weight.numpy(), bias.numpy(), out.numpy())
+    native.few_rows(*(t.detach().numpy() for t in (x, weight, bias)), out.numpy())
     return out
+
+
+class Dense(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return _product(x, weight.t(), bias, "none", [], "")
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,), (x, weight) = gradients, ctx.saved_tensors
+        to_x, to_weight, to_bias = ctx.needs_input_grad
+        back = _product(gradient, weight, None, "none", [], "") if to_x else None
+        return back, x.t() @ gradient if to_weight else None, gradient.sum(0) if to_bias else None
 
 
 def _plain(*tensors: Tensor) -> bool:
