@@ -56,10 +56,13 @@ def _copies(task: Task) -> Any:
 
 
 def _vector(task: Task) -> Any:
-    name = task.env
-    if task.pixels:
-        from benchmarks.pong import ID as name
-    envs = gym.make_vec(name, task.n_envs, "vector_entry_point")
+    envs: Any
+    if task.pixels:  # four frames a step, no sticky actions: what the peers call PongNoFrameskip-v4
+        from ale_py.vector_env import AtariVectorEnv
+
+        envs = AtariVectorEnv("pong", task.n_envs, repeat_action_probability=0.0)
+    else:
+        envs = gym.make_vec(task.env, task.n_envs, "vector_entry_point")
     envs.reset(seed=SEED)
     envs.action_space.seed(SEED)
     actions = [np.asarray(envs.action_space.sample()) for _ in range(50)]

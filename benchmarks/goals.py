@@ -115,6 +115,10 @@ def _rest(found: Found) -> Iterator[Goal]:
                 share = median(memory["samples"][who]) / sb3
                 wanted = "below SB3's" if most == 1 else f"at most {most:g} of SB3's"
                 yield Goal(label, wanted, f"{share:.2f} of it", share < most)
+        if "sb3, pixels" in memory["samples"]:
+            ours, sb3 = (median(memory["samples"][f"{who}, pixels"]) for who in ("ours", "sb3"))
+            told = f"{ours / sb3:.2f} of it"
+            yield Goal("memory, Pong pixels", "below SB3's", told, ours < sb3)
     if record := found.get("recording"):
         worst = max(median(recording.shares(of, "bare")) for of in record["tasks"].values())
         wanted = "metrics, alerts and traces: under 5% of CPU time"

@@ -1,6 +1,6 @@
 """The most memory a training needs: PSS of its process tree, sampled while it runs.
 
-python -m benchmarks.memory                     # about a minute; writes JSON and the page
+python -m benchmarks.memory                     # about four minutes; writes JSON and the page
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from benchmarks.tables import table
 from benchmarks.tasks import TASKS
 from benchmarks.timed import ROOT
 
-TASK = TASKS["a"]
+TASK, PIXELS = TASKS["a"], TASKS["d"]
+ROLLOUTS = 4
+"""Of pixels: the most is reached in the first update."""
 REPETITIONS = 3
 EVERY = 0.05
 """Seconds between two looks."""
@@ -31,12 +33,15 @@ LABELS = {
     "torch": "gymnast, task a, `engine: torch`",
     "command": "`gymnast train CartPole-v1`, its evaluation process included",
     "sb3": "SB3, task a",
+    "ours, pixels": "gymnast, task d: Pong in pixels",
+    "sb3, pixels": "SB3, task d",
 }
 
 
 def main() -> None:
     options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("memory") | {"samples": {}}
+    entry = measurement.begin("memory") | {"samples": {}, "rollout": rollout_of_pixels()}
+    print(f"observations of a rollout of task d: {entry['rollout']}", flush=True)
     for _ in range(options.repetitions):
         with tempfile.TemporaryDirectory() as place:
             for who, command in _commands(place):
@@ -54,9 +59,32 @@ def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
     if "engine" in Config.model_fields:
         yield "torch", [sample.OURS, *words, "engine=torch"]
     yield "command", [sample.OURS, "-m", "gymnast", "train", TASK.env, "--seed", "1"]
+    pixels = ["d", str(ROLLOUTS * PIXELS.rollout), "1"]
+    yield "ours, pixels", [sample.OURS, "-m", "benchmarks.ours", *pixels, place]
     if PEERS["sb3"].why_missing() is None:
-        module = "benchmarks.peers.sb3"
-        yield "sb3", [str(PEERS["sb3"].python), "-m", module, "a", str(TASK.scaled(1)), "1"]
+        sb3 = [str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3"]
+        yield "sb3", [*sb3, "a", str(TASK.scaled(1)), "1"]
+        yield "sb3, pixels", [*sb3, *pixels]
+
+
+def rollout_of_pixels() -> dict[str, float]:
+    """MB of the observations of one rollout of task d: every frame once, as they are kept, and each
+    stack of frames whole."""
+    import numpy as np
+
+    from benchmarks.ours import overrides
+    from gymnast.clock import Clock
+    from gymnast.training.learner import Learner
+    from gymnast.training.prepare import prepare
+
+    prepared = prepare(PIXELS.preset, overrides(PIXELS, PIXELS.rollout))
+    cfg, collector = prepared.resolved.config, prepared.collector
+    lineup = {who: Learner(who, *found, cfg).policy for who, found in collector.spaces.items()}
+    collector.begin()
+    found = collector.collect(lineup, cfg.algo.span(), Clock(limits=cfg.stop.limits()))
+    collector.close()
+    (rollout,) = found.rollouts.values()
+    return {"once": rollout.obs.nbytes / 1e6, "whole": np.asarray(rollout.obs).nbytes / 1e6}
 
 
 def _peak(command: list[str], place: str) -> float:
@@ -92,17 +120,28 @@ def _pss(pid: int) -> int:
 
 def section(found: dict[str, Any]) -> str:
     samples = found["samples"]
-    beside = median(samples["sb3"]) if "sb3" in samples else None
+
+    def beside(who: str) -> str:
+        sb3 = "sb3, pixels" if who.endswith("pixels") else "sb3"
+        if who == sb3 or sb3 not in samples:
+            return ""
+        return f"{median(samples[who]) / median(samples[sb3]):.2f}"
+
     rows = [
-        [
-            LABELS[who],
-            f"{median(peaks):.0f}",
-            f"{median(peaks) / beside:.2f}" if beside and who != "sb3" else "",
-        ]
-        for who, peaks in samples.items()
+        [label, f"{median(samples[who]):.0f}", beside(who)]
+        for who, label in LABELS.items()
+        if who in samples
     ]
     head = ("", "most PSS of the process tree, MB", "of SB3's")
-    return f"{table(head, rows)}\n\n{measurement.surroundings_text(found)}"
+    told = f"{table(head, rows)}\n\n"
+    if "rollout" in found:
+        once, whole = (found["rollout"][how] for how in ("once", "whole"))
+        told += (
+            f"The observations of one rollout of task d ({PIXELS.n_envs} copies, {PIXELS.n_steps} steps) "
+            f"take {once:.1f} MB: each frame is kept once. As stacks of four they would take "
+            f"{whole:.1f} MB.\n\n"
+        )
+    return told + measurement.surroundings_text(found)
 
 
 if __name__ == "__main__":

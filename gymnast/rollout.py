@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.images import Images, Observed, as_arrays, from_arrays
 from gymnast.rl.returns import gae
 
 Array = np.ndarray
@@ -65,7 +66,7 @@ class Episodes:
 class Rollout:
     """T steps in N environments under one policy. Arrays are [T, N, ...]."""
 
-    obs: Array
+    obs: Observed
     last_obs: Array
     """Where the rollout left off, [N, ...]."""
     cut_obs: Array
@@ -99,8 +100,11 @@ class Rollout:
         """Steps to learn from."""
         return int(self.valid.sum())
 
-    def next_obs(self) -> Array:
+    def next_obs(self) -> Observed:
         """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""
+        if isinstance(self.obs, Images):
+            last = Images.of(self.last_obs, self.obs.channels)
+            return self.obs[1:].followed_by(last[None]).with_rows(self.cut_at, self.cut_obs)
         following = np.concatenate([self.obs[1:], self.last_obs[None]])
         following[self.cut_at] = self.cut_obs
         return following
@@ -109,11 +113,12 @@ class Rollout:
         """All that can be learned from, by name; the episodes have been told of."""
         held = {name: getattr(self, name) for name in _LEARNED_FROM}
         given = {name: array for name, array in held.items() if array is not None}
-        return given | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
+        return as_arrays(given) | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Rollout:
-        held: dict[str, Any] = {name: arrays.get(name) for name in _LEARNED_FROM}
+        given = from_arrays(arrays)
+        held: dict[str, Any] = {name: given.get(name) for name in _LEARNED_FROM}
         cut_at = arrays["cut_step"], arrays["cut_copy"]
         return cls(**held, cut_at=cut_at, episodes=Episodes.none())
 

@@ -283,6 +283,38 @@ double diversity_of(Array<double> x) {
                    std::int64_t(x.shape(2)));
 }
 
+void few_rows(Floats x, Floats weight, Floats bias, Floats out) {
+  const auto rows = x.shape(0), n_in = weight.shape(0), n_out = weight.shape(1);
+  if (n_out % 16 || x.shape(1) != n_in || bias.size() != n_out || out.size() != rows * n_out)
+    throw std::invalid_argument("shapes do not fit, or there are no whole lines of outputs");
+  const float *from = x.data(), *w = weight.data(), *b = bias.data();
+  float* y = out.data();
+  nb::gil_scoped_release release;
+  kernels->few_rows(from, w, b, y, int(rows), int(n_in), int(n_out));
+}
+
+void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> index,
+                  Array<const std::int64_t> rows, Array<std::uint8_t> out) {
+  const auto n = std::int64_t(rows.size()), count = std::int64_t(planes.shape(0)),
+             channels = std::int64_t(index.shape(1)), known = std::int64_t(index.shape(0));
+  const std::int64_t size = count ? std::int64_t(planes.size()) / count : 0;
+  if (std::int64_t(out.size()) != n * size * channels)
+    throw std::invalid_argument("there is no room for these rows");
+  const std::int32_t* which = index.data();
+  const std::int64_t* row = rows.data();
+  for (std::int64_t r = 0; r < n; ++r) {
+    if (row[r] < 0 || row[r] >= known) throw std::out_of_range("there is no such row");
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const std::int32_t plane = which[row[r] * channels + c];
+      if (plane < 0 || plane >= count) throw std::out_of_range("there is no such plane");
+    }
+  }
+  const std::uint8_t* in = planes.data();
+  std::uint8_t* to = out.data();
+  nb::gil_scoped_release release;
+  kernels->side_by_side(in, size, which, row, n, int(channels), to);
+}
+
 }  // namespace
 
 #include <nanobind/stl/tuple.h>
@@ -301,6 +333,10 @@ NB_MODULE(_native, m) {
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
   m.def("diversity", diversity_of, nb::arg("x"));
+  m.def("few_rows", few_rows, nb::arg("x"), nb::arg("weight").noconvert(), nb::arg("bias"),
+        nb::arg("out").noconvert());
+  m.def("side_by_side", side_by_side, nb::arg("planes").noconvert(), nb::arg("index").noconvert(),
+        nb::arg("rows").noconvert(), nb::arg("out").noconvert());
   m.def("spread", spread_of, nb::arg("x"), nb::arg("valid").none());
 
   nb::class_<Native>(m, "Network")

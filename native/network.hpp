@@ -140,6 +140,10 @@ struct Kernels {
   void (*health)(const Network&, const float* parameters, const std::uint8_t* features,
                  std::int64_t feature_bytes, std::int64_t rows, const std::uint8_t* mask,
                  float saturated, Health&);
+  void (*few_rows)(const float* x, const float* weight, const float* bias, float* y, int rows,
+                   int n_in, int n_out);
+  void (*side_by_side)(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
+                       const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out);
 };
 
 }  // namespace gymnast

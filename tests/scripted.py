@@ -83,6 +83,28 @@ def end_of(seed: int) -> End:
     return ENDS[seed // 7 % 3]
 
 
+class Pictures(Script):
+    """The same episodes, shown as the last four pictures of 40 x 40 grey pixels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = Box(0, 255, (4, 40, 40), np.uint8)
+        self.seen = np.zeros((4, 40, 40), np.uint8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        _, info = super().reset(seed=seed, options=options)
+        self.seen = np.zeros_like(self.seen)
+        return self._shown(), info
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        return self._shown(), *super().step(action)[1:]
+
+    def _shown(self) -> np.ndarray:
+        pixels = np.arange(1600).reshape(40, 40) * (self.seed % 251 + 3 * self.t + 1) % 256
+        self.seen = np.concatenate([self.seen[1:], pixels.astype(np.uint8)[None]])
+        return self.seen
+
+
 class Broken(Script):
     """Breaks the contract in one way, at step `at` (0: at the reset) of the episode with seed `only`,
     or of all."""

@@ -108,8 +108,8 @@ class Replay:
     def add(self, rollout: Rollout) -> None:
         keep = rollout.valid
         given = {
-            "obs": rollout.obs[keep],
-            "next_obs": rollout.next_obs()[keep],
+            "obs": np.asarray(rollout.obs[keep]),
+            "next_obs": np.asarray(rollout.next_obs()[keep]),
             "action": rollout.action[keep],
             "reward": rollout.reward[keep].astype(np.float32),
             "terminated": rollout.terminated[keep],

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from gymnast.images import as_arrays, from_arrays, joined
+
 Array = np.ndarray
-Columns = dict[str, Array]
-"""Named [T, ...] arrays of one copy, or [T, N, ...] of all."""
+Columns = dict[str, Any]
+"""Named [T, ...] arrays of one copy, or [T, N, ...] of all; observations may be `Images`."""
 ROOM = 2**25
 """Bytes of whole rollouts above which a few long episodes are cut out of them."""
 _PER_COPY = ("seed", "number", "raw_return", "length")
@@ -95,19 +98,21 @@ class RunningEpisodes:
 
     # ---- stored form -------------------------------------------------------------------------
 
-    def state(self, *, past: bool) -> Columns:
+    def state(self, *, past: bool) -> dict[str, Array]:
         """`past`: with what happened, the episodes of all copies end to end."""
         arrays = {name: self.table[name].copy() for name in _PER_COPY}
         if past:
             running = np.flatnonzero(self.length).tolist()
             every = _joined([self.so_far(env) for env in running])
-            arrays |= {f"{_PAST}{name}": column for name, column in every.items()}
+            arrays |= {f"{_PAST}{name}": array for name, array in as_arrays(every).items()}
         return arrays
 
-    def load(self, arrays: Columns) -> None:
+    def load(self, arrays: dict[str, Array]) -> None:
         for name in _PER_COPY:
             self.table[name] = arrays[name]
-        past = {n.removeprefix(_PAST): a for n, a in arrays.items() if n.startswith(_PAST)}
+        past = from_arrays(
+            {n.removeprefix(_PAST): a for n, a in arrays.items() if n.startswith(_PAST)}
+        )
         self._past.clear()
         self._steps, self._bytes, self._before = 0, 0, {}
         if past:
@@ -118,7 +123,7 @@ class RunningEpisodes:
 
 
 def _joined(pieces: Sequence[Columns]) -> Columns:
-    return {name: np.concatenate([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
+    return {name: joined([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
 
 
 def _size(columns: Columns) -> int:

@@ -8,7 +8,9 @@ import numpy as np
 
 from gymnast.collect.ends import Ends, EndsNoted
 from gymnast.collect.running import Columns, RunningEpisodes
+from gymnast.images import ImagesNoted, Observed
 from gymnast.policy.actions import AnyHead
+from gymnast.policy.observations import Image, Observation
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Choice
 from gymnast.rollout import Rollout
@@ -18,7 +20,13 @@ Array = np.ndarray
 
 class Tape:
     def __init__(
-        self, obs: Array, head: AnyHead, capacity: int, start: Array, running: RunningEpisodes
+        self,
+        space: Observation,
+        obs: Array,
+        head: AnyHead,
+        capacity: int,
+        start: Array,
+        running: RunningEpisodes,
     ) -> None:
         """`obs`: what all copies show now, [N, ...]; `start`: whether that opens an episode. The
         tape grows beyond its capacity if it must."""
@@ -27,7 +35,11 @@ class Tape:
         self.taken = 0
         """Steps of single copies so far, learned from or not."""
         self.ends = EndsNoted(obs, running)
-        self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
+        self.obs: Array | ImagesNoted
+        if isinstance(space, Image) and space.is_stack and space.channels != "unknown":
+            self.obs = ImagesNoted(obs, space.channels, capacity + 1)
+        else:
+            self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
         self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
         self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
         self.logprob = np.empty((capacity, n), np.float32)
@@ -46,9 +58,17 @@ class Tape:
         if self.length == len(self.reward):
             for name in _GROWING:
                 column = getattr(self, name)
-                if column is not None:
+                if isinstance(column, Array):
                     more = np.full_like(column, name in ("valid", "mask"))
                     setattr(self, name, np.concatenate([column, more]))
+
+    def see(self, obs: Array) -> Array:
+        """Note what the copies show before this step, [N, ...]; a copy of it, for this step."""
+        if isinstance(self.obs, ImagesNoted):
+            return self.obs.note(self.length, obs)
+        shown = self.obs[self.length]
+        shown[...] = obs
+        return shown
 
     def allow(self, allowed: Array | None) -> Array | None:
         """Note which actions the copies allow in this step; the row that says so."""
@@ -90,10 +110,10 @@ class Tape:
         """V of every observation [T, N], and of every true successor, in two calls of the critic."""
         steps, n = self.length, self.reward.shape[1]
         if policy.values_while_acting:
-            self.value[steps] = policy.value(self.obs[steps])
+            self.value[steps] = policy.value(np.asarray(self.obs[steps]))
             value = self.value[: steps + 1]
         else:
-            shown = self.obs[: steps + 1]
+            shown = np.asarray(self.obs[: steps + 1])
             value = policy.value(shown.reshape(-1, *shown.shape[2:])).reshape(steps + 1, n)
         next_value = value[1:].copy()
         cut_at, cut_obs = ends.cut()
@@ -101,12 +121,12 @@ class Tape:
             next_value[cut_at] = policy.value(cut_obs)
         return value[:-1], next_value
 
-    def as_rollout(self, columns: Mapping[str, Array], ends: Ends) -> Rollout:
+    def as_rollout(self, columns: Mapping[str, Observed], ends: Ends) -> Rollout:
         """All of the tape."""
-        return rollout_of(columns, self.obs[self.length], ends)
+        return rollout_of(columns, np.asarray(self.obs[self.length]), ends)
 
 
-def rollout_of(columns: Mapping[str, Array], last_obs: Array, ends: Ends) -> Rollout:
+def rollout_of(columns: Mapping[str, Observed], last_obs: Array, ends: Ends) -> Rollout:
     given = {name: column for name, column in columns.items() if name != "env_action"}
     cut_at, cut_obs = ends.cut()
     return Rollout(

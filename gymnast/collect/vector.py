@@ -159,7 +159,7 @@ class VectorCollector:
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _ROOM if span.episodes else span.steps or 1
-        tape = Tape(envs.obs, head, capacity, self.start, self.running)
+        tape = Tape(policy.obs, envs.obs, head, capacity, self.start, self.running)
         left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
         while (span.steps is None or tape.length < span.steps) and self._failed is None:
@@ -169,8 +169,7 @@ class VectorCollector:
                     break
                 tape.make_room()
             t = tape.length
-            shown, action = tape.obs[t], tape.action[t]
-            shown[...] = envs.obs
+            shown, action = tape.see(envs.obs), tape.action[t]
             drawn = head.noise(draws, (n,)) if noise is None else noise[t]
             rows = action, tape.dist[t], tape.logprob[t], tape.value[t]
             policy.act_into(shown, drawn, tape.allow(envs.mask), *rows)
@@ -180,7 +179,7 @@ class VectorCollector:
             seconds += time.perf_counter() - before
             if span.episodes:
                 left[ended] -= 1
-        tape.obs[tape.length] = envs.obs
+        tape.see(envs.obs)
         self.start = tape.start[tape.length].copy()
         return tape, seconds, not span.episodes or not (left > 0).any()
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gymnast.collect.ends import Ends
 from gymnast.collect.running import Columns, RunningEpisodes
 from gymnast.collect.tape import rollout_of
+from gymnast.images import Images, Observed, joined
 from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
 
@@ -26,7 +28,7 @@ def whole_episode(ends: Ends, k: int, columns: Columns, running: RunningEpisodes
 def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
     """To be stored; `columns`: of the whole episode; `version`: env steps taken before the rollout in
     which it ended."""
-    seen = np.concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
+    seen = joined([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
     truncated = bool(ends.episodes.truncated[k])
     return Trace(
         seed=int(ends.episodes.seed[k]),
@@ -45,7 +47,7 @@ def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bo
 
 
 def of_whole_episodes(
-    ends: Ends, episodes: Sequence[Columns], columns: Mapping[str, Array]
+    ends: Ends, episodes: Sequence[Columns], columns: Mapping[str, Observed]
 ) -> Rollout:
     """A rollout of finished episodes only: those of a copy follow each other in its column, and what
     the shorter columns lack is not valid. `columns` tells kinds and shapes."""
@@ -55,14 +57,29 @@ def of_whole_episodes(
     for env, whole in zip(ends.env.tolist(), episodes, strict=True):
         places.append(slice(used[env], used[env] + len(whole["reward"])))
         used[env] = places[-1].stop
-    padded = {
-        name: np.zeros((max([*used, 1]), n, *column.shape[2:]), column.dtype)
+    at = list(zip(places, ends.env.tolist(), strict=True))
+    padded: Columns = {
+        name: _placed([whole[name] for whole in episodes], at, (max([*used, 1]), n), column)
         for name, column in columns.items()
     }
-    for env, whole, place in zip(ends.env.tolist(), episodes, places, strict=True):
-        for name, column in whole.items():
-            padded[name][place, env] = column
     if "mask" in padded:
         padded["mask"][~padded["valid"]] = True
     t = np.array([place.stop - 1 for place in places], dtype=np.int64)
-    return rollout_of(padded, padded["obs"][-1], replace(ends, t=t))
+    return rollout_of(padded, np.asarray(padded["obs"][-1]), replace(ends, t=t))
+
+
+def _placed(
+    pieces: Sequence[Any], at: Sequence[tuple[slice, int]], shape: tuple[int, int], like: Observed
+) -> Observed:
+    """Columns [T, N, ...] of this shape with each piece in its place, and blank elsewhere."""
+    if isinstance(like, Images):
+        blank = Images.of(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)
+        every = joined([blank, *pieces])
+        assert isinstance(every, Images)
+        ends = np.cumsum([1, *map(len, pieces)])
+        rows = np.split(every.index, ends[:-1])[1:]
+        return replace(every, index=_placed(rows, at, shape, like.index))
+    column = np.zeros((*shape, *like.shape[2:]), like.dtype)
+    for piece, place in zip(pieces, at, strict=True):
+        column[place] = piece
+    return column

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
+from gymnast.images import Observed
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 
@@ -17,7 +19,7 @@ Array = np.ndarray
 class Batch:
     """Valid steps only, [B, ...]."""
 
-    features: Array
+    features: Observed
     action: Array
     logprob: Array
     dist: Array
@@ -33,7 +35,7 @@ class Batch:
         everything = bool(keep.all())
         scale = policy.value_scale.normalized
 
-        def flat(x: Array) -> Array:
+        def flat(x: Any) -> Any:
             x = x.reshape(-1, *x.shape[2:])
             return x if everything else x[keep]
 

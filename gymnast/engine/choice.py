@@ -32,15 +32,17 @@ class Chosen:
 
 def choose(cfg: Config[Any], network: Network) -> Chosen:
     """The native engine where it can, unless the config says otherwise."""
+    native: Any = kernels()
+    instructions: str = "" if native is None else native.instruction_set()
+    beside = instructions if network.needs_torch else ""  # `engine/torch/quick.py`
     if cfg.engine == "torch":
-        return Chosen("torch", "engine=torch")
+        return Chosen("torch", "engine=torch", beside)
     obstacle = _obstacle(cfg, network)
     if obstacle is None:
-        instructions: str = kernels().instruction_set()  # type: ignore[union-attr]
         return Chosen("native", f"compiled kernels, {instructions}", instructions)
     if cfg.engine == "native":
         raise ConfigError(f"engine: native cannot run this: {obstacle}", fix="set engine=auto")
-    return Chosen("torch", obstacle)
+    return Chosen("torch", obstacle, beside)
 
 
 def in_shares(cfg: Config[Any], network: Network) -> bool:

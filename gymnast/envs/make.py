@@ -37,7 +37,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            _register(cfg.id)
+            register(cfg.id)
             if is_atari(cfg.id):
                 return _limited(make_game(cfg), max_episode_steps)
             kwargs = dict[str, Any](cfg.kwargs)
@@ -91,7 +91,7 @@ def _unmade(name: str, problem: Exception) -> EnvError:
     return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
 
 
-def _register(env_id: str) -> None:
+def register(env_id: str) -> None:
     """Load the package that registers an id, which costs time, only for an id of its family."""
     family = family_of(env_id)
     if family is not None and family.module:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env
+from gymnast.envs.make import make_env, register
 from gymnast.envs.pool import make_pool
 from gymnast.envs.process import Process
 from gymnast.envs.vectorized import Vectorized
@@ -38,6 +39,8 @@ def open_envs(
         return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
     if cfg.backend in WHOLE:
         _refuse_what_needs_python(cfg)
+        if cfg.backend == "envpool":
+            _refuse_what_is_wrong_with_one(cfg)
         make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit)
         return Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
     make = partial(make_env, cfg, max_episode_steps=limit)
@@ -45,7 +48,6 @@ def open_envs(
 
 
 def _refuse_what_needs_python(cfg: EnvConfig) -> None:
-    make_env(cfg).close()  # whatever is wrong with the name is said as ever
     keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
     if is_atari(cfg.id) and cfg.backend == "vector":
         keys = [key for key in keys if key not in DONE_BY_ALE]
@@ -54,10 +56,18 @@ def _refuse_what_needs_python(cfg: EnvConfig) -> None:
         raise EnvError(what, at=", ".join(keys), fix=OTHERWISE)
 
 
+def _refuse_what_is_wrong_with_one(cfg: EnvConfig) -> None:
+    """A name that is not known, a package that is missing: said as for any other backend."""
+    make_env(cfg).close()
+
+
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     """The environment's own vector implementation."""
+    with suppress(ImportError):
+        register(cfg.id)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
+        _refuse_what_is_wrong_with_one(cfg)
         raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHERWISE)
     kwargs = dict[str, Any](cfg.kwargs)
     if is_atari(cfg.id):
@@ -70,5 +80,6 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
         what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
         raise EnvError(what, fix=OTHERWISE) from None
     except (error.Error, ImportError) as problem:
+        _refuse_what_is_wrong_with_one(cfg)
         what = f"the vector implementation of {cfg.id} cannot be made: {problem}"
         raise EnvError(what, fix=OTHERWISE) from None

@@ -15,6 +15,7 @@ import numpy as np
 
 from gymnast.film.shot import Shot, ending_of
 from gymnast.film.stage import Stage, enlarged
+from gymnast.images import Images
 from gymnast.policy.actions import log_softmax
 from gymnast.runs.trace import Trace
 
@@ -72,7 +73,7 @@ def exact_or_noted(make: Callable[[str], T]) -> tuple[T, str]:
 def seen_pictures(trace: Trace) -> Array | None:
     """The observations where they are stored and are pictures themselves, [T + 1, H, W, 3]."""
     obs = trace.obs
-    if obs is None or obs.dtype != np.uint8 or obs.ndim != 4:
+    if obs is None or isinstance(obs, Images) or obs.dtype != np.uint8 or obs.ndim != 4:
         return None
     if obs.shape[-1] not in (1, 3) and obs.shape[1] in (1, 3):
         obs = obs.transpose(0, 2, 3, 1)  # channels first

@@ -6,8 +6,11 @@ scales them); a record with all of these goes on as its bytes.
 
 from __future__ import annotations
 
+from typing import overload
+
 import numpy as np
 
+from gymnast.images import Images, Observed
 from gymnast.policy.normalize import ObsNormalizer
 from gymnast.policy.observations import Categories, Category, Image, Observation, Parts, Vector
 
@@ -18,7 +21,13 @@ class Features:
     def __init__(self, space: Observation, normalizer: ObsNormalizer | None) -> None:
         self.space, self.normalizer = space, normalizer
 
-    def __call__(self, obs: Array) -> Array:
+    @overload
+    def __call__(self, obs: Array) -> Array: ...
+    @overload
+    def __call__(self, obs: Observed) -> Observed: ...
+    def __call__(self, obs: Observed) -> Observed:
+        if isinstance(obs, Images):
+            return obs
         match self.space:
             case Vector():
                 flat = obs.reshape(len(obs), -1)

@@ -14,6 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast.images import Images, Observed
+
+SMALL = 1024
+"""Pixels below which planes of an image are not worth a number each."""
+
 
 @dataclass(frozen=True)
 class Vector:
@@ -121,6 +126,13 @@ class Image:
         a, b, c = self.shape
         return (a, b, c) if self.channels == "first" else (c, a, b)
 
+    @property
+    def is_stack(self) -> bool:
+        """Does it look like several pictures, which the next observation shows again? One plane is
+        grey, three are colours; of small ones not much can be saved."""
+        n, height, width = self.planes
+        return n not in (1, 3) and height * width >= SMALL
+
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
         if problem := _misshapen(obs, self.shape):
             return problem
@@ -223,8 +235,10 @@ def blank(space: Observation, n: int) -> np.ndarray:
     return rows
 
 
-def numbers_in(rows: np.ndarray) -> dict[str, np.ndarray]:
+def numbers_in(rows: Observed) -> dict[str, np.ndarray]:
     """What rows of observations hold, by name, images left out; all of it has the name ""."""
+    if isinstance(rows, Images):
+        return {}
     names = rows.dtype.names
     found = {"": rows} if names is None else {name: rows[name] for name in names}
     return {name: column for name, column in found.items() if column.dtype != Image.dtype}

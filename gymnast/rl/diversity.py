@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +14,19 @@ _SAMPLED = 16, 16, 32
 """How much of a rollout tells how diverse its copies are, at most."""
 
 
-def diversity(obs: Array) -> float | None:
-    """Of observations [T, N, ...], by a sample that is evenly spread over steps, copies and numbers (or
-    pixels): 0 where all copies show the same at every step, about 1 where they are independent. None
-    where nothing can differ."""
+def diversity(obs: Any) -> float | None:
+    """Of observations [T, N, ...] (an array, or `Images`), by a sample that is evenly spread over
+    steps, copies and numbers (or pixels): 0 where all copies show the same at every step, about 1
+    where they are independent. None where nothing can differ."""
     steps, n = obs.shape[:2]
     if n < 2 or steps < 2:
         return None
     names = obs.dtype.names
     seen: list[Array] = []
     for part in [obs] if names is None else [obs[name] for name in names]:
-        numbers = part.reshape(steps, n, -1)
-        every = (_stride(*pair) for pair in zip(numbers.shape, _SAMPLED, strict=True))
-        seen.append(numbers[tuple(slice(None, None, stride) for stride in every)])
+        copies = part[:: _stride(steps, _SAMPLED[0]), :: _stride(n, _SAMPLED[1])]
+        numbers = np.asarray(copies).reshape(*copies.shape[:2], -1)
+        seen.append(numbers[..., :: _stride(numbers.shape[2], _SAMPLED[2])])
     whole = seen[0] if len(seen) == 1 else np.concatenate(seen, axis=2)
     return of_numbers(whole.astype(np.float64, order="C"))
 

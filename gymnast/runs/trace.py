@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import RunError
+from gymnast.images import Observed, as_arrays, from_arrays, joined
 from gymnast.runs import durable
 from gymnast.runs.tensors import header_of, pack, unpack
 
@@ -48,7 +49,7 @@ class Trace:
     """[T] float32, the critic's estimate before each step."""
     dist: np.ndarray
     """[T, k] parameters of the action distribution: logits, or means and log deviations."""
-    obs: np.ndarray | None
+    obs: Observed | None
     """[T + 1, ...] with the last one reached; None where seed and actions give it back."""
     terminated: bool
     truncated: bool
@@ -80,7 +81,7 @@ def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any])
             arrays[name] = np.concatenate([getattr(e, name) for e in episodes])
     seen = [e.obs for e in episodes if e.obs is not None]
     if seen:
-        arrays["obs"] = np.concatenate(seen)
+        arrays |= as_arrays({"obs": joined(seen)})
     _check(arrays, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(path, pack(arrays, {"version": VERSION, "meta": dict(meta)}))
@@ -96,6 +97,7 @@ def read_traces(path: Path) -> list[Trace]:
         arrays = unpack(content)
     except SafetensorError as error:
         raise RunError(f"traces are damaged: {error}", at=str(path)) from error
+    shown = from_arrays(arrays).get("obs")
     offset, obs_offset = arrays["offset"], arrays["obs_offset"]
     told = {name.removeprefix(_NUMBER): a for name, a in arrays.items() if name.startswith(_NUMBER)}
     episodes: list[Trace] = []
@@ -104,7 +106,7 @@ def read_traces(path: Path) -> list[Trace]:
         seen = slice(obs_offset[i], obs_offset[i + 1])
         single: dict[str, Any] = {name: arrays[name][i].item() for name in _SINGLE}
         stepped: dict[str, Any] = {name: arrays[name][steps] for name in _STEPPED}
-        obs = arrays["obs"][seen] if seen.stop > seen.start else None
+        obs = shown[seen] if shown is not None and seen.stop > seen.start else None
         numbers = {name: column[i].item() for name, column in told.items()}
         numbers = {name: number for name, number in numbers.items() if not math.isnan(number)}
         episodes.append(Trace(**single, **stepped, obs=obs, numbers=numbers))

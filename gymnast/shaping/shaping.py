@@ -69,8 +69,8 @@ class Shaping:
         """As the terms see them."""
         names, truncated = self._scene.names, rollout.done & ~rollout.terminated
         return Steps(
-            before=Seen(rollout.obs, names),
-            after=Seen(rollout.next_obs(), names),
+            before=Seen(np.asarray(rollout.obs), names),
+            after=Seen(np.asarray(rollout.next_obs()), names),
             action=rollout.action,
             reward=rollout.reward,
             terminated=rollout.terminated,

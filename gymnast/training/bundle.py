@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
@@ -20,13 +18,12 @@ def write_bundle(
 ) -> Path:
     """The rollout, the policy before the update, the hyperparameters in use; a directory like a
     checkpoint under `incidents/`."""
-    named = {f.name: getattr(rollout, f.name) for f in fields(rollout)}
     learner = session.learners[role]
     return checkpoint.write(
         run.path / "incidents",
         session.clock.env_steps,
         tensors={
-            "rollout": {n: a for n, a in named.items() if isinstance(a, np.ndarray)},
+            "rollout": rollout.arrays(),
             POLICY: learner.policy.arrays(),
             "learner": learner.state()[0],
         },

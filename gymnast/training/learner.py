@@ -78,7 +78,7 @@ class Learner:
             metrics["normalize/value_std"] = policy.value_scale.std
         if policy.normalizer is not None and policy.normalizer.mode == "running":
             # only now: the update must see what the policy saw when it acted
-            policy.normalizer.learn(policy.features.vectors(rollout.obs[rollout.valid]))
+            policy.normalizer.learn(policy.features.vectors(np.asarray(rollout.obs[rollout.valid])))
             metrics["normalize/obs_count"] = policy.normalizer.moments.count
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())

@@ -78,7 +78,10 @@ def network_report(
 
 def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
     """Each layer with its shapes, size and activations on the batch, and the sum of it all."""
-    features, shapes = policy.features(rollout.obs[rollout.valid]), policy.parameters.shapes
+    features, shapes = (
+        policy.features(np.asarray(rollout.obs[rollout.valid])),
+        policy.parameters.shapes,
+    )
     layers: list[dict[str, Any]] = []
     if policy.network.module is not None:  # whose inside is its own
         said = policy.inference.actor(features)

@@ -14,6 +14,7 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
+from gymnast.images import Observed
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.policy import Policy
@@ -95,12 +96,12 @@ def _kept(rollout: Rollout) -> np.ndarray | None:
     return None if rollout.valid.all() else rollout.valid
 
 
-def _diversity_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
+def _diversity_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
     told = diversity(obs if keep is None else obs[keep.all(axis=1)])
     return {} if told is None else {"rollout/diversity": told}
 
 
-def _obs_row(obs: np.ndarray, keep: np.ndarray | None) -> dict[str, float]:
+def _obs_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
     """Of vectors, also those of a record; of images and of what is counted, nothing."""
     numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
     if not numbers:

@@ -13,7 +13,7 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.torch.inference import MOST_IMAGES
 from gymnast.engine.torch.layers import channels_last, run
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.engine.torch.rows import chosen, ready
+from gymnast.engine.torch.rows import ready
 from gymnast.errors import ConfigError
 from gymnast.policy.architecture import cnn
 from gymnast.policy.layers import (
@@ -324,20 +324,18 @@ def test_rows_made_ready_once_are_the_same_rows_to_the_network(case: str):
     obs, settings = CASES[case]
     policy = policy_of(obs, **settings)
     features = policy.features(seen_by(obs, 7))
-    rows, index = ready(policy.network, features), torch.tensor([6, 0, 3, 3])
-    assert np.array_equal(rows.numpy(), features)
-    some = chosen(rows, index)
+    index = torch.tensor([6, 0, 3, 3])
+    some = ready(policy.network, features)(index)
     assert np.array_equal(some.numpy(), features[index.numpy()])
-    assert some.stride()[1:] == rows.stride()[1:]
     network = TorchNetwork(policy.network, policy.parameters)
     for one, other in zip(network(some), network(torch.from_numpy(features)[index]), strict=True):
         assert torch.equal(one, other)
 
 
-def test_images_with_channels_first_are_copied_once_and_then_never():
+def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
     obs = Image((4, 40, 36), 255, "first")
     policy = policy_of(obs)
-    rows = ready(policy.network, policy.features(seen_by(obs, 3)))
+    rows = ready(policy.network, policy.features(seen_by(obs, 3)))(torch.tensor([2, 0]))
     layer = policy.network.shared[0]
     assert isinstance(layer, Pixels)
     assert channels_last(layer, rows).data_ptr() == rows.data_ptr()

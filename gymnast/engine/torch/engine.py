@@ -15,11 +15,11 @@ from gymnast.engine.torch.adam import descend
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.engine.torch.rows import chosen, ready
+from gymnast.engine.torch.rows import Chosen, ready
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
-MOST_SHIFTED = 256
+MOST_SHIFTED = 128
 """Rows by which KL, entropy and ratios of an update are told where acting is dear: for all of a
 rollout of images they would cost a third of one more pass over it."""
 
@@ -64,7 +64,7 @@ class TorchEngine:
         return descend(self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm)
 
     def differentiate(
-        self, features: Tensor, batch: Batch, portion: np.ndarray, objective: Objective
+        self, features: Chosen, batch: Batch, portion: np.ndarray, objective: Objective
     ) -> Tensor:
         """LOSSES of a portion of the batch, but for the last; their gradient is in `gradient`. A loss
         is a mean, so that each share of the rows counts by its size; sums are in fixed order."""
@@ -92,7 +92,7 @@ class TorchEngine:
     def losses(
         self,
         network: TorchNetwork,
-        features: Tensor,
+        features: Chosen,
         batch: Batch,
         rows: np.ndarray,
         advantages: np.ndarray,
@@ -104,7 +104,7 @@ class TorchEngine:
         def of(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
-        output, value = network(chosen(features, index))
+        output, value = network(features(index))
         mask = None if batch.mask is None else of(batch.mask)
         dist = distribution(self.policy.head, output, network.tensors, mask)
         logprob = dist.logprob(of(batch.action))
@@ -135,7 +135,7 @@ class TorchEngine:
         head = self.policy.head
         if self.policy.network.needs_torch:
             batch = batch.sample(MOST_SHIFTED)
-        new = self.policy.dist_of(batch.features, batch.mask)
+        new = self.policy.dist_of(np.asarray(batch.features), batch.mask)
         moved = head.logprob(new, batch.action) - batch.logprob
         ratio, far = np.exp(moved), moved.astype(np.float64)
         report = {

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from gymnast.engine.torch.flattened import Flattened
+from gymnast.engine.torch.quick import dense
 from gymnast.policy.layers import (
     Activation,
     Conv,
@@ -47,7 +49,7 @@ def run(
         match layer:
             case Linear():
                 weight, bias = (tensors[f"{at}.{part}"].to(x.dtype) for part in ("weight", "bias"))
-                x = torch.addmm(bias, x, weight)
+                x = dense(x, weight, bias)
             case Activation("tanh"):
                 x = torch.tanh(x)
             case Activation("relu"):
@@ -58,7 +60,7 @@ def run(
             case Embedding():
                 x = functional.embedding(x, tensors[f"{at}.weight"])
             case Flatten():
-                x = x.flatten(1)
+                x = Flattened.apply(x) if _lies_across(x) else x.flatten(1)  # type: ignore[assignment]
             case Pixels():
                 x = channels_last(layer, x).to(_precision(layer, tensors))
                 if not _scales(stack, i + 1):
@@ -83,6 +85,12 @@ def run(
         if heard is not None and isinstance(layer, Activation):
             heard.append((layer.kind, x))
     return x
+
+
+def _lies_across(x: Tensor) -> bool:
+    """Images with gradients whose channels lie last in memory."""
+    last = x.ndim == 4 and x.is_contiguous(memory_format=torch.channels_last)
+    return last and x.requires_grad and not x.is_contiguous()
 
 
 def _precision(layer: Pixels, tensors: Mapping[str, Tensor]) -> torch.dtype:

@@ -1,0 +1,67 @@
+"""Training on stacks of images, whose pictures are kept once, is training on the images."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gymnast.policy.observations import Image
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+from tests.small_runs import exact, gone_back, resumed, rows, same_arrays, same_run, traces, trained
+
+N, T = 3, 8
+ROLLOUT = N * T
+SETTINGS = {
+    "env.n_envs": N,
+    "stop.env_steps": 3 * ROLLOUT,
+    "eval.every": "2 rollouts",
+    "eval.max_episode_steps": 10,
+    "policy.hidden": [],
+    "traces.train": "100%",
+}
+PPO = SETTINGS | {"algo.n_steps": T, "checkpoint.every": "2 rollouts", "checkpoint.keep": 20}
+
+
+def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run]:
+    """One run with pictures kept once, one with whole observations."""
+    once = trained("Pictures", settings, algo=algo)
+    patch.setattr(Image, "is_stack", False)
+    return once, trained("Pictures", settings, algo=algo)
+
+
+@pytest.mark.parametrize(
+    ("algo", "more"),
+    [
+        ("ppo", PPO | {"overlap": "on", "facts.deterministic": "no"}),
+        ("reinforce", SETTINGS | {"facts.deterministic": "no"}),
+        (
+            "dqn",
+            SETTINGS
+            | {"algo.n_steps": T, "algo.warmup": 8, "algo.gradient_steps": 2, "algo.replay": 200},
+        ),
+    ],
+)
+def test_nothing_is_different_from_whole_observations(
+    algo: str, more: dict, monkeypatch: pytest.MonkeyPatch
+):
+    once, whole = runs(algo, more, monkeypatch)
+    last, other = (checkpoint.latest(run.path) for run in (once, whole))
+    assert same_arrays(last.tensors("policy"), other.tensors("policy"))
+    assert same_arrays(last.tensors("learner"), other.tensors("learner"))
+    assert [exact(row) for row in rows(once)] == [exact(row) for row in rows(whole)]
+    assert last.text("rollout.csv") == other.text("rollout.csv")
+    kept = [[t for part in traces(run, "train").values() for t in part] for run in (once, whole)]
+    assert kept[0]
+    for one, two in zip(*kept, strict=True):
+        assert (one.obs is None) == (two.obs is None) == (algo == "dqn")
+        assert one.obs is None or np.array_equal(one.obs, two.obs)
+
+
+def test_a_run_that_was_killed_goes_on_to_the_last_bit_with_the_rollout_that_waited():
+    whole = trained("Pictures", PPO | {"overlap": "on"})
+    going = gone_back(whole, 2 * ROLLOUT)
+    waiting = checkpoint.latest(going.path).tensors("waiting")
+    pictures = waiting["agent/obs.plane"]
+    assert pictures.nbytes < 0.8 * ROLLOUT * 4 * 40 * 40  # episodes are of a few steps only
+    same_run(resumed(going), whole)
