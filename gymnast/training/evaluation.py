@@ -76,6 +76,8 @@ class Inline:
             self.evaluator.close()
 
 
+CLOSING_SECONDS = 0.5
+"""How long the child may take to close its environments."""
 ALIVE = "alive"
 """What the child says now and then while it plays."""
 ALIVE_SECONDS = 2.0
@@ -126,8 +128,11 @@ class Process:
     def close(self) -> None:
         if self._child is not None and self._connection is not None:
             self._connection.close()
-            self._child.kill()  # it holds nothing that is not already on the disk
-            self._child.wait()
+            try:
+                self._child.wait(CLOSING_SECONDS)
+            except subprocess.TimeoutExpired:  # it plays, or hangs, for nobody any more
+                self._child.kill()
+                self._child.wait()
 
     def _answer(self, give_up: Callable[[], bool]) -> Any:
         """What the child makes of the job; None if give_up() comes first."""

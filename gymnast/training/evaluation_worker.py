@@ -6,6 +6,7 @@ when the other end closes, it ends too.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -43,6 +44,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
     connection = Connection(int(sys.argv[1]))
+    evaluator: Evaluator | None = None
     try:
         cfg = connection.recv()
         evaluator = opened(cfg)
@@ -60,7 +62,11 @@ def main() -> None:
             connection.send(answer)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
+    finally:
+        if evaluator is not None:
+            evaluator.close()  # an environment may have processes of its own
 
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # the trainer waits for this
