@@ -93,6 +93,9 @@ def draw(curves: dict[str, list[list[float]]]) -> str:
         y = height_of(value)
         parts.append(f'<path d="M{left} {y:.1f}h{plot[0]}" stroke="#e0e5e9"/>')
         parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{value}</text>')
+    for steps in range(0, BUDGET, 50_000):
+        x = left + plot[0] * steps / BUDGET
+        parts.append(f'<text x="{x:.1f}" y="{top + plot[1] + 16}">{steps:,}</text>')
     for i, (arm, found) in enumerate(curves.items()):
         every = np.array(found)
         upper = [point(k, v) for k, v in enumerate(every.max(0))]
