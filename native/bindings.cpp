@@ -278,6 +278,12 @@ std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> val
   return {found.mean, found.std, found.least, found.most};
 }
 
+std::vector<double> means_of(Floats x) {
+  std::vector<double> mean(x.shape(1));
+  column_means(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)), mean.data());
+  return mean;
+}
+
 double diversity_of(Array<double> x) {
   return diversity(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)),
                    std::int64_t(x.shape(2)));
@@ -332,6 +338,7 @@ NB_MODULE(_native, m) {
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
+  m.def("column_means", means_of, nb::arg("x").noconvert());
   m.def("diversity", diversity_of, nb::arg("x"));
   m.def("few_rows", few_rows, nb::arg("x"), nb::arg("weight").noconvert(), nb::arg("bias"),
         nb::arg("out").noconvert());

@@ -78,6 +78,14 @@ Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::ui
           *std::max_element(lanes.most, lanes.most + Lanes::N)};
 }
 
+// Of each column of x [rows, width].
+inline void column_means(const float* x, std::int64_t rows, std::int64_t width, double* mean) {
+  std::fill(mean, mean + width, 0.0);
+  for (std::int64_t i = 0; i < rows; ++i, x += width)
+    for (std::int64_t j = 0; j < width; ++j) mean[j] += x[j];
+  for (std::int64_t j = 0; j < width; ++j) mean[j] /= double(rows);
+}
+
 // Of what N copies showed at T times, [T, N, K]: rl/diversity.py says what it is. NaN where nothing
 // varies.
 inline double diversity(const double* x, std::int64_t T, std::int64_t N, std::int64_t K) {

@@ -41,6 +41,14 @@ def slow_spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
     return Spread(*(float(of(kept)) for of in (np.mean, np.std, np.min, np.max)))
 
 
+def column_means(x: np.ndarray) -> list[float]:
+    """Of x [B, k], in float64 whatever it holds."""
+    native = kernels()
+    if native is not None and x.flags.c_contiguous and x.dtype == np.float32:
+        return native.column_means(x)
+    return x.mean(0, dtype=np.float64).tolist()
+
+
 _COMPILED = (np.float64, np.float32, np.int64)
 
 

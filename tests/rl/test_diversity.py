@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.rl.diversity import diversity
+from gymnast.rl.diversity import diversity, of_numbers, slow_of_numbers
 
 RNG = np.random.default_rng(0)
 T, N = 200, 8
@@ -73,3 +73,12 @@ def test_diversity_of_what_cannot_differ_is_not_told():
     assert diversity(np.ones((5, 4, 3))) is None
     assert diversity(np.random.default_rng(0).normal(size=(5, 1, 3))) is None
     assert diversity(np.random.default_rng(0).normal(size=(1, 5, 3))) is None
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 6), st.integers(2, 6), st.integers(1, 4), st.integers(0, 10**6))
+def test_it_is_the_same_compiled_or_not(steps, n, k, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(3, 2, (steps, n, k)) * rng.integers(0, 2, k)  # some do not vary
+    slow = slow_of_numbers(x)
+    assert of_numbers(x) == (None if slow is None else pytest.approx(slow))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gymnast.rl.running import Moments
 from gymnast.rl.statistics import (
+    column_means,
     explained_variance,
     interquartile_mean,
     mean_interval,
@@ -174,3 +175,11 @@ def test_a_spread_is_that_of_the_valid_numbers_compiled_or_not(dtype: type, more
 
 def test_a_spread_of_nan_is_nan():
     assert all(np.isnan(part) for part in spread(np.array([1.0, np.nan, 2.0])))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_means_of_columns_are_those_of_each_alone(dtype: type):
+    x = np.random.default_rng(3).normal(1e3, 1, (501, 7)).astype(dtype)
+    expected = [math.fsum(x[:, k].tolist()) / 501 for k in range(7)]
+    assert column_means(x) == pytest.approx(expected, rel=1e-13)
+    assert column_means(x[:, ::2]) == pytest.approx(expected[::2], rel=1e-13)
