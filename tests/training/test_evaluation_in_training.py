@@ -200,7 +200,9 @@ def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, 
 
 def test_the_evaluation_process_closes_its_environments(tmp_path: Path):
     """An environment may have an engine behind it: it must not be left running."""
-    settings = CARTPOLE | {"env.kwargs.directory": str(tmp_path), "eval.mode": "process"}
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    settings = CARTPOLE | {"env.kwargs.directory": str(notes), "eval.mode": "process"}
     trained("Notes", settings)
-    closed = {int(entry.name) for entry in tmp_path.iterdir()}
+    closed = {int(entry.name) for entry in notes.iterdir()}
     assert len(closed - {os.getpid()}) == 1, "the evaluation process, beside this one"
