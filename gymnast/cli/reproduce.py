@@ -38,11 +38,15 @@ def reproduce(
 
     On the same kind of machine with the same versions the scores are identical to the last digit.
     """
+    from pathlib import Path
+
     from gymnast.config.resolve import resolve
-    from gymnast.insight import results
+    from gymnast.insight import envelope, results
     from gymnast.launch import train_group
     from gymnast.metrics.tracking import refuse_missing
     from gymnast.runs import store
+    from gymnast.runs.curve import rows_of
+    from gymnast.runs.run import Run
 
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     refuse_missing(resolved.config.track.to)
@@ -64,6 +68,9 @@ def reproduce(
         threshold = resolved.config.facts.threshold
         result = results.of_group(resolved.preset, group.runs, threshold)
         click.echo(f"stored in {results.store(result)}")
+        if len(group.runs) > 1:  # one run is no band
+            records = [rows_of(Run(Path(run["path"]))) for run in group.runs]
+            envelope.store(envelope.of_runs(resolved.preset, records))
         return 0
     verdict = results.verdict(known, group.runs)
     if as_json:

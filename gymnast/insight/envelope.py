@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gymnast.insight.results import file_name
 from gymnast.runs import document, durable
 
 FOLDER = Path(__file__).parent.parent / "presets" / "envelopes"
@@ -118,4 +119,4 @@ def _factor(known: Sequence[tuple[float, float, float]]) -> float:
 
 
 def _file(preset: str) -> Path:
-    return FOLDER / f"{preset.replace('/', '__').replace(':', '.')}.json"
+    return FOLDER / file_name(preset)

@@ -196,7 +196,12 @@ def _median(values: Sequence[float]) -> float:
 
 
 def _file(preset: str) -> Path:
-    return FOLDER / f"{preset.replace('/', '__').replace(':', '.')}.json"
+    return FOLDER / file_name(preset)
+
+
+def file_name(preset: str) -> str:
+    """Of what is stored about `ENV:variant`."""
+    return f"{preset.replace('/', '__').replace(':', '.')}.json"
 
 
 if __name__ == "__main__":
