@@ -188,4 +188,10 @@ def _exact_document(document: dict[str, Any]) -> dict[str, Any]:
     alerts = document["alerts"]
     for by_key, name in ((alerts, "ranges"), (alerts["seen"], "tracks")):
         by_key[name] = {key: kept for key, kept in by_key[name].items() if exact({key: 0.0})}
+    alerts["bad"] = {id: n for id, n in alerts["bad"].items() if _reads_no_clock(id)}
+    alerts["alerts"] = [alert for alert in alerts["alerts"] if _reads_no_clock(alert["id"])]
     return document
+
+
+def _reads_no_clock(alert: str) -> bool:
+    return _is_exact(alert.rpartition(":")[0])

@@ -21,7 +21,7 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """The network as it is now, on evenly spaced steps of a rollout."""
     rows = _evenly(rollout.valid, DEAR_SAMPLE if policy.network.needs_torch else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
-    found = policy.health(_rows_of(rollout.obs, rows), mask)
+    found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)
     row |= {"network/output_mean": found.output_mean, "network/output_std": found.output_std}
     if isinstance(policy.action, Amounts):

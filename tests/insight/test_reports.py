@@ -41,7 +41,8 @@ def run(record: Callable[..., Run]) -> Run:
     parent = record([5.0, 6.0, 7.0], name="before", overrides={"algo.gamma": 0.5})
     made = record([10.0, 20.0, 480.0], name="try-1", parent=parent.id)
     score = {"mean": 481.0, "low": 476.0, "high": 490.0, "episodes": 100}
-    made.update(alerts=[ALERT], solved=True, score=score, reason="solved")
+    live = {"algo.lr": 0.0001}
+    made.update(alerts=[ALERT], solved=True, score=score, reason="solved", live=live)
     changes = [{"key": "algo.lr", "from": "0.001 -> 0", "to": 0.0001}]
     made.event("live change", {"env_steps": 512, "rollouts": 2}, changes=changes, id="x")
     return made
