@@ -98,6 +98,8 @@ class Finding:
     changes: dict[str, Any] = field(default_factory=dict[str, Any])
     """Dotted key -> value."""
     alerts: list[str] = field(default_factory=list[str])
+    lasting: bool = True
+    """Did it hold for a good part of the run?"""
 
 
 @dataclass(frozen=True)
@@ -133,15 +135,16 @@ def diagnosis(
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
     found += _told_otherwise(info["alerts"])
     findings = sorted(found, key=lambda finding: -finding.weight)
-    troubled = any(f.weight >= TELLING for f in findings)
-    treatable = next((f.changes for f in findings if f.changes and f.weight >= TELLING), {})
+    solved = info.get("solved") is True  # what passed on the way there did no harm
+    telling = [f for f in findings if f.weight >= TELLING and (f.lasting or not solved)]
+    treatable = next((f.changes for f in telling if f.changes), {})
     return Diagnosis(
         run=info["id"],
         preset=info["preset"],
-        healthy=not troubled,
+        healthy=not telling,
         findings=findings,
         notes=[*(str(d) for d in differs), *_timing(rows)],
-        changes=treatable if troubled else {},
+        changes=treatable,
     )
 
 
@@ -171,6 +174,7 @@ def _from_alerts(
                 evidence,
                 changes,
                 [a["id"] for a in mine],
+                lasting >= 1.0,
             )
         )
     return found

@@ -57,7 +57,7 @@ def of_runs(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
     for key in KEYS:
         every = [binned(rows, key, steps) for rows in records]
         columns = [[v for v in part if v is not None] for part in zip(*every, strict=True)]
-        if all(columns):
+        if all(any(v is not None for v in parts) for parts in every) and all(columns):
             bands[key] = {"low": [*map(min, columns)], "high": [*map(max, columns)]}
     return {"version": VERSION, "preset": preset, "env_steps": steps, "bands": bands}
 

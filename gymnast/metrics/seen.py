@@ -68,8 +68,7 @@ class Seen:
     def take(self, row: Mapping[str, float]) -> None:
         self.row = row
         now = row.get("clock/env_steps", 0.0)
-        if "clock/rollouts" in row and "policy/loss" in row:
-            self.rows += 1
+        self.rows = int(row.get("clock/rollouts", self.rows + 1))
         for key in self._keys & row.keys():
             if math.isfinite(row[key]):
                 self.tracks.setdefault(key, Track()).add(row[key], now)

@@ -88,12 +88,12 @@ def _not_uniform(seen: Seen) -> str | None:
     return None if share > 0.97 else f"it begins with {share:.0%} of the highest entropy only"
 
 
-def _fresh_head(_: Seen) -> Remedy:
-    return Remedy(
+def _fresh_head(seen: Seen) -> Remedy:
+    why = (
         "Some actions are preferred before anything is learned: observations that are large, or a "
-        "module of your own whose last layer is, do that.",
-        {"normalize.obs": "running"},
+        "module of your own whose last layer is, do that."
     )
+    return Remedy(why, {} if seen.setting("normalize.obs") else {"normalize.obs": "running"})
 
 
 def _one_pass(seen: Seen) -> str | None:
