@@ -75,5 +75,19 @@ def panel(surface: pygame.Surface, result: dict[str, Any]) -> None:
             pygame.draw.circle(surface, ink, place(x, y), 2)
 
 
+def small(sheet: pygame.Surface) -> pygame.Surface:
+    """With the inks and their blends with white for a palette: a third of the bytes."""
+    inks, shades = (*SEEDS, INK, FAINT), 36
+    blends = [
+        tuple(round(255 + (part - 255) * k / (shades - 1)) for part in ink)
+        for ink in inks
+        for k in range(shades)
+    ]
+    there = pygame.Surface(sheet.get_size(), depth=8)
+    there.set_palette(blends)
+    there.blit(sheet, (0, 0))
+    return there
+
+
 if __name__ == "__main__":
-    pygame.image.save(draw(), FILE)
+    pygame.image.save(small(draw()), FILE)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gymnast.images import Images, Observed
 from gymnast.metrics.families.components import MOST
 from gymnast.policy.observations import Observation, Vector
 from gymnast.policy.spaces import Action, Amounts, Choice
@@ -30,8 +31,8 @@ def action_components(space: Action, given: Array, keep: Array | None) -> dict[s
             return {}
 
 
-def obs_components(space: Observation, obs: Array, keep: Array | None) -> dict[str, float]:
-    if not isinstance(space, Vector) or space.size > MOST:
+def obs_components(space: Observation, obs: Observed, keep: Array | None) -> dict[str, float]:
+    if not isinstance(space, Vector) or space.size > MOST or isinstance(obs, Images):
         return {}
     return _named("rollout/obs_mean", column_means(_flat(obs, keep)))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from gymnast.images import Observed
 from gymnast.metrics.families.network import DEAR_SAMPLE, SAMPLE
 from gymnast.policy.action_spaces import Amounts
 from gymnast.policy.actions import EpsilonGreedy
@@ -65,5 +67,5 @@ def _spaced(n: int, most: int) -> Array:
     return np.linspace(0, n - 1, min(most, n)).astype(np.int64)
 
 
-def _rows_of(x: Array, rows: Array) -> Array:
+def _rows_of(x: Observed, rows: Array) -> Any:
     return x.reshape(-1, *x.shape[2:])[rows]

@@ -14,7 +14,7 @@ import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.vector import ROLE
-from gymnast.images import Observed
+from gymnast.images import Images, Observed
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.policy import Policy
@@ -84,10 +84,12 @@ def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
 
 def _effect_row(rollout: Rollout, action: np.ndarray) -> dict[str, float]:
     """Of vectors; images and records would cost more than they tell."""
-    obs = rollout.obs
+    obs, after = rollout.obs, rollout.next_obs()
+    if isinstance(obs, Images) or isinstance(after, Images):
+        return {}
     if obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    told = action_effect(obs, rollout.next_obs(), action, rollout.valid)
+    told = action_effect(obs, after, action, rollout.valid)
     return {} if told is None else {"rollout/action_effect": told}
 
 

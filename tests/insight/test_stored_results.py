@@ -109,5 +109,6 @@ def test_what_ships_clears_its_threshold_or_what_others_published(result: dict[s
     bars += [facts.threshold] if facts.threshold is not None else []
     assert result["iqm"] >= min(bars, default=float("-inf"))
     assert result["revision"]
+    assert all(min(map(len, entry["curves"]["evaluation"].values())) for entry in result["seeds"])
     minutes = sum(entry["seconds"] for entry in result["seeds"]) / 60
     assert len(result["seeds"]) >= 3 or minutes > 2, "three seeds of it are a matter of minutes"
