@@ -76,6 +76,7 @@ def _take_the_record_out() -> None:
 
     Recorder.write = lambda *_: []  # type: ignore[method-assign]
     learning.rollout_row = lambda *_: {}  # type: ignore[assignment]
+    learning.reward_row = learning.effect_row = lambda *_: {}  # type: ignore[assignment]
     learner.network_row = lambda *_: {}  # type: ignore[assignment]
     loop.episode_row = lambda *_: {}  # type: ignore[assignment]
 

@@ -10,9 +10,12 @@ from typing import Any
 
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.training.rows import reward_row, rollout_row, scoped
+from gymnast.training.rows import effect_row, reward_row, rollout_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
+
+EFFECT_EVERY = 4
+"""Rollouts from one look at what actions do to the next: it costs as much as all other numbers of steps."""
 
 
 @dataclass
@@ -39,6 +42,8 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Lea
         shaped, added = learner.shaping(rollout, weights, values.gamma)
         shaped = learner.scaled(shaped)
         added |= reward_row(rollout, shaped)
+        if number % EFFECT_EVERY == 0:
+            added |= effect_row(rollout, learner.policy)
         metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
         done.undone += [(role, incident, shaped) for incident in undone]
         done.updates += int(metrics.pop("optim/steps"))

@@ -69,7 +69,6 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         "rollout/truncated_share": cut / max(over, 1),
         "rollout/surprise": -spread(rollout.logprob, keep).mean,
         **_diversity_row(rollout.obs, keep),
-        **_effect_row(rollout, given),
     }
 
 
@@ -82,14 +81,16 @@ def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
     return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
 
 
-def _effect_row(rollout: Rollout, action: np.ndarray) -> dict[str, float]:
+def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     """Of vectors; images and records would cost more than they tell."""
     obs, after = rollout.obs, rollout.next_obs()
     if isinstance(obs, Images) or isinstance(after, Images):
         return {}
     if obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    told = action_effect(obs, after, action, rollout.valid)
+    amounts = isinstance(policy.action, Amounts)
+    given = policy.head.for_env(rollout.action) if amounts else rollout.action
+    told = action_effect(obs, after, given, rollout.valid)
     return {} if told is None else {"rollout/action_effect": told}
 
 

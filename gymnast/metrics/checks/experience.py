@@ -116,7 +116,7 @@ CHECKS = (
         normalised_observations,
         patience=3,
     ),
-    Check("rollout/action_effect:none", (EFFECT,), _no_effect, _mend_environment),
+    Check("rollout/action_effect:none", (EFFECT,), _no_effect, _mend_environment, patience=3),
     Check("advantage/std:few", ("advantage/std",), _few, _more, excused=frozenset({"solved"})),
     Check(
         "episode/length:shortsighted",

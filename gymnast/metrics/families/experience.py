@@ -227,6 +227,7 @@ METRICS = (
             "that actions explain beyond a linear fit to the observation, less what chance explains; "
             "the largest; of up to 256 steps; absent for images and where what is seen tells the action"
         ),
+        window="every fourth rollout",
         bounds=(-1, 1),
     ),
     Metric(
