@@ -53,8 +53,9 @@ def page(found: dict[str, Any]) -> str:
 def _scores(found: dict[str, Any]) -> str:
     from gymnast.text import wording
 
+    clocks = tuple(dict.fromkeys(("env_steps", found["x"])))
     head = ("id", "name", "preset", "status", "score", "area", "of-goal")
-    head = (*head, "goal-steps", "goal-time", "env_steps", found["x"], "time")
+    head = (*head, "goal-steps", "goal-time", *clocks, "time")
     lines = [
         (
             run["id"],
@@ -64,8 +65,7 @@ def _scores(found: dict[str, Any]) -> str:
             wording.score(run["score"]),
             "-" if run["area"] is None else wording.number(run["area"]),
             *_goal(run["learning"]),
-            wording.count(run["env_steps"]),
-            wording.count(run[found["x"]]),
+            *(wording.count(run[clock]) for clock in clocks),
             wording.duration(run["seconds"]),
         )
         for run in found["runs"]
