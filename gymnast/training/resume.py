@@ -104,6 +104,8 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
     for file in run.traces.glob("*-*.safetensors"):
         if int(file.stem.rpartition("-")[2]) > saved.step:
             file.unlink()
+    for draft in run.traces.glob(".*"):  # a kill came while it was being written
+        draft.unlink(missing_ok=True)
     if restarted:
         loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
     for sentence in saved.skipped:

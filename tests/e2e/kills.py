@@ -192,7 +192,9 @@ def _unloadable(run: Run) -> list[str]:
 
 
 def _traces(run: Run) -> dict[str, str]:
-    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in run.traces.iterdir()}
+    """Without what a kill left of a file that was being written."""
+    files = run.traces.glob("[!.]*")
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
 
 
 if __name__ == "__main__":
