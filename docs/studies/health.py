@@ -22,8 +22,8 @@ from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.checks import KEYS
 from gymnast.metrics.metric import ANY, Metric
 from gymnast.metrics.specs import METRICS
-from gymnast.metrics.store import MetricStore
 from gymnast.runs import store as runs
+from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
 from gymnast.training.notebook import train
 
@@ -189,9 +189,7 @@ def treat_all(runs_dir: Path, names: list[str], seeds: tuple[int, ...]) -> None:
 
 def raised(run: Run) -> list[Alert]:
     """The alerts of a run's record, judged anew, in the order in which they came."""
-    with MetricStore(run.path / "metrics.db") as record:
-        rows = list(record.rows())
-    return judged(rows, settings_of(run))
+    return judged(rows_of(run), settings_of(run))
 
 
 def judged(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[Alert]:
@@ -213,11 +211,9 @@ class Loose(dict[str, Metric]):
 
 def diagnosed(run: Run) -> Diagnosis:
     """By the record alone, judged anew."""
-    with MetricStore(run.path / "metrics.db") as record:
-        rows = list(record.rows())
     alerts = [asdict(alert) for alert in raised(run)]
     healthy = envelope.stored(run.info["preset"])
-    return diagnosis(run.info | {"alerts": alerts}, rows, settings_of(run), healthy)
+    return diagnosis(run.info | {"alerts": alerts}, rows_of(run), settings_of(run), healthy)
 
 
 def area(run: Run | None) -> float | None:
@@ -348,8 +344,7 @@ def store(runs_dir: Path) -> None:
 
 def write_fixture(path: Path, run: Run) -> None:
     """What alerts and doctor look at: the first rows, in single precision."""
-    with MetricStore(run.path / "metrics.db") as record:
-        rows = list(record.rows())[:MOST_ROWS]
+    rows = rows_of(run)[:MOST_ROWS]
     watched = {key for key in dict.fromkeys(k for row in rows for k in row) if _is_judged(key)}
     keys = sorted(watched)
     values = np.array([[row.get(key, np.nan) for key in keys] for row in rows], dtype=np.float32)

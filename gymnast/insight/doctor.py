@@ -16,7 +16,7 @@ from gymnast.config.schedule import Schedule
 from gymnast.insight import envelope
 from gymnast.insight.envelope import Departure
 from gymnast.metrics.checks.check import rounded
-from gymnast.metrics.store import MetricStore
+from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
 
 LASTING = 0.3
@@ -119,9 +119,7 @@ class Diagnosis:
 
 def diagnose(run: Run) -> Diagnosis:
     info = run.info
-    with MetricStore(run.path / "metrics.db") as record:
-        rows = list(record.rows())
-    return diagnosis(info, rows, settings_of(run), envelope.stored(info["preset"]))
+    return diagnosis(info, rows_of(run), settings_of(run), envelope.stored(info["preset"]))
 
 
 def diagnosis(

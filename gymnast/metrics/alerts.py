@@ -10,7 +10,7 @@ several numbers tell together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -116,7 +116,7 @@ class Alerts:
         self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
         before = self._alerts.get(check.id)
         if message is not None and bad >= check.patience:
-            alert = self._raised(check.id, "warning", message, check.remedy(self._seen), env_steps)
+            alert = self._raised(check.id, "warning", message, check.remedy, env_steps)
             return [] if before is not None and before.active else [alert]
         if before is not None and before.active:
             return [self._resolved(check.id)]
@@ -128,9 +128,12 @@ class Alerts:
             changed.append(self._resolved(f"{key}:{span.alerting}"))
         if kind:
             id = f"{key}:{kind}"
-            advised = REMEDIES[id](self._seen) if id in REMEDIES else None
-            remedy = advised if advised and advised.changes else Remedy(span.advice(kind))
             level = "error" if kind in ("nan", "impossible") else "warning"
+
+            def remedy(seen: Seen) -> Remedy:
+                advised = REMEDIES[id](seen) if id in REMEDIES else None
+                return advised if advised and advised.changes else Remedy(span.advice(kind))
+
             alert = self._raised(id, level, span.message(key, kind, value), remedy, env_steps)
             if span.alerting != kind:
                 changed.append(alert)
@@ -142,22 +145,26 @@ class Alerts:
         id: str,
         level: Literal["error", "warning"],
         message: str,
-        remedy: Remedy,
+        remedy: Callable[[Seen], Remedy],
         env_steps: int,
     ) -> Alert:
         before = self._alerts.get(id)
         # advice belongs to the moment it was first needed: later a sick run says less of its cause
-        told = before if before is not None and before.active else None
+        if before is not None and before.active:
+            advice, changes = before.advice, before.changes
+        else:
+            advised = remedy(self._seen)
+            advice, changes = advised.text(self._settings), advised.changes
         alert = Alert(
             id=id,
             level=level,
             message=message,
-            advice=told.advice if told else remedy.text(self._settings),
+            advice=advice,
             first=before.first if before else env_steps,
             last=env_steps,
             count=before.count + 1 if before else 1,
             active=True,
-            changes=told.changes if told else remedy.changes,
+            changes=changes,
         )
         self._alerts[id] = alert
         return alert

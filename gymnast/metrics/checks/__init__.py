@@ -7,9 +7,7 @@ from gymnast.metrics.checks import course, critic, experience, network, policy
 CHECKS = {check.id: check for part in (policy, critic, experience, course) for check in part.CHECKS}
 """By alert id."""
 REMEDIES = {
-    id: remedy
-    for part in (policy, critic, experience, network)
-    for id, remedy in part.REMEDIES.items()
+    id: remedy for part in (policy, critic, network) for id, remedy in part.REMEDIES.items()
 }
 """By alert id, of those that the declared range of a metric raises."""
 KEYS = frozenset(

@@ -126,4 +126,3 @@ CHECKS = (
         excused=frozenset({"solved"}),
     ),
 )
-REMEDIES = {}
