@@ -7,47 +7,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.clock import Clock
+from gymnast.collect.collector import ROLE, Collected
+from gymnast.collect.faults import FaultCount
 from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.tape import Tape
 from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
-from gymnast.envs.backend import Backend, Fault, Step, any_of, numbers_told, refuse
+from gymnast.envs.backend import Backend, Step, any_of, numbers_told, refuse
 from gymnast.policy.policy import Policy
-from gymnast.rollout import Rollout
-from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
-ROLE = "agent"
 _ROOM = 256
 """Vector steps that a rollout of unknown length begins with."""
 _NOBODY = np.zeros(0, dtype=np.int64)
-
-
-@dataclass
-class Collected:
-    """One rollout per role, and what else came of collecting them."""
-
-    rollouts: dict[str, Rollout]
-    steps: int
-    """Steps the copies took, all together."""
-    vec_steps: int
-    complete: bool = True
-    """Every copy has its share; false where whole episodes were cut off."""
-    traces: list[Trace] = field(default_factory=list[Trace])
-    faults: list[Fault] = field(default_factory=list[Fault])
-    """What went wrong in single copies; their episodes were dropped."""
-    failed: Fault | None = None
-    """The fault after which a copy was given up: training cannot go on."""
-    env_seconds: float = 0.0
-    inference_seconds: float = 0.0
 
 
 class VectorCollector:
@@ -70,25 +49,41 @@ class VectorCollector:
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
         self.doubts = tuple(doubts)
-        self.most_faults = max_faults if on_fault == "restart" else 1
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """What each copy shows now opens an episode."""
         self.tasks, self._seed_of = tasks, episode_seeds(seed, "episode", ROLE)
-        self._in_a_row = np.zeros(envs.n_envs, dtype=np.int64)
-        """Faults of each copy since it last finished an episode."""
-        self._faults: list[Fault] = []
-        self._failed: Fault | None = None
+        self._faults = FaultCount(envs.n_envs, max_faults if on_fault == "restart" else 1)
 
     @property
     def spaces(self) -> dict[str, tuple[Any, Any]]:
         return {ROLE: (self.envs.obs_space, self.envs.action_space)}
 
+    @property
+    def name(self) -> str:
+        return self.envs.name
+
+    @property
+    def time_limit(self) -> int | None:
+        return self.envs.time_limit
+
+    @property
+    def goes_on_exactly(self) -> bool:
+        return self.envs.restore == "replay"
+
+    @property
+    def described(self) -> tuple[str, str]:
+        return self.envs.described
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        return {}
+
     def begin(self) -> None:
         """First episode of every copy."""
         self._reset(np.arange(self.envs.n_envs))
-        if self._failed is not None:
-            refuse(self.envs.name, [self._failed])
+        if self._faults.failed is not None:
+            refuse(self.envs.name, [self._faults.failed])
 
     def collect(
         self,
@@ -100,7 +95,7 @@ class VectorCollector:
         """The clock's count of rollouts names the stream of action noise. Whole episodes, which may
         take any time, are cut off as soon as `give_up()`."""
         policy, began = lineup[ROLE], time.perf_counter()
-        self._faults = []
+        self._faults.begin()
         tape, env_seconds, complete = self._play(policy, span, clock, give_up)
         ends = tape.ends.all()
         columns = tape.columns(policy, ends)
@@ -121,8 +116,8 @@ class VectorCollector:
             vec_steps=tape.length,
             complete=complete,
             traces=[trace_of(ends, k, whole[k], **more) for k in traced],
-            faults=self._faults,
-            failed=self._failed,
+            faults=self._faults.of_rollout,
+            failed=self._faults.failed,
             env_seconds=env_seconds,
             inference_seconds=time.perf_counter() - began - env_seconds,
         )
@@ -141,8 +136,8 @@ class VectorCollector:
         failed = [env for env in range(self.envs.n_envs) if not self._replay(env, arrays["obs"])]
         self.start[failed] = True
         self._reset(np.array(failed, dtype=np.int64))
-        if self._failed is not None:
-            refuse(self.envs.name, [self._failed])
+        if self._faults.failed is not None:
+            refuse(self.envs.name, [self._faults.failed])
         return failed
 
     def close(self) -> None:
@@ -162,7 +157,7 @@ class VectorCollector:
         tape = Tape(policy.obs, envs.obs, head, capacity, self.start, self.running)
         left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
-        while (span.steps is None or tape.length < span.steps) and self._failed is None:
+        while (span.steps is None or tape.length < span.steps) and self._faults.failed is None:
             if span.episodes:
                 copies = np.flatnonzero(left > 0).tolist()
                 if not copies or (tape.length and give_up()):
@@ -225,7 +220,7 @@ class VectorCollector:
             broken = list(dict.fromkeys(fault.copy for fault in step.faults))
             for copy in broken:
                 tape.drop(copy, int(running.length[copy]))
-            again = self._note(step.faults)
+            again = self._faults.note(step.faults)
             over[broken] = real[broken] = False
             running.forget(broken)
         running.length += real
@@ -239,7 +234,7 @@ class VectorCollector:
     def _end(self, tape: Tape, t: int, ended: Array, step: Step) -> None:
         told = [self._told(step.infos[env]) for env in ended] if self.numbers else ()
         tape.ends.note(t, ended, step.terminated, step.obs, told)
-        self._in_a_row[ended] = 0
+        self._faults.finished(ended)
 
     def _told(self, info: Mapping[str, Any]) -> dict[str, float]:
         return numbers_told(info, self.numbers, self.envs.name)
@@ -253,20 +248,7 @@ class VectorCollector:
                 seeds = list(map(self.tasks, seeds))
             self.running.begin(copies, seeds)
             faults = self.envs.reset(named, seeds)
-            copies = np.array(self._note(faults), dtype=np.int64) if faults else _NOBODY
-
-    def _note(self, faults: Sequence[Fault]) -> list[int]:
-        """Keep count; the copies that may try again."""
-        again = {}
-        for fault in faults:
-            if fault.copy not in again:
-                again[fault.copy] = True
-                self._faults.append(fault)
-                self._in_a_row[fault.copy] += not fault.bystander
-                if self._in_a_row[fault.copy] >= self.most_faults:
-                    self._failed = self._failed or fault
-                    again[fault.copy] = False
-        return [copy for copy, may in again.items() if may]
+            copies = np.array(self._faults.note(faults), dtype=np.int64) if faults else _NOBODY
 
     def _replay(self, env: int, shown: Array) -> bool:
         if self.envs.restore != "replay":

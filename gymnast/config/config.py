@@ -14,6 +14,7 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.checkpoint import CheckpointConfig
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.eval import EvalConfig
+from gymnast.config.sections.league import LeagueConfig, RoleConfig, RoleName, role_conflicts
 from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
@@ -65,6 +66,10 @@ class Config(Section, Generic[Algo]):
     """When an update is undone."""
     rules: dict[RuleName, RuleConfig] = {}
     """What changes by itself when a metric no longer improves, by name."""
+    roles: dict[RoleName, RoleConfig] = {}
+    """In environments of several agents: who plays each role. Roles that are not named are learned."""
+    league: LeagueConfig = UNSET
+    """In environments of several agents: against whom the roles learn."""
     facts: Facts = UNSET
     """What the environment declares about itself."""
     metrics: dict[str, MetricConfig] = {}
@@ -94,6 +99,7 @@ class Config(Section, Generic[Algo]):
             *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *shaping_conflicts(self.shaping, [part.name for part in self.facts.observations]),
+            *role_conflicts(self.roles),
             *rule_conflicts(self.rules, self.algo, self.shaping),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),

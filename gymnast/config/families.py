@@ -42,10 +42,17 @@ FAMILIES = (
     Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "gymnast.envs.minigrid"),
     Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
+    Family("self-play", ("tag",)),
+    Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
 )
 """In the order in which they are listed."""
 YOURS, OTHERS = "yours", "others"
 """Presets of your own; and environments of no family above."""
+
+
+def has_roles(env_id: str) -> bool:
+    """Whether several agents act in it."""
+    return env_id == "tag" or env_id.startswith("pettingzoo/")
 
 
 def family_of(env_id: str) -> Family | None:
