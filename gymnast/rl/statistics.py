@@ -10,6 +10,9 @@ import numpy as np
 
 from gymnast.compiled import kernels
 
+Z95 = 1.959963985
+"""The 97.5 % quantile of the normal distribution."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -68,7 +71,7 @@ def t_quantile(df: int) -> float:
     """The 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for 1 and 2)."""
     if df <= 2:
         return {1: 12.706204736, 2: 4.302652730}[df]
-    z = 1.959963985
+    z = Z95
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
@@ -76,6 +79,22 @@ def t_quantile(df: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum(term / df ** (i + 1) for i, term in enumerate(terms))
+
+
+def wilson_interval(wins: float, n: int) -> Interval:
+    """Of a share, by Wilson: honest for few trials and near 0 and 1. Without any trial the mean is NaN
+    and the interval is everything."""
+    if not 0 <= wins <= n:
+        raise ValueError(f"{wins} of {n} is no share")
+    if n == 0:
+        return Interval(math.nan, 0.0, 1.0)
+    share, z2 = wins / n, Z95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    # at 0 and 1 the ends are exact; rounding may not put them beside
+    low = 0.0 if wins == 0 else centre - half
+    high = 1.0 if wins == n else centre + half
+    return Interval(share, low, high)
 
 
 def interquartile_mean(values: np.ndarray) -> float:

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
-from gymnast.errors import GymnastError
+from gymnast import figures
 from gymnast.text.chart import short
 
 Chart = Mapping[str, Any]
 """As `chart_data.charts` gives it."""
 
-WIDTH, HEIGHT, DPI = 6.6, 2.7, 100
-"""Inches and dots per inch of one chart."""
+WIDTH, HEIGHT = 6.6, 2.7
+"""Inches of one chart."""
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
 """Told apart by colour-blind people too. (Okabe and Ito)"""
 LEVELS = {"error": "#c0392b", "warning": "#d98200"}
 HEALTHY, GREY = "#2e8b57", "#777777"
-PALETTE = 64
-"""Colours of the file, which keeps it small."""
 
 
 def picture(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
     """One PNG; several charts side by side."""
-    figure_of, canvas_of, image = _matplotlib()
-    figure = figure_of(figsize=(WIDTH * max(1, 0.75 * len(charts)), HEIGHT), dpi=DPI)
-    canvas = canvas_of(figure)
+    width = WIDTH * max(1, 0.75 * len(charts))
+    figure = figures.blank(width, HEIGHT, otherwise=_OTHERWISE)
     for place, chart in enumerate(charts):
         axes = figure.add_subplot(1, len(charts), place + 1)
         _draw(axes, chart, titles[place] if titles else chart["title"])
-    figure.tight_layout(pad=0.6)
-    canvas.draw()
-    drawn = image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba()))
-    file = io.BytesIO()
-    drawn.convert("RGB").quantize(PALETTE, dither=0).save(file, "png", optimize=True)
-    return file.getvalue()
+    return figures.png(figure)
 
 
 def installed() -> bool:
@@ -46,20 +37,10 @@ def installed() -> bool:
 
 def check_installed() -> None:
     """Says what to install, before anything is written."""
-    _matplotlib()
+    figures.blank(otherwise=_OTHERWISE)
 
 
-def _matplotlib() -> tuple[Any, Any, Any]:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from PIL import Image
-    except ImportError as error:
-        raise GymnastError(
-            f"pictures need matplotlib ({error})",
-            fix="pip install 'gymnast[report]', or `gymnast report --md`: its charts are text then",
-        ) from None
-    return Figure, FigureCanvasAgg, Image
+_OTHERWISE = "or `gymnast report --md`: its charts are text then"
 
 
 def _draw(axes: Any, chart: Chart, title: str) -> None:

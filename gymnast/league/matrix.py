@@ -1,0 +1,80 @@
+"""Who beats whom: rows against columns, as data and as text. As a picture: `heat.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gymnast.league.gates import shown
+from gymnast.league.results import Results, Tally
+from gymnast.text import wording
+
+
+@dataclass(frozen=True)
+class Matrix:
+    row: str
+    """The role in rows; win rates are its."""
+    column: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Tally, ...], ...]
+    """[rows][columns]; nothing known where a pair never met."""
+
+    @classmethod
+    def of(
+        cls,
+        results: Results,
+        rows: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Matrix:
+        """Of these entrants in this order, else of all in natural order."""
+        rows = results.rows() if rows is None else rows
+        columns = results.columns() if columns is None else columns
+        cells = tuple(tuple(results.between(r, c) for c in columns) for r in rows)
+        return cls(results.row, results.column, tuple(rows), tuple(columns), cells)
+
+    @property
+    def unknown(self) -> int:
+        return sum(tally.unknown for line in self.cells for tally in line)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "roles": [self.row, self.column],
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+            "cells": [[_cell(tally) for tally in line] for line in self.cells],
+        }
+
+    def text(self) -> str:
+        """A table for the terminal."""
+        if not self.rows or not self.columns:
+            return "(no matches yet)"
+        head = (f"{self.row} \\ {self.column}", *self.columns)
+        lines = [
+            (name, *map(_words, line)) for name, line in zip(self.rows, self.cells, strict=True)
+        ]
+        table = wording.table(head, lines, right=" ".join(self.columns))
+        return f"{table}\n{self.note}"
+
+    @property
+    def note(self) -> str:
+        """What the numbers are."""
+        said = f"win rate of the {self.row} [95 % interval] / matches with a known outcome"
+        unknown = wording.count(self.unknown)
+        return f"{said}; {unknown} unknown, counted for nobody" if self.unknown else said
+
+
+def _words(tally: Tally) -> str:
+    return f"{shown(tally.rate())} / {wording.count(tally.known)}" if tally.known else "-"
+
+
+def _cell(tally: Tally) -> dict[str, Any]:
+    rate = tally.rate()
+    return {
+        "rate": rate.mean if tally.known else None,
+        "low": rate.low,
+        "high": rate.high,
+        "matches": tally.known,
+        "unknown": tally.unknown,
+    }
