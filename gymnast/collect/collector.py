@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from gymnast.clock import Clock
 from gymnast.collect.tasks import TaskDraw
@@ -18,6 +20,7 @@ from gymnast.runs.trace import Trace
 if TYPE_CHECKING:
     from gymnast.collect.matches import MatchEnd
 
+Array = np.ndarray
 ROLE = "agent"
 """The only role of a Gymnasium environment."""
 
@@ -42,6 +45,11 @@ class Collected:
     """The fault after which a copy was given up: training cannot go on."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
+
+    @property
+    def episodes(self) -> int:
+        """Episodes that ended; of several agents, matches."""
+        return len(self.ends) or sum(len(r.episodes) for r in self.rollouts.values())
 
 
 class Collector(Protocol):
@@ -73,6 +81,10 @@ class Collector(Protocol):
     @property
     def outcomes(self) -> Mapping[str, str]:
         """How a match may end -> the role that then has won."""
+        ...
+
+    def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
+        """Columns of the role's rollouts that belong to these copies, or to all."""
         ...
 
     def begin(self) -> None: ...

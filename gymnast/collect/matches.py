@@ -35,8 +35,8 @@ class MatchEnd:
     cast: Cast
     outcome: str
     """Empty where nobody told it."""
-    winner: str
-    """The role that has won; empty for nobody, or where that is unknown."""
+    winner: str | None
+    """The role that has won; empty for nobody, None where that is unknown."""
     length: int
     numbers: dict[str, float]
 
@@ -88,6 +88,9 @@ class MatchCollector:
     @property
     def outcomes(self) -> Mapping[str, str]:
         return self.matches.outcomes
+
+    def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
+        return self.seats[role].of(range(self.matches.n_matches) if copies is None else copies)
 
     @property
     def described(self) -> tuple[str, str]:
@@ -177,7 +180,7 @@ class MatchCollector:
         return MatchEnd(
             cast=self.casts[match],
             outcome=outcome,
-            winner=self.matches.outcomes.get(outcome, ""),
+            winner=self.matches.outcomes.get(outcome),
             length=int(self.running.length[match]),
             numbers={name: float(column[match]) for name, column in step.numbers.items()},
         )

@@ -79,6 +79,9 @@ class VectorCollector:
     def outcomes(self) -> dict[str, str]:
         return {}
 
+    def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
+        return np.arange(self.envs.n_envs) if copies is None else np.array(copies, np.int64)
+
     def begin(self) -> None:
         """First episode of every copy."""
         self._reset(np.arange(self.envs.n_envs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gymnast.metrics.seen import Phase
 from gymnast.text.wording import duration
@@ -55,6 +55,25 @@ class Limits:
     """Of a Box action."""
     components: tuple[Part, ...] = ()
     """Of an observation that is a vector."""
+    outcomes: tuple[str, ...] = ()
+    """How a match between roles may end."""
+    band: Range | None = None
+    """Where the win rates of roles should stay."""
+
+    def joined(self, other: Limits) -> Limits:
+        """What bounds either of two roles."""
+        lower = ("action_low", "obs_low")
+        upper = ("n_actions", "entropy", "action_high", "obs_high")
+        parts = ("options", "amounts", "components")
+        found: dict[str, Any] = {}
+        for name in (*lower, *upper):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            least = min if name in lower else max
+            found[name] = None if mine is None or theirs is None else least(mine, theirs)
+        for name in parts:  # names and ranges, where they are the same
+            mine, theirs = getattr(self, name), getattr(other, name)
+            found[name] = mine if mine == theirs else ()
+        return replace(self, **found)
 
 
 Bounds = Range | Callable[[Limits], Range]

@@ -14,6 +14,7 @@ from gymnast.metrics.families import (
     components,
     experience,
     learning,
+    matches,
     network,
     optimisation,
     progress,
@@ -42,6 +43,8 @@ SECTIONS = {
     "progress": "How much of the budget is used",
     "episode": "Whole episodes: the score",
     "eval": "Evaluation on fixed seeds",
+    "match": "Matches between roles",
+    "league": "Opponents and ratings",
     "env": "The environment's own numbers",
     "rollout": "The steps just collected",
     "shaping": "What is added to the reward that is learned from",
@@ -74,6 +77,7 @@ def table(*families: Iterable[Metric]) -> dict[str, Metric]:
 METRICS: Mapping[str, Metric] = table(
     progress.METRICS,
     experience.METRICS,
+    matches.METRICS,
     shaping.METRICS,
     learning.METRICS,
     optimisation.METRICS,
@@ -98,7 +102,8 @@ def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
 
 
 def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
-    """Of a row's key that a setting names: its metric is declared, its scopes are known."""
+    """Of a row's key that a setting names: its metric is declared, its scopes (`tasks` and roles) are
+    known."""
     scopes, name = split(key)
     if name not in metrics:
         raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
@@ -140,6 +145,7 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
         own_metrics(algo),
         shaping.of_terms(cfg.shaping),
         components.of_task(limits or Limits()),
+        matches.of_outcomes(limits or Limits()),
         (_from_env(name, metric) for name, metric in cfg.metrics.items()),
         _drawn(cfg.env),
     )

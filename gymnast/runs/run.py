@@ -108,6 +108,11 @@ class Run:
         return self.path / "traces"
 
     @property
+    def matches(self) -> Path:
+        """Where matches between roles are kept, as traces are."""
+        return self.path / "matches"
+
+    @property
     def inbox(self) -> Path:
         return self.path / "inbox"
 

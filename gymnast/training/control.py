@@ -8,6 +8,7 @@ from typing import Any
 from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.live import changed, overlaid
+from gymnast.config.resolve import revise
 from gymnast.config.saved import diff
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
@@ -53,6 +54,22 @@ class Settings:
         self.live = dict(live)
         """Dotted key -> plain value, of every setting that was changed, by command or by rule."""
         self.control = Control(self.in_use.algo, self.in_use.shaping)
+        self._of_role: dict[str, tuple[Config[Any], Control]] = {}
+
+    def of(self, role: str) -> Config[Any]:
+        """The config as it is for one role."""
+        return self._for(role)[0]
+
+    def control_of(self, role: str) -> Control:
+        return self._for(role)[1]
+
+    def _for(self, role: str) -> tuple[Config[Any], Control]:
+        if role not in self._of_role:
+            cfg, own = self.in_use, self.in_use.roles.get(role)
+            if own is not None and own.set:
+                cfg = revise(cfg, own.set)[0]
+            self._of_role[role] = cfg, Control(cfg.algo, cfg.shaping)
+        return self._of_role[role]
 
     def proposed(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What these assignments would change: key, from, to. Raises ConfigError if they cannot."""

@@ -14,25 +14,36 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from gymnast.collect.collector import ROLE
 from gymnast.config.config import Config
+from gymnast.config.families import has_roles
 from gymnast.envs import child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.policy.policy import Policy
+from gymnast.runs.match_trace import write_matches
 from gymnast.runs.trace import write_traces
 from gymnast.training.evaluate import Evaluation, Evaluator, SeedList
+from gymnast.training.parts import of_role
+
+if TYPE_CHECKING:
+    from gymnast.training.match_evaluation import MatchEvaluation, MatchEvaluator
+
+Scored: TypeAlias = "Evaluation | MatchEvaluation"
+AnyEvaluator: TypeAlias = "Evaluator | MatchEvaluator"
 
 
 @dataclass(frozen=True)
 class Job:
     version: int
     """Env steps the policy has learned from."""
-    spec: dict[str, Any]
+    specs: dict[str, Any]
+    """Of the policy of each role."""
     arrays: dict[str, np.ndarray]
-    """A copy: training goes on with the original."""
+    """Of all of them, `ROLE/name`: a copy, since training goes on with the original."""
     which: SeedList
     traces: Path | None
     """Where to store the episodes."""
@@ -46,7 +57,7 @@ class Evaluating(Protocol):
         ...
 
     def submit(self, job: Job) -> None: ...
-    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+    def result(self, give_up: Callable[[], bool]) -> Scored | None:
         """Wait for the job's result; None if give_up() says so first."""
         ...
 
@@ -58,16 +69,16 @@ class Inline:
 
     def __init__(self, cfg: Config[Any]) -> None:
         self.cfg = cfg
-        self.evaluator: Evaluator | None = None
-        self._done: Evaluation | None = None
+        self.evaluator: AnyEvaluator | None = None
+        self._done: Scored | None = None
 
     def get_ready(self) -> None: ...
 
     def submit(self, job: Job) -> None:
-        self.evaluator = self.evaluator or Evaluator(self.cfg)
+        self.evaluator = self.evaluator or open_evaluator(self.cfg)
         self._done = perform(self.evaluator, job)
 
-    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+    def result(self, give_up: Callable[[], bool]) -> Scored | None:
         done, self._done = self._done, None
         return done
 
@@ -109,7 +120,7 @@ class Process:
         except OSError:
             self._replace(self._died())
 
-    def result(self, give_up: Callable[[], bool]) -> Evaluation | None:
+    def result(self, give_up: Callable[[], bool]) -> Scored | None:
         while True:
             try:
                 answer = self._answer(give_up)
@@ -186,15 +197,30 @@ class _Silence(Exception):
     """The child may be hanging in an environment."""
 
 
-def perform(evaluator: Evaluator, job: Job, beat: Callable[[], None] = lambda: None) -> Evaluation:
+def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
+    if not has_roles(cfg.env.id):
+        return Evaluator(cfg)
+    from gymnast.training.match_evaluation import MatchEvaluator
+
+    return MatchEvaluator(cfg)
+
+
+def perform(evaluator: AnyEvaluator, job: Job, beat: Callable[[], None] = lambda: None) -> Scored:
     """`beat` is called at every step that is played."""
     began = time.perf_counter()
-    policy = Policy.from_spec(job.spec)
-    policy.load(job.arrays)
-    plan = evaluator.plan(job.which)
-    evaluation, traces = evaluator.evaluate(policy, job.version, plan, beat)
-    if job.traces is not None:
-        write_traces(job.traces, traces, {"kind": job.which, "version": job.version})
+    policies: dict[str, Policy] = {}
+    for role, spec in job.specs.items():
+        policies[role] = Policy.from_spec(spec)
+        policies[role].load(of_role(role, job.arrays))
+    plan, told = evaluator.plan(job.which), {"kind": job.which, "version": job.version}
+    if isinstance(evaluator, Evaluator):
+        evaluation, traces = evaluator.evaluate(policies[ROLE], job.version, plan, beat)
+        if job.traces is not None:
+            write_traces(job.traces, traces, told)
+    else:
+        evaluation, matches = evaluator.evaluate(policies, job.version, plan, beat)
+        if job.traces is not None:
+            write_matches(job.traces, matches, told)
     return replace(evaluation, seconds=time.perf_counter() - began)
 
 

@@ -16,8 +16,13 @@ from typing import Any
 
 from gymnast.config.config import Config
 from gymnast.errors import EnvError, GymnastError
-from gymnast.training.evaluate import Evaluator
-from gymnast.training.evaluation import ALIVE, ALIVE_SECONDS, perform
+from gymnast.training.evaluation import (
+    ALIVE,
+    ALIVE_SECONDS,
+    AnyEvaluator,
+    open_evaluator,
+    perform,
+)
 
 
 class Beat:
@@ -32,10 +37,10 @@ class Beat:
             self.connection.send(ALIVE)
 
 
-def opened(cfg: Config[Any]) -> Evaluator | None:
+def opened(cfg: Config[Any]) -> AnyEvaluator | None:
     """Its environments, before the first job comes; what is wrong with them is told to that job."""
     try:
-        return Evaluator(cfg)
+        return open_evaluator(cfg)
     except Exception:
         return None
 
@@ -44,14 +49,14 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
     connection = Connection(int(sys.argv[1]))
-    evaluator: Evaluator | None = None
+    evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
         evaluator = opened(cfg)
         while True:
             job = connection.recv()
             try:
-                evaluator = evaluator or Evaluator(cfg)
+                evaluator = evaluator or open_evaluator(cfg)
                 answer = perform(evaluator, job, Beat(connection))
             except GymnastError as problem:
                 traceback.print_exc()

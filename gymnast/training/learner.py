@@ -48,13 +48,21 @@ class Snapshot:
 
 
 class Learner:
-    def __init__(self, role: str, obs: Observation, action: Action, cfg: Config[Any]) -> None:
+    def __init__(
+        self,
+        role: str,
+        obs: Observation,
+        action: Action,
+        cfg: Config[Any],
+        columns: int | None = None,
+    ) -> None:
+        """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
         self.policy = policy_for(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
         self.shaping = Shaping(cfg, obs)
-        self.reward_scale = RewardScale(cfg.normalize.reward, cfg.env.n_envs)
+        self.reward_scale = RewardScale(cfg.normalize.reward, columns or cfg.env.n_envs)
         self._factor = cfg.normalize.reward_scale
 
     def scaled(self, rollout: Rollout) -> Rollout:

@@ -29,14 +29,18 @@ class Learned:
     """Role, what went wrong, and with which rollout."""
 
 
-def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Learned:
-    """From the rollouts of the roles that have one."""
-    done, number = Learned(), session.clock.rollouts
-    weights = session.control.weights(session.clock)
+def learn(
+    session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]
+) -> Learned:
+    """From the rollouts of the roles that have one. `of_role`: the algorithm's values for each."""
+    done, number, league = Learned(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
             continue  # all broke, or none is whole yet
-        learner = session.learners[role]
+        learner, values = session.learners[role], of_role[role]
+        weights = session.settings.control_of(role).weights(session.clock)
+        if league is not None:
+            weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
         order = partial(stream, session.cfg.seed, "batch", role, number)
         # before the transaction: what was reached was reached, even if nothing is learned from it
         shaped, added = learner.shaping(rollout, weights, values.gamma)
@@ -44,9 +48,11 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], values: Any) -> Lea
         added |= reward_row(rollout, shaped)
         if number % EFFECT_EVERY == 0:
             added |= effect_row(rollout, learner.policy)
-        metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
-        done.undone += [(role, incident, shaped) for incident in undone]
-        done.updates += int(metrics.pop("optim/steps"))
+        metrics: dict[str, float] = {}
+        if league is None or league.learns(role, session.clock):
+            metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
+            done.undone += [(role, incident, shaped) for incident in undone]
+            done.updates += int(metrics.pop("optim/steps"))
         done.row |= scoped(role, rollout_row(rollout, learner.policy) | added | metrics)
     return done
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from gymnast.collect.vector import Collected
+from gymnast.collect.collector import Collected
 from gymnast.envs.backend import refuse
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.metrics.recorder import Recorder, Summary
@@ -76,6 +76,7 @@ class Loop:
             reason, scored = scoring.evaluate(self)
             self.record()
             self.follow()
+            self.follow_matches()
             s.ended = reason
             reason = reason or self.why_stop()
             if s.saves.due(s.clock) or scored:
@@ -92,25 +93,30 @@ class Loop:
         """Collect one rollout per role and learn from it; or, where learning lags behind, from the
         one before it at the same time."""
         s, clock = self.session, self.session.clock
-        values: Any = s.control.values(clock)
+        values = {role: s.settings.control_of(role).values(clock) for role in s.learners}
         if s.cfg.overlap:
             under_way = self.beside.begin(partial(learn, s, s.waiting, values))
-            collected, s.waiting = self.collect(values)
+            collected, s.waiting = self.collect()
             began = time.perf_counter()
             learned = under_way.result()
             s.catch_up()
         else:
-            collected, fresh = self.collect(values)
+            collected, fresh = self.collect()
             began = time.perf_counter()
             learned = learn(s, fresh, values)
         self.watch.add("update", time.perf_counter() - began)
-        self.row = s.control.row(values) | learned.row
+        self.row = dict(learned.row)
+        for role, algo in values.items():
+            self.row |= scoped(role, s.settings.control_of(role).row(algo))
         for role, rollout in collected.rollouts.items():
             s.recent[role].extend(rollout.episodes.last(s.recent[role].maxlen or WINDOW))
             self.row |= scoped(role, episode_row([*s.recent[role]][-WINDOW:]))
             self.row |= task_rows(s.recent[role], tuple(s.cfg.env.tasks))
         for role, incident, rollout in learned.undone:
-            self.undone(role, incident, rollout, values)
+            self.undone(role, incident, rollout, values[role])
+        if s.league is not None:
+            s.league.take(collected.ends)
+            self.row |= s.league.row()
 
         clock.env_steps += collected.steps
         clock.vec_steps += collected.vec_steps
@@ -118,19 +124,20 @@ class Loop:
         self.updates = learned.updates
         clock.updates += learned.updates
         clock.rollouts += 1
-        clock.episodes += sum(len(r.episodes) for r in collected.rollouts.values())
+        clock.episodes += collected.episodes
         s.traces += collected.traces
+        s.match_traces += collected.match_traces
         for fault in collected.faults:
             self.event("fault", env=s.cfg.env.id, **asdict(fault))
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
 
-    def collect(self, values: Any) -> tuple[Collected, dict[str, Rollout]]:
+    def collect(self) -> tuple[Collected, dict[str, Rollout]]:
         """What came of one rollout per role, and the rollouts to learn from: none where the budget
         cut off the longer episodes."""
         s, clock = self.session, self.session.clock
-        wanted = values.span()
+        wanted = s.control.values(clock).span()
         span = within_budget(wanted, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
         collected = s.collector.collect(s.lineup(), span, clock, self.no_time_left)
         learns = collected.complete or (span == wanted and not self.no_time_left())
@@ -181,6 +188,15 @@ class Loop:
             told = rule.watch(self.row, s.settings)
             if told is not None:
                 adopt(self, told.pop("changes"), "rule", **told)
+
+    def follow_matches(self) -> None:
+        """Do what the matches of the rollout lead to: past selves, next opponents, remedies."""
+        s = self.session
+        if s.league is not None:
+            policies = {role: learner.policy for role, learner in s.learners.items()}
+            for kind, detail in s.league.follow(s.clock, policies):
+                self.event(kind, **detail)
+            s.catch_up()
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.collect.vector import VectorCollector
+from gymnast.collect.collector import Collector
+from gymnast.config.config import Config
+from gymnast.config.families import has_roles
 from gymnast.config.numbers import show
 from gymnast.config.resolve import Resolved, resolve
 from gymnast.config.saved import values
 from gymnast.engine.choice import choose
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
+from gymnast.envs.open_matches import open_matches
 from gymnast.metrics.tracking import refuse_missing
 from gymnast.policy import spaces
 from gymnast.policy.layers import (
@@ -25,6 +29,7 @@ from gymnast.policy.layers import (
     Stack,
     walk,
 )
+from gymnast.training.control import Settings
 from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
@@ -37,15 +42,16 @@ _UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
 @dataclass(frozen=True)
 class Prepared:
     resolved: Resolved
-    collector: VectorCollector
+    collector: Collector
 
     def preflight(self) -> Preflight:
         """What is about to happen, as plain values."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
-        observation, action = self.collector.envs.described
+        observation, action = self.collector.described
+        settings = Settings(cfg)
         policies = {
-            role: policy_for(obs, action, cfg)
-            for role, (obs, action) in self.collector.spaces.items()
+            role: policy_for(obs, does, settings.of(role))
+            for role, (obs, does) in self.collector.spaces.items()
         }
         known = values(cfg)
         chosen = [
@@ -76,9 +82,9 @@ class Prepared:
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         found += self.collector.doubts
-        if self.collector.envs.restore != "replay" and not self.collector.doubts:
+        if not self.collector.goes_on_exactly and not self.collector.doubts:
             found.append("this environment does not replay exactly: resume restarts its episodes")
-        if cfg.eval.max_episode_steps is None and self.collector.envs.time_limit is None:
+        if cfg.eval.max_episode_steps is None and self.collector.time_limit is None:
             found.append(
                 "no time limit is known: an evaluation lasts as long as its episodes do "
                 "(eval.max_episode_steps)"
@@ -98,14 +104,20 @@ def prepare(
     resolved = resolve(target, overrides, algo=algo)
     refuse_missing(resolved.config.track.to)
     if not resolved.has_preset:
-        env = make_env(resolved.config.env)
-        obs = spaces.observation(env.observation_space)
-        action = spaces.action(env.action_space)
-        env.close()
-        settings = suggested(obs, action, resolved.config.algo.name)
+        settings = suggested(*_spaces(resolved.config), resolved.config.algo.name)
         resolved = resolve(target, overrides, algo=algo, suggested=settings)
     cfg = in_one_process(resolved.config) if debug else resolved.config
     return Prepared(resolved, open_collector(cfg))
+
+
+def _spaces(cfg: Config[Any]) -> tuple[spaces.Observation, spaces.Action]:
+    """Of the environment, or of the first of its roles."""
+    if has_roles(cfg.env.id):
+        with closing(open_matches(cfg, 1)) as matches:
+            role = next(iter(matches.roles.values()))
+            return role.obs, role.action
+    with closing(make_env(cfg.env)) as env:
+        return spaces.observation(env.observation_space), spaces.action(env.action_space)
 
 
 def network_text(network: Network) -> str:

@@ -11,7 +11,7 @@ from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.training.evaluate import Evaluator
-from gymnast.training.session import POLICY, of_role
+from gymnast.training.parts import POLICY, of_role
 
 
 def rescore(

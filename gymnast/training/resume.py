@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from gymnast.collect.vector import VectorCollector
+from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
 from gymnast.config.live import overlaid, overruled
 from gymnast.config.resolve import load, revise, save
@@ -19,6 +19,7 @@ from gymnast.runs.run import Run
 from gymnast.training.commands import adopt
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.loop import Loop
+from gymnast.training.snapshots import Snapshots
 from gymnast.training.start import (
     ConsoleFor,
     note_engine,
@@ -31,7 +32,7 @@ from gymnast.training.start import (
 
 def resume(
     run: Run,
-    collector_for: Callable[[Config[Any]], VectorCollector],
+    collector_for: Callable[[Config[Any]], Collector],
     *,
     at: str = "latest",
     overrides: Mapping[str, Any],
@@ -101,11 +102,13 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
     run.supersede(rollouts)
     checkpoint.supersede(run.path, saved.step)
-    for file in run.traces.glob("*-*.safetensors"):
-        if int(file.stem.rpartition("-")[2]) > saved.step:
-            file.unlink()
-    for draft in run.traces.glob(".*"):  # a kill came while it was being written
-        draft.unlink(missing_ok=True)
+    for directory in (run.traces, run.matches):
+        for file in directory.glob("*-*.safetensors"):
+            if int(file.stem.rpartition("-")[2]) > saved.step:
+                file.unlink()
+        for draft in directory.glob(".*"):  # a kill came while it was being written
+            draft.unlink(missing_ok=True)
+    Snapshots(run.path).supersede(saved.step)
     if restarted:
         loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
     for sentence in saved.skipped:

@@ -13,7 +13,7 @@ from contextlib import suppress
 import numpy as np
 
 from gymnast.clock import Clock
-from gymnast.collect.vector import ROLE
+from gymnast.collect.collector import ROLE
 from gymnast.images import Images, Observed
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in

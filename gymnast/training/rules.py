@@ -137,7 +137,7 @@ def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
     found: dict[str, PlateauRule] = {}
     for name, rule in cfg.rules.items():
         at = f"rules.{name}.watch"
-        refuse_unknown(rule.watch, metrics, cfg.env.tasks, at=at)
+        refuse_unknown(rule.watch, metrics, [*cfg.env.tasks, *cfg.roles], at=at)
         metric = metrics[split(rule.watch)[1]]
         if not metric.better:
             what = f"{rule.watch} is neither better when it rises nor when it falls"

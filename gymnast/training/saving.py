@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gymnast.collect.vector import ROLE, Collected
+from gymnast.collect.collector import ROLE, Collected
 from gymnast.metrics.alerts import Alerts
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
+from gymnast.runs.match_trace import write_matches
 from gymnast.runs.trace import write_traces
 from gymnast.steps import step_table, to_csv
 from gymnast.training.session import Session
@@ -28,6 +29,10 @@ def save(
         file = run.traces / f"train-{step:012d}.safetensors"
         write_traces(file, session.traces, {"kind": "train", "version": step})
         session.traces.clear()
+    if session.match_traces:
+        file = run.matches / f"train-{step:012d}.safetensors"
+        write_matches(file, session.match_traces, {"kind": "train", "version": step})
+        session.match_traces.clear()
     checkpoint.write(
         run.checkpoints,
         step,

@@ -6,14 +6,15 @@ run does never depends on how fast evaluation is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gymnast.policy.policy import Policy
-from gymnast.training.evaluate import Evaluation, SeedList
-from gymnast.training.evaluation import Evaluating, Job
+from gymnast.training.evaluate import SeedList
+from gymnast.training.evaluation import Evaluating, Job, Scored
+from gymnast.training.parts import prefixed
 
 
 @dataclass
@@ -31,13 +32,14 @@ class Scores:
     point_open: bool = False
     """An interruption came before the result that was due at the last point: it is taken first."""
 
-    def submit(self, policy: Policy, version: int) -> None:
-        self._send(
-            Job(version, policy.spec(), policy.arrays(), "eval", self._file("eval", version))
-        )
+    def submit(self, policies: Mapping[str, Policy], version: int) -> None:
+        """`policies`: by role."""
+        specs = {role: policy.spec() for role, policy in policies.items()}
+        arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
+        self._send(Job(version, specs, arrays, "eval", self._file("eval", version)))
         self.newest = version
 
-    def take(self, give_up: Callable[[], bool]) -> Evaluation | None:
+    def take(self, give_up: Callable[[], bool]) -> Scored | None:
         """The result under way; None if there is none, or if give_up() before it came."""
         if self.pending is None:
             return None
@@ -47,9 +49,9 @@ class Scores:
             self._judge(result)
         return result
 
-    def confirm(self, spec: Any, arrays: Any, version: int, give_up: Callable[[], bool]):
+    def confirm(self, specs: Any, arrays: Any, version: int, give_up: Callable[[], bool]):
         """Score a chosen version on the held-out seeds."""
-        self._send(Job(version, spec, arrays, "confirm", self._file("confirm", version)))
+        self._send(Job(version, specs, arrays, "confirm", self._file("confirm", version)))
         result = self.evaluating.result(give_up)
         self.pending = None
         return result
@@ -57,7 +59,7 @@ class Scores:
     def state(self) -> dict[str, Any]:
         pending = None
         if self.pending is not None:
-            pending = {"version": self.pending.version, "spec": self.pending.spec}
+            pending = {"version": self.pending.version, "specs": self.pending.specs}
         plain = {"best": self.best, "newest": self.newest, "without_gain": self.without_gain}
         return {**plain, "point_open": self.point_open, "pending": pending}
 
@@ -68,13 +70,13 @@ class Scores:
         if (pending := state["pending"]) is not None:
             version = pending["version"]
             file = self._file("eval", version)
-            self._send(Job(version, pending["spec"], pending_arrays(), "eval", file))
+            self._send(Job(version, pending["specs"], pending_arrays(), "eval", file))
 
     def _send(self, job: Job) -> None:
         self.evaluating.submit(job)
         self.pending = job
 
-    def _judge(self, result: Evaluation) -> None:
+    def _judge(self, result: Scored) -> None:
         score = result.score()
         if self.best is None or _rank(score) > _rank(self.best):
             self.best, self.without_gain = score, 0

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
-from gymnast.training.evaluate import Evaluation
+from gymnast.training.evaluation import Scored
 from gymnast.training.rows import clock_row
-from gymnast.training.session import POLICY, of_role
+from gymnast.training.session import POLICY
 from gymnast.training.stop import Reason, after_evaluation, worth_evaluating
 
 if TYPE_CHECKING:
@@ -74,12 +74,11 @@ def take_last_results(loop: Loop, reason: Reason) -> None:
             _take_result(loop)
 
 
-def confirm(loop: Loop, version: int) -> Evaluation | None:
+def confirm(loop: Loop, version: int) -> Scored | None:
     """The score of a version on the held-out seeds; None if asked to stop before it came."""
     saved = checkpoint.find(loop.run.path, version)
-    role = next(iter(loop.session.learners))
-    spec, arrays = saved.document("policy")[role], of_role(role, saved.tensors(POLICY))
-    return loop.session.scores.confirm(spec, arrays, version, loop.interrupts.asked)
+    specs, arrays = saved.document("policy"), saved.tensors(POLICY)
+    return loop.session.scores.confirm(specs, arrays, version, loop.interrupts.asked)
 
 
 def _at_point(loop: Loop) -> Reason | None:
@@ -96,8 +95,9 @@ def _at_point(loop: Loop) -> Reason | None:
 
 
 def _submit(loop: Loop) -> None:
-    (learner,) = loop.session.learners.values()
-    loop.session.scores.submit(learner.policy, loop.session.clock.env_steps)
+    s = loop.session
+    policies = {role: learner.policy for role, learner in s.learners.items()}
+    s.scores.submit(policies, s.clock.env_steps)
 
 
 def _take_result(loop: Loop) -> Reason | None:
@@ -113,6 +113,8 @@ def _take_result(loop: Loop) -> Reason | None:
     waited = time.perf_counter() - began
     loop.watch.add("evaluate_wait", waited)
     loop.row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
+    if s.league is not None:
+        loop.row |= s.league.rated(result)
     reason = after_evaluation(s.cfg, result, s.scores.without_gain)
     if reason is not None:
         loop.event("stopping", reason=reason.text, overrun=s.clock.env_steps - result.version)

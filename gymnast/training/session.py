@@ -6,18 +6,23 @@ import logging
 from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.collect.tasks import TaskDraw
+from gymnast.collect.collector import Collector
+from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
+from gymnast.config.families import has_roles
 from gymnast.config.saved import values
 from gymnast.config.sections.env import WHOLE
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
+from gymnast.envs.open_matches import open_matches
 from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
@@ -31,17 +36,21 @@ from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
+from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.curriculum import Curriculum
+from gymnast.training.league import League
 from gymnast.training.learner import Learner
+from gymnast.training.match_evaluation import learning_roles
+from gymnast.training.parts import POLICY, of_role, prefixed
 from gymnast.training.rules import PlateauRule, rules_of
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
 from gymnast.training.transaction import Transaction
 
-POLICY, LEARNER, COLLECTOR = "policy", "learner", "collector"
+LEARNER, COLLECTOR = "learner", "collector"
 PENDING, WAITING = "pending", "waiting"
 """Stems of a checkpoint's array files."""
 
@@ -49,7 +58,7 @@ PENDING, WAITING = "pending", "waiting"
 @dataclass
 class Session:
     clock: Clock
-    collector: VectorCollector
+    collector: Collector
     learners: dict[str, Learner]
     settings: Settings
     scores: Scores
@@ -62,6 +71,10 @@ class Session:
     """The evaluation result that ended training, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
+    match_traces: list[MatchTrace] = field(default_factory=list[MatchTrace])
+    """Training matches to be stored with the next checkpoint."""
+    league: League | None = None
+    """Where several agents meet: against whom each role learns."""
     waiting: dict[str, Rollout] = field(default_factory=dict[str, Rollout])
     """With overlap: collected, and to be learned from beside the next."""
     acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
@@ -74,21 +87,31 @@ class Session:
     """Ids of the live changes that were commanded since the last rollout."""
 
     @classmethod
-    def build(cls, cfg: Config[Any], collector: VectorCollector, scores: Scores) -> Session:
+    def build(
+        cls, cfg: Config[Any], collector: Collector, scores: Scores, run: Path
+    ) -> Session:
+        """`run`: its directory."""
         clock = Clock(limits=cfg.stop.limits())
-        spaces = collector.spaces
-        learners = {role: Learner(role, *spaces[role], cfg) for role in spaces}
+        spaces, settings = collector.spaces, Settings(cfg)
+        learners = {
+            role: Learner(role, *spaces[role], settings.of(role), len(collector.columns(role)))
+            for role in spaces
+        }
+        league = None
+        if isinstance(collector, MatchCollector):
+            league = collector.casting = League(cfg, collector.matches, list(spaces), run)
         apart = learners if cfg.overlap else {}
         session = cls(
             clock=clock,
             collector=collector,
             learners=learners,
             acting={r: Policy.from_spec(x.policy.spec()) for r, x in apart.items()},
-            settings=Settings(cfg),
+            settings=settings,
+            league=league,
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
-            transactions={role: Transaction(cfg.transaction) for role in spaces},
+            transactions={r: Transaction(settings.of(r).transaction) for r in spaces},
             recent={role: deque(maxlen=WINDOW * (len(cfg.env.tasks) or 1)) for role in spaces},
             curriculum=Curriculum.of(
                 cfg.env, collector.tasks, declared(cfg, limits_of(collector, cfg))
@@ -129,12 +152,12 @@ class Session:
 
     def tensors(self) -> dict[str, dict[str, Any]]:
         files: dict[str, dict[str, Any]] = {
-            POLICY: _prefixed({r: x.policy.arrays() for r, x in self.learners.items()}),
-            LEARNER: _prefixed({r: x.state()[0] for r, x in self.learners.items()}),
+            POLICY: prefixed({r: x.policy.arrays() for r, x in self.learners.items()}),
+            LEARNER: prefixed({r: x.state()[0] for r, x in self.learners.items()}),
             COLLECTOR: self.collector.state(),
         }
         if self.waiting:
-            files[WAITING] = _prefixed({r: x.arrays() for r, x in self.waiting.items()})
+            files[WAITING] = prefixed({r: x.arrays() for r, x in self.waiting.items()})
         if self.scores.pending is not None:
             files[PENDING] = self.scores.pending.arrays
         return files
@@ -155,6 +178,7 @@ class Session:
             "live": self.settings.live,
             "late_rows": self.late_rows,
             "obeyed": self.obeyed,
+            "league": self.league.state() if self.league else None,
         }
 
     def restore(
@@ -194,17 +218,39 @@ class Session:
         for name in self.rules.keys() & state.get("rules", {}).keys():
             self.rules[name].load(state["rules"][name])
         self.scores.load(state["scores"], lambda: checkpoint.tensors(PENDING))
+        if self.league is not None:
+            self.league.load(state["league"], self.clock)
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
-        for learner in self.learners.values():
-            learner.reward_scale.carry[restarted] = 0.0
+        for role, learner in self.learners.items():
+            learner.reward_scale.carry[self.collector.columns(role, restarted)] = 0.0
         return restarted
 
     def policy_specs(self) -> dict[str, Any]:
         return {role: learner.policy.spec() for role, learner in self.learners.items()}
 
 
-def open_collector(cfg: Config[Any]) -> VectorCollector:
-    """The training environments. Whether seeds do what they are for is declared, or tried."""
+def open_collector(cfg: Config[Any]) -> Collector:
+    """The training environments."""
+    return _open_matches(cfg) if has_roles(cfg.env.id) else _open_vector(cfg)
+
+
+def _open_matches(cfg: Config[Any]) -> MatchCollector:
+    if cfg.algo.span().episodes or cfg.algo.acts != "sample":
+        what = f"{cfg.algo.name} cannot learn roles of several agents"
+        raise ConfigError(what, fix="use ppo or a2c")
+    matches = open_matches(cfg, cfg.env.n_envs)
+    return MatchCollector(
+        matches,
+        seed=cfg.seed,
+        learners=learning_roles(cfg, list(matches.roles)),
+        traced=partial(is_among, cfg.traces.train),
+        on_fault=cfg.env.on_fault,
+        max_faults=cfg.env.max_faults,
+    )
+
+
+def _open_vector(cfg: Config[Any]) -> VectorCollector:
+    """Whether seeds do what they are for is declared, or tried."""
     env = cfg.env
     if env.backend in WHOLE and cfg.algo.span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
@@ -237,9 +283,13 @@ def judged_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
     return {**values(cfg), "run.parent": run.info["parent"]}
 
 
-def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
-    """What bounds the metrics of this task."""
-    obs, action = next(iter(collector.spaces.values()))
+def limits_of(collector: Collector, cfg: Config[Any]) -> Limits:
+    """What bounds the metrics of this task; where there are several roles, of any of them."""
+    every = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
+    return reduce(Limits.joined, every)
+
+
+def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
     facts, certain = cfg.facts, not (cfg.env.tasks or cfg.env.has_luck)
     # declared for the environment as it is: noise or another task may lead beyond
     obs = with_declared_ranges(obs, facts.observations) if certain else obs
@@ -254,13 +304,15 @@ def limits_of(collector: VectorCollector, cfg: Config[Any]) -> Limits:
         obs_high=max(seen.high) if seen else None,
         reward=facts.reward,
         returns=facts.returns,
-        episode_steps=collector.envs.time_limit if own_limit else None,
+        episode_steps=collector.time_limit if own_limit else None,
         epochs=getattr(cfg.algo, "epochs", None),
         options=_labels(facts.actions, action.n) if isinstance(action, Choice) else (),
         amounts=_parts(facts.actions, action) if isinstance(action, Amounts) else (),
         components=_parts([part.name for part in facts.observations], obs)
         if isinstance(obs, Vector)
         else (),
+        outcomes=tuple(collector.outcomes),
+        band=tuple(cfg.league.balance.band) if len(collector.spaces) > 1 else None,
     )
 
 
@@ -271,12 +323,3 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 def _parts(names: Sequence[str], space: Amounts | Vector) -> tuple[Part, ...]:
     return tuple(map(Part, _labels(names, space.size), space.low, space.high))
-
-
-def _prefixed(by_role: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
-
-
-def of_role(role: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    start = f"{role}/"
-    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

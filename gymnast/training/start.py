@@ -12,8 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gymnast.collect.collector import Collector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
+from gymnast.config.families import has_roles
 from gymnast.config.resolve import Resolved, save
 from gymnast.config.schedule import Schedule
 from gymnast.engine.choice import choose, in_shares
@@ -41,7 +43,9 @@ from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
-from gymnast.training.session import POLICY, Session, judged_settings, limits_of, of_role
+from gymnast.training.control import Settings
+from gymnast.training.parts import of_role
+from gymnast.training.session import POLICY, Session, judged_settings, limits_of
 from gymnast.training.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
@@ -61,7 +65,7 @@ class Label:
 
 def begin(
     resolved: Resolved,
-    collector: VectorCollector,
+    collector: Collector,
     runs_dir: Path,
     *,
     label: Label = Label(),  # noqa: B008
@@ -104,7 +108,7 @@ def begin(
 def open_run(
     run: Run,
     cfg: Config[Any],
-    collector: VectorCollector,
+    collector: Collector,
     console: ConsoleFor,
     *,
     keyboard: bool = False,
@@ -131,8 +135,9 @@ def open_run(
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
-        scores = Scores(evaluating, run.traces if cfg.traces.eval else None)
-        session = Session.build(cfg, collector, scores)
+        played = run.matches if has_roles(cfg.env.id) else run.traces
+        scores = Scores(evaluating, played if cfg.traces.eval else None)
+        session = Session.build(cfg, collector, scores, run.path)
         networks = [x.policy.network for x in session.learners.values()]
         fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
 
@@ -215,35 +220,37 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
 
 
 def refuse_what_cannot_begin(
-    cfg: Config[Any], collector: VectorCollector, source: tuple[Run, Checkpoint] | None
+    cfg: Config[Any], collector: Collector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
     refuse_missing(cfg.track.to)
     if not cfg.algo.native:
         load_engine("torch")
     load_algorithm(cfg.algo)
-    if cfg.algo.acts != "sample":
+    if cfg.algo.acts != "sample" and isinstance(collector, VectorCollector):
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
             what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
     refuse_rules_that_cannot_act(cfg)
     refuse_missing_device(cfg.device)
+    settings, fits = Settings(cfg), False
     for role, (obs, action) in collector.spaces.items():
-        policy = policy_for(obs, action, cfg)
+        own = settings.of(role)
+        policy = policy_for(obs, action, own)
         load_engine(policy.engine)
-        Shaping(cfg, obs)
+        Shaping(own, obs)
         if cfg.eval.starts == "all":
             refuse_uncountable(obs)
         if source is not None:
-            parent, saved = source
-            taken, _ = policy.load_compatible(of_role(role, saved.tensors(POLICY)))
-            if not any(name.endswith(".weight") or name.startswith("module.") for name in taken):
-                raise CheckpointError(
-                    f"{parent.id} has no weights that fit this policy",
-                    at=str(saved.path),
-                    fix="use a run of the same environment and policy section",
-                )
+            taken, _ = policy.load_compatible(of_role(role, source[1].tensors(POLICY)))
+            fits |= any(name.endswith(".weight") or name.startswith("module.") for name in taken)
+    if source is not None and not fits:
+        raise CheckpointError(
+            f"{source[0].id} has no weights that fit this policy",
+            at=str(source[1].path),
+            fix="use a run of the same environment and policy section",
+        )
 
 
 def _repeatable(cfg: Config[Any]) -> bool:

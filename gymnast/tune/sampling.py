@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 
 from gymnast.clock import Clock
-from gymnast.collect.vector import ROLE, VectorCollector
+from gymnast.collect.collector import ROLE
+from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
 from gymnast.engine.choice import in_shares

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
-from gymnast.collect.vector import Collected, VectorCollector
+from gymnast.collect.collector import Collected
+from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig

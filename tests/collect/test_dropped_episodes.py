@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gymnast.clock import Clock
-from gymnast.collect.vector import Collected, VectorCollector
+from gymnast.collect.collector import Collected
+from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
 from gymnast.envs.backend import Fault
 from gymnast.envs.inprocess import InProcess

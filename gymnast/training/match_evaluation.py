@@ -1,0 +1,228 @@
+"""Score the policies of several roles: each against scripted opponents it never trained with, on fixed
+seeds; where the environment has none, all of them together.
+
+The score of a run is that of the role that does worst. A mean over the roles of a game in which one
+wins what the other loses would say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gymnast.collect.casting import LEARNER, Player, by_rules, decided, sampling
+from gymnast.collect.matches import MatchEnd
+from gymnast.config.config import Config
+from gymnast.envs.backend import Fault, refuse
+from gymnast.envs.open_matches import open_matches
+from gymnast.league.results import Results, score
+from gymnast.policy.policy import Policy
+from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
+from gymnast.runs.match_trace import MatchTrace
+from gymnast.seeds import episode_seed
+from gymnast.training.league import SCRIPTED, match_row, scripted
+from gymnast.training.match_play import Played, play_matches
+from gymnast.training.playing import Plan
+
+KEPT = 4
+"""Matches of each pair that are stored."""
+
+
+@dataclass(frozen=True)
+class Met:
+    """One role's matches against one opponent."""
+
+    role: str
+    opponent: str
+    """Empty where all roles were played by those who learn."""
+    ends: tuple[MatchEnd, ...]
+    returns: tuple[float, ...]
+    """Of the role's agents, their mean in each match."""
+
+    @property
+    def worth(self) -> tuple[float, ...]:
+        """Of each match that tells who has won, what it was worth to the role."""
+        told = (score(self.role, end.winner) for end in self.ends)
+        return tuple(worth for worth in told if worth is not None)
+
+
+@dataclass(frozen=True)
+class MatchEvaluation:
+    version: int
+    """Env steps the policies had learned from when they were scored."""
+    met: tuple[Met, ...]
+    outcomes: dict[str, str]
+    numbers: dict[str, str]
+    left_out: int = 0
+    seconds: float = 0.0
+
+    @property
+    def roles(self) -> list[str]:
+        return list(dict.fromkeys(met.role for met in self.met))
+
+    def score(self) -> dict[str, Any]:
+        """Of the role that does worst."""
+        scores = {role: self.score_of(role) for role in self.roles}
+        worst = min(scores, key=lambda role: (scores[role]["mean"], role))
+        return {**scores[worst], "role": worst, "env_steps": self.version}
+
+    def score_of(self, role: str) -> dict[str, Any]:
+        """Its win rate where matches tell who has won, else its return."""
+        worth = [w for met in self._of(role) for w in met.worth]
+        told = self.outcomes and worth
+        values = worth if told else [r for met in self._of(role) for r in met.returns]
+        interval = wins_of(worth) if told else mean_interval(np.array(values), exact=False)
+        return {
+            "mean": interval.mean,
+            "low": interval.low,
+            "high": interval.high,
+            "iqm": interquartile_mean(np.array(values)),
+            "episodes": len(values),
+        }
+
+    def row(self) -> dict[str, float]:
+        score, ends = self.score(), [end for met in self.met for end in met.ends]
+        row: dict[str, float] = {
+            "eval:clock/env_steps": self.version,
+            "eval:episode/return": score["mean"],
+            "eval:episode/low": score["low"],
+            "eval:episode/high": score["high"],
+            "eval:episode/iqm": score["iqm"],
+            "eval:episode/count": score["episodes"],
+            "eval:episode/length": float(np.mean([end.length for end in ends])),
+            "eval:rollout/faults": self.left_out,
+        }
+        for role in self.roles:
+            of = list(self._of(role))
+            row[f"eval/{role}:episode/return"] = float(np.mean([r for m in of for r in m.returns]))
+            every = [end for met in of for end in met.ends]
+            told = match_row(every, self.outcomes, self.numbers)
+            row |= {f"eval/{role}:{key}": value for key, value in told.items()}
+            if self.outcomes:
+                row |= _win_row(f"eval/{role}", [w for met in of for w in met.worth])
+                for met in of:
+                    row |= _win_row(f"eval/{role}/{met.opponent}", met.worth)
+        return row
+
+    def results(self, row: str, column: str) -> Results:
+        """As a table of who played whom: learners are named by their version."""
+        table = Results(row, column)
+        for met in self.met:
+            for end in met.ends if met.opponent else ():
+                names = {role: str(self.version) for role in (row, column)}
+                names |= {role: name for role, name in end.cast.items() if name != LEARNER}
+                table.add(names[row], names[column], end.winner)
+        return table
+
+    def _of(self, role: str) -> Sequence[Met]:
+        return [met for met in self.met if met.role == role]
+
+
+class MatchEvaluator:
+    def __init__(self, cfg: Config[Any]) -> None:
+        self.cfg = cfg
+        self.matches = open_matches(cfg, cfg.eval.n_envs)
+        self.learners = learning_roles(cfg, list(self.matches.roles))
+
+    def plan(self, which: str, episodes: int | None = None) -> Plan:
+        cfg = self.cfg.eval
+        count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
+        seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(count))
+        return Plan(seeds, deterministic=cfg.deterministic)
+
+    def evaluate(
+        self,
+        policies: Mapping[str, Policy],
+        version: int,
+        plan: Plan,
+        beat: Callable[[], None] = lambda: None,
+    ) -> tuple[MatchEvaluation, list[MatchTrace]]:
+        """Every learner against every scripted opponent, `plan` matches each."""
+        learners = {role: self.learner(policies[role], plan) for role in self.learners}
+        met: list[Met] = []
+        traces: list[MatchTrace] = []
+        left_out: list[Fault] = []
+        for role, opponent, players, names in self._pairs(learners):
+            played = self._play(players, names, plan, version, beat, left_out)
+            returns = tuple(float(np.mean(p.returns[role])) for p in played)
+            met.append(Met(role, opponent, tuple(p.end for p in played), returns))
+            traces += [p.trace for p in played[:KEPT]]
+        evaluation = MatchEvaluation(
+            version, tuple(met), dict(self.matches.outcomes), self.cfg.numbers(), len(left_out)
+        )
+        return evaluation, traces
+
+    def learner(self, policy: Policy, plan: Plan) -> Player:
+        return decided(policy) if plan.deterministic else sampling(policy)
+
+    def _pairs(self, learners: Mapping[str, Player]) -> list[tuple[str, str, dict, dict]]:
+        """(role, opponent's name, players, their names)."""
+        roles, found = list(self.matches.roles), []
+        for role, player in learners.items():
+            others = [other for other in roles if other != role]
+            rivals = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
+            for name in rivals:
+                theirs = {o: by_rules(scripted(self.matches, o, name)) for o in others}
+                names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
+                found.append((role, name, {role: player, **theirs}, names))
+            if not rivals:
+                fixed = [other for other in others if other not in learners]
+                if fixed:
+                    continue
+                found.append((role, "", dict(learners), dict.fromkeys(roles, LEARNER)))
+        return found
+
+    def _scripted(self, roles: Sequence[str]) -> bool:
+        return all(self.matches.scripted.get(role) for role in roles)
+
+    def _play(
+        self,
+        players: Mapping[str, Player],
+        names: Mapping[str, str],
+        plan: Plan,
+        version: int,
+        beat: Callable[[], None],
+        left_out: list[Fault],
+    ) -> list[Played]:
+        bears = self.cfg.env.on_fault == "restart"
+        lost: list[Fault] = []
+        played = play_matches(
+            self.matches,
+            players,
+            names,
+            plan.seeds,
+            version=version,
+            attempts=self.cfg.env.max_faults if bears else 1,
+            left_out=lost,
+            beat=beat,
+        )
+        if len(lost) > (len(plan.seeds) // 2 if bears else 0):
+            refuse(self.matches.name, lost)
+        left_out += lost
+        return played
+
+    def close(self) -> None:
+        self.matches.close()
+
+
+def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
+    """Those that the config does not give to somebody else."""
+    return [role for role in roles if role not in cfg.roles or cfg.roles[role].learns]
+
+
+def wins_of(worth: Sequence[float]) -> Interval:
+    return wilson_interval(sum(worth), len(worth))
+
+
+def _win_row(scope: str, worth: Sequence[float]) -> dict[str, float]:
+    if not worth:
+        return {}
+    rate = wins_of(worth)
+    return {
+        f"{scope}:match/win_rate": rate.mean,
+        f"{scope}:match/win_low": rate.low,
+        f"{scope}:match/win_high": rate.high,
+    }

@@ -1,0 +1,18 @@
+"""Arrays of several roles in one file: `ROLE/name`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+POLICY = "policy"
+"""Stem of a checkpoint's file with the parameters of all policies."""
+
+
+def prefixed(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {f"{role}/{name}": a for role, arrays in by_role.items() for name, a in arrays.items()}
+
+
+def of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    start = f"{role}/"
+    return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

@@ -1,0 +1,52 @@
+"""Past selves and players from elsewhere, kept in the run's directory `league/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gymnast.errors import RunError
+from gymnast.policy.policy import Policy
+from gymnast.runs import durable
+from gymnast.runs.tensors import header_of, pack, unpack
+from gymnast.training.parts import of_role, prefixed
+
+
+class Snapshots:
+    def __init__(self, run: Path) -> None:
+        self.directory = run / "league"
+
+    def file(self, name: str | int) -> Path:
+        stem = f"{name:012d}" if isinstance(name, int) else name
+        return self.directory / f"{stem}.safetensors"
+
+    def steps(self) -> list[int]:
+        """Env steps of the past selves that are kept."""
+        stems = (file.stem for file in self.directory.glob("*.safetensors"))
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+    def write(self, name: str | int, policies: Mapping[str, Policy]) -> None:
+        """By role; a file of that name is replaced."""
+        arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
+        specs = {role: policy.spec() for role, policy in policies.items()}
+        self.directory.mkdir(exist_ok=True)
+        durable.replace(self.file(name), pack(arrays, {"policies": specs}))
+
+    def read(self, name: str | int, role: str) -> Policy:
+        path = self.file(name)
+        try:
+            content = path.read_bytes()
+            policy = Policy.from_spec(header_of(content)["policies"][role])
+            policy.load(of_role(role, unpack(content)))
+        except OSError as error:
+            problem = f"a past self cannot be read: {error.strerror}"
+            raise RunError(problem, at=str(path), fix="gymnast resume --at an older checkpoint")
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunError(f"a past self is damaged: {error!r}", at=str(path)) from error
+        return policy
+
+    def supersede(self, step: int) -> None:
+        """Forget whatever came after this step."""
+        for later in self.steps():
+            if later > step:
+                self.file(later).unlink(missing_ok=True)
