@@ -48,8 +48,8 @@ def test_each_cell_is_the_win_rate_of_its_row_and_nothing_where_nothing_is_known
 
 def test_the_table_reads_like_this():
     assert matrix().text().splitlines() == [
-        r"seeker \ hider                0  7        scripted:easy",
-        "200             0% [0, 35] / 7  -    40% [17, 69] / 10",
+        r"seeker \ hider               0  7       scripted:easy",
+        "200             0% [0, 35] / 7  -   40% [17, 69] / 10",
         "1000                         -  -  90% [83, 94] / 100",
         "win rate of the seeker [95 % interval] / matches with a known outcome;"
         " 7 unknown, counted for nobody",
