@@ -60,5 +60,6 @@ def by_loss(won: np.ndarray, known: np.ndarray, power: float) -> np.ndarray:
     """By the rate of losses to the given power (AlphaStar, doi:10.1038/s41586-019-1724-z). The rate is
     the mean of its Beta posterior from a flat prior: whoever was never met counts as even, and nobody
     is given up for ever."""
-    weight = ((known - won + 1) / (known + 2)) ** power
+    rate = (known - won + 1) / (known + 2)
+    weight = (rate / rate.max()) ** power  # the largest is 1, whatever the power
     return weight / weight.sum()

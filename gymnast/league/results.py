@@ -175,7 +175,8 @@ class Results:
         try:
             results = cls(*stored["roles"])
             for pair in stored["pairs"]:
-                tally = Tally(*pair["won"], pair["drawn"], pair["unknown"])
+                won, lost = pair["won"]
+                tally = Tally(won, lost, pair["drawn"], pair["unknown"])
                 names = pair["row"], pair["column"]
                 results.pairs[names] = results.between(*names) + tally
         except (KeyError, TypeError, ValueError) as error:

@@ -21,6 +21,7 @@ from gymnast.rl.statistics import (
     spread,
     standardize,
     t_quantile,
+    wilson_interval,
 )
 
 numbers = st.floats(-1e3, 1e3, width=32)
@@ -183,3 +184,38 @@ def test_means_of_columns_are_those_of_each_alone(dtype: type):
     expected = [math.fsum(x[:, k].tolist()) / 501 for k in range(7)]
     assert column_means(x) == pytest.approx(expected, rel=1e-13)
     assert column_means(x[:, ::2]) == pytest.approx(expected[::2], rel=1e-13)
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (50.5, 99)])
+def test_a_wilson_interval_ends_where_the_share_is_as_far_off_as_chance_allows(wins: float, n: int):
+    def too_far(p: float) -> bool:
+        return abs(wins / n - p) > 1.959964 * math.sqrt(p * (1 - p) / n)
+
+    found = wilson_interval(wins, n)
+    assert found.mean == wins / n
+    inside = [p for p in np.linspace(0, 1, 20_001) if not too_far(p)]
+    assert (found.low, found.high) == pytest.approx((inside[0], inside[-1]), abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [10, 40, 200])
+def test_a_wilson_interval_holds_the_truth_95_times_in_100(n: int):
+    found = [wilson_interval(k, n) for k in range(n + 1)]
+    truths = np.random.default_rng(4).random(400)
+    covered = [
+        math.fsum(
+            math.comb(n, k) * p**k * (1 - p) ** (n - k)
+            for k in range(n + 1)
+            if found[k].low <= p <= found[k].high
+        )
+        for p in truths
+    ]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_wilson_interval_of_nothing_is_everything_and_of_nonsense_refused():
+    found = wilson_interval(0, 0)
+    assert math.isnan(found.mean)
+    assert (found.low, found.high) == (0, 1)
+    for wins, n in ((3, 2), (-1, 2), (math.nan, 2)):
+        with pytest.raises(ValueError, match="no share"):
+            wilson_interval(wins, n)

@@ -1,0 +1,116 @@
+"""Tables of results: nothing is lost, nothing is counted for the wrong side."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gymnast.errors import GymnastError
+from gymnast.league.results import NOBODY, Entrant, Results, Tally, natural, score
+
+names = st.sampled_from(["0", "1000", "200", "scripted:easy"])
+winners = st.sampled_from(["seeker", "hider", NOBODY, None])
+played = st.lists(st.tuples(names, names, winners), max_size=40)
+property_test = settings(deadline=None, max_examples=80)
+
+
+def table(matches: list[tuple[str, str, str | None]]) -> Results:
+    results = Results("seeker", "hider")
+    for match in matches:
+        results.add(*match)
+    return results
+
+
+@property_test
+@given(played)
+def test_every_match_is_counted_once_and_for_its_winner(matches: list[tuple[str, str, str | None]]):
+    results, expected = table(matches), Counter(matches)
+    for row, column in {match[:2] for match in matches}:
+        tally = results.between(row, column)
+        ends = (expected[row, column, end] for end in ("seeker", "hider", NOBODY, None))
+        assert tally == Tally(*ends)
+    ends = Counter(winner for _, _, winner in matches)
+    assert results.total() == Tally(ends["seeker"], ends["hider"], ends[NOBODY], ends[None])
+    for name in results.columns():
+        own = Counter(winner for _, column, winner in matches if column == name)
+        assert results.of(Entrant("hider", name)).column == own["hider"]
+
+
+@property_test
+@given(played, played)
+def test_merged_tables_are_the_table_of_all_matches(
+    first: list[tuple[str, str, str | None]], second: list[tuple[str, str, str | None]]
+):
+    one = table(first)
+    assert one.merge(table(second)) == table(first + second)
+    assert one == table(first), "merging leaves its parts as they were"
+
+
+@property_test
+@given(played)
+def test_json_gives_back_the_table_and_does_not_depend_on_the_order_of_matches(
+    matches: list[tuple[str, str, str | None]],
+):
+    text = json.dumps(table(matches).to_json())
+    assert Results.from_json(json.loads(text)) == table(matches)
+    assert json.dumps(table(matches[::-1]).to_json()) == text
+
+
+def test_unknown_outcomes_count_for_nobody():
+    results = table([("a", "b", "seeker"), ("a", "b", "hider"), ("a", "b", NOBODY)])
+    before = results.between("a", "b").rate()
+    results.add("a", "b", None, n=100)
+    tally = results.between("a", "b")
+    assert (tally.known, tally.unknown, tally.score) == (3, 100, 1.5)
+    assert tally.rate() == before
+
+
+def test_a_match_is_worth_the_same_to_both_roles_together():
+    for winner in ("seeker", "hider", NOBODY):
+        mine, yours = score("seeker", winner), score("hider", winner)
+        assert mine is not None
+        assert yours is not None
+        assert mine + yours == 1
+    assert score("seeker", "seeker") == 1
+    assert score("seeker", None) is None
+
+
+def test_numbers_are_ordered_by_size_and_before_words():
+    assert sorted(["scripted:b", "1000", "200", "scripted:a", "0", "x10", "x9"], key=natural) == [
+        "0", "200", "1000", "scripted:a", "scripted:b", "x9", "x10",
+    ]  # fmt: skip
+
+
+def test_an_entrant_is_read_as_it_is_written():
+    entrant = Entrant("hider", "scripted:medium")
+    assert str(entrant) == "hider:scripted:medium"
+    assert Entrant.parse(str(entrant)) == entrant
+
+
+@pytest.mark.parametrize("text", ["seeker", ":200", "seeker:", ""])
+def test_what_is_no_entrant_is_refused(text: str):
+    with pytest.raises(GymnastError, match="no entrant"):
+        Entrant.parse(text)
+
+
+def test_mistakes_are_named():
+    results = table([])
+    with pytest.raises(GymnastError, match=r"seeker a against hider b.*'referee'"):
+        results.add("a", "b", "referee")
+    assert not results.pairs
+    with pytest.raises(GymnastError, match="cannot join"):
+        results.merge(Results("hider", "seeker"))
+    with pytest.raises(GymnastError, match="both roles"):
+        Results("agent", "agent")
+    with pytest.raises(GymnastError, match="cannot name a role"):
+        Results("see:ker", "hider")
+    with pytest.raises(GymnastError, match="nobody plays referee"):
+        results.of(Entrant("referee", "a"))
+    pair = {"row": "x", "column": "y", "won": [-1, 0], "drawn": 0, "unknown": 0}
+    for pairs in ([pair], [{"row": "x"}], 3):
+        with pytest.raises(GymnastError, match="no table of results"):
+            Results.from_json({"roles": ["a", "b"], "pairs": pairs})

@@ -1,0 +1,266 @@
+"""Ratings against their definition computed slowly, closed forms and simulated truths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gymnast.errors import GymnastError
+from gymnast.league.ratings import CENTRE, PRIOR, Rating, Ratings, rate
+from gymnast.league.results import NOBODY, Entrant, Results, Tally
+
+S = {name: Entrant("seeker", name) for name in ("a", "b", "c", "never")}
+H = {name: Entrant("hider", name) for name in ("x", "y", "z")}
+POINTS = 400 / math.log(10)
+
+
+def small_table() -> Results:
+    results = Results("seeker", "hider")
+    results.pairs = {
+        ("a", "x"): Tally(7, 3),
+        ("a", "y"): Tally(2, 6, drawn=3, unknown=9),
+        ("b", "x"): Tally(5, 0),
+        ("b", "z"): Tally(1, 4, drawn=1),
+        ("c", "y"): Tally(0, 8),
+        ("c", "z"): Tally(3, 3, unknown=1),
+    }
+    return results
+
+
+def log_posterior(
+    results: Results,
+    points: dict[Entrant, float],
+    advantage: float,
+    centre: float,
+    free: set[Entrant],
+) -> float:
+    """From the definition: odds of ten to one for 400 points, match by match."""
+    total = -((advantage / PRIOR) ** 2) / 2
+    for (row, column), tally in results.pairs.items():
+        ahead = points[Entrant("seeker", row)] - points[Entrant("hider", column)] + advantage
+        p = 1 / (1 + 10 ** (-ahead / 400))
+        total += (tally.row + tally.drawn / 2) * math.log(p)
+        total += (tally.column + tally.drawn / 2) * math.log(1 - p)
+    return total - sum(((points[who] - centre) / PRIOR) ** 2 / 2 for who in free)
+
+
+def climbed(results: Results, found: Ratings, anchors: dict[Entrant, float], centre: float):
+    """The mode and the standard errors (with the advantage last), by trying each number by itself."""
+    names = [who for who in found.entrants if who not in anchors]
+    with_advantage = found.advantage is not None
+    x = [centre] * len(names) + [0.0] * with_advantage
+
+    def height(x: list[float]) -> float:
+        points = dict(zip(names, x, strict=False)) | anchors
+        advantage = x[-1] if with_advantage else 0.0
+        return log_posterior(results, points, advantage, centre, set(names))
+
+    def moved(*by: tuple[int, float]) -> float:
+        y = list(x)
+        for i, far in by:
+            y[i] += far
+        return height(y)
+
+    step = 200.0
+    while step > 1e-4:
+        best = height(x)
+        for i in range(len(x)):
+            for far in (step, -step):
+                if moved((i, far)) > height(x):
+                    x[i] += far
+        if with_advantage:  # along the valley where the whole role is better, not the game
+            for far in (step, -step):
+                all_rows = [(i, far) for i, who in enumerate(names) if who.role == "seeker"]
+                if moved(*all_rows, (len(x) - 1, -far)) > height(x):
+                    for i, by in (*all_rows, (len(x) - 1, -far)):
+                        x[i] += by
+        if height(x) - best < 1e-13:
+            step /= 2
+
+    def mixed(i: int, j: int, d: float = 2.0) -> float:
+        """The second derivative, by differences."""
+        alike = moved((i, d), (j, d)) + moved((i, -d), (j, -d))
+        return (alike - moved((i, d), (j, -d)) - moved((i, -d), (j, d))) / (4 * d * d)
+
+    second = [[mixed(i, j) for j in range(len(x))] for i in range(len(x))]
+    return names, x, np.linalg.inv(-np.array(second))
+
+
+@pytest.mark.parametrize("advantage", [False, True])
+@pytest.mark.parametrize("anchored", [False, True])
+def test_ratings_are_the_mode_and_the_curvature_found_by_trying(advantage: bool, anchored: bool):
+    anchors = {H["x"]: 1200.0, S["c"]: 900.0} if anchored else {}
+    centre = 1050.0 if anchored else CENTRE
+    results = small_table()
+    found = rate(results, anchors, advantage=advantage)
+    names, x, covariance = climbed(results, found, anchors, centre)
+    if not anchored:  # relative to the mean of all
+        apart = np.eye(len(x))
+        apart[: len(names), : len(names)] -= 1 / len(names)
+        covariance = apart @ covariance @ apart.T
+    all_found = [found.entrants[who] for who in names]
+    if found.advantage is not None:
+        all_found.append(found.advantage)
+    assert [rating.value for rating in all_found] == pytest.approx(x, abs=0.05)
+    errors = np.sqrt(covariance.diagonal())
+    assert [rating.error for rating in all_found] == pytest.approx(errors, rel=1e-3)
+    for who, points in anchors.items():
+        assert found.entrants[who].value == pytest.approx(points, abs=1e-9)
+        assert found.entrants[who].error == 0
+
+
+def test_one_opponent_of_known_strength_gives_elos_formula():
+    results = Results("seeker", "hider", {("a", "x"): Tally(30, 10)})
+    rating = rate(results, {H["x"]: 1000}, prior=1e6).entrants[S["a"]]
+    assert rating.value == pytest.approx(1000 + 400 * math.log10(3), abs=1e-3)
+    assert rating.error == pytest.approx(POINTS / math.sqrt(40 * 0.75 * 0.25), rel=1e-4)
+    assert rating.interval.high - rating.value == pytest.approx(1.96 * rating.error, rel=1e-4)
+    assert rating.matches == 40
+
+
+def simulated(rng: np.random.Generator, truth: dict[Entrant, float], n: int) -> Results:
+    results = Results("seeker", "hider")
+    for row in truth:
+        for column in truth:
+            if (row.role, column.role) == ("seeker", "hider"):
+                p = 1 / (1 + 10 ** ((truth[column] - truth[row]) / 400))
+                won = int(rng.binomial(n, p))
+                results.pairs[row.name, column.name] = Tally(won, n - won)
+    return results
+
+
+@pytest.mark.parametrize("anchored", [False, True])
+def test_intervals_hold_the_truth_95_times_in_100(anchored: bool):
+    rng, hits, narrow = np.random.default_rng(1), [], []
+    for _ in range(300):
+        truth = {who: float(rng.normal(1000, 250)) for who in (*S.values(), *H.values())}
+        anchors = {H["x"]: truth[H["x"]]} if anchored else {}
+        # without an anchor only differences from the mean can be known
+        shift = 0.0 if anchored else float(np.mean(list(truth.values()))) - CENTRE
+        found = rate(simulated(rng, truth, 20), anchors)
+        for who, rating in found.entrants.items():
+            if who not in anchors:
+                off = abs(rating.value - truth[who] + shift)
+                hits.append(off <= rating.interval.high - rating.value)
+                narrow.append(off <= rating.error)
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
+    assert np.mean(narrow) == pytest.approx(0.683, abs=0.04)
+
+
+def test_differences_hold_the_truth_and_are_surer_than_their_parts():
+    rng, hits = np.random.default_rng(2), []
+    for _ in range(300):
+        truth = {who: float(rng.normal(1000, 200)) for who in (*S.values(), *H.values())}
+        # everybody is compared with an anchor that played little
+        results = simulated(rng, truth, 40)
+        for name in S:
+            results.pairs[name, "x"] = Tally(1, 1)
+        found = rate(results, {H["x"]: truth[H["x"]]})
+        between = found.difference(S["a"], S["b"])
+        hits.append(between.low <= truth[S["a"]] - truth[S["b"]] <= between.high)
+        apart = [found.entrants[S[name]].error for name in "ab"]
+        assert (between.high - between.mean) / 1.96 < 0.8 * math.hypot(*apart)
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.04)
+
+
+def test_twice_the_results_are_surer_by_the_root_of_two():
+    results = small_table()
+    results.pairs = {
+        pair: Tally(10 * t.row + 5, 10 * t.column + 5) for pair, t in results.pairs.items()
+    }
+    once, twice = rate(results), rate(results.merge(results))
+    for who, rating in once.entrants.items():
+        assert twice.entrants[who].value == pytest.approx(rating.value, abs=2)
+        assert rating.error / twice.entrants[who].error == pytest.approx(math.sqrt(2), rel=0.01)
+
+
+def test_the_order_in_which_matches_came_does_not_matter_to_the_last_bit():
+    results = small_table()
+    other = Results("seeker", "hider", dict(reversed(results.pairs.items())))
+    assert rate(other, advantage=True).to_json() == rate(results, advantage=True).to_json()
+
+
+def test_names_do_not_matter_and_roles_may_change_places():
+    results, found = small_table(), rate(small_table())
+    renamed = {"a": "9", "b": "1", "c": "5"}
+    other = Results(
+        "seeker", "hider", {(renamed[row], column): t for (row, column), t in results.pairs.items()}
+    )
+    mirrored = Results(
+        "hider",
+        "seeker",
+        {(c, r): Tally(t.column, t.row, t.drawn, t.unknown) for (r, c), t in results.pairs.items()},
+    )
+    for who, rating in found.entrants.items():
+        again = rate(mirrored).entrants[who]
+        assert (again.value, again.error) == pytest.approx((rating.value, rating.error))
+        if who.role == "seeker":
+            same = rate(other).entrants[Entrant("seeker", renamed[who.name])]
+            assert (same.value, same.error) == pytest.approx((rating.value, rating.error))
+
+
+def test_unknown_outcomes_move_nothing_and_a_draw_is_half_a_win_for_each():
+    results = small_table()
+    known = {pair: Tally(t.row, t.column, t.drawn) for pair, t in results.pairs.items()}
+    assert rate(Results("seeker", "hider", known)).to_json() == rate(results).to_json()
+    split = Results("seeker", "hider", {("a", "x"): Tally(5, 5)})
+    drawn = Results("seeker", "hider")
+    drawn.add("a", "x", NOBODY, n=10)
+    assert rate(drawn).to_json() == rate(split).to_json()
+
+
+def test_who_never_lost_is_finite_and_the_more_it_won_the_better():
+    found = [
+        rate(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[S["a"]]
+        for n in (1, 10, 1000, 10**6)
+    ]
+    values = [rating.value for rating in found]
+    assert values == sorted(values)
+    assert 1000 < values[0] < values[-1] < 5000
+    assert all(0 < rating.error <= PRIOR for rating in found)
+
+
+def test_who_never_met_anybody_is_as_unsure_as_the_prior():
+    results = small_table()
+    results.add("never", "x", None)
+    found = rate(results, {H["x"]: 1000, H["y"]: 1000})
+    rating = found.entrants[S["never"]]
+    assert rating == Rating(1000, pytest.approx(PRIOR), 0)
+    assert found.entrants[H["y"]].matches == 19
+
+
+def test_two_anchors_tell_a_favoured_role_from_better_players():
+    """The game gives seekers 120 points; the seeker `a` is 80 better than the hider `x`."""
+
+    def tally(ahead: float) -> Tally:
+        p = 1 / (1 + 10 ** (-ahead / 400))
+        return Tally(round(100_000 * p), 100_000 - round(100_000 * p))
+
+    pairs = {("a", "x"): tally(200), ("c", "x"): tally(120), ("a", "z"): tally(200)}
+    results = Results("seeker", "hider", {**pairs, ("c", "z"): tally(120)})
+    found = rate(results, {S["c"]: 1000, H["z"]: 1000}, advantage=True)
+    assert found.advantage is not None
+    assert found.advantage.value == pytest.approx(120, abs=1)
+    assert found.entrants[S["a"]].value == pytest.approx(1080, abs=1)
+    assert found.chance(S["a"], H["x"]) == pytest.approx(1 / (1 + 10 ** (-0.5)), abs=1e-3)
+    unanchored = rate(results, advantage=True).advantage
+    assert unanchored is not None
+    assert unanchored.error > 200, "matches between roles alone cannot tell"
+
+
+def test_no_results_are_no_ratings_but_anchors_stand():
+    empty = Results("seeker", "hider")
+    assert rate(empty).to_json() == {"entrants": [], "advantage": None}
+    assert rate(empty, {H["x"]: 1234}).entrants == {H["x"]: Rating(1234, 0, 0)}
+
+
+def test_mistakes_are_named():
+    with pytest.raises(GymnastError, match=r"anchor referee:x: nobody plays referee"):
+        rate(small_table(), {Entrant("referee", "x"): 1000})
+    with pytest.raises(GymnastError, match="anchor hider:x"):
+        rate(small_table(), {H["x"]: math.nan})
+    for prior in (0, -1, math.inf, math.nan):
+        with pytest.raises(GymnastError, match="prior"):
+            rate(small_table(), prior=prior)

@@ -1,0 +1,106 @@
+"""Rolling win rates and the gates that ask them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gymnast.errors import GymnastError
+from gymnast.league.gates import Gate
+from gymnast.league.results import Tally
+from gymnast.league.wins import Wins
+from gymnast.rl.statistics import wilson_interval
+
+outcomes = st.lists(st.sampled_from([0.0, 0.5, 1.0, None]), max_size=60)
+property_test = settings(deadline=None, max_examples=80)
+
+
+def wins_of(seen: list[float | None], window: int) -> Wins:
+    wins = Wins(window)
+    for score in seen:
+        wins.add(score)
+    return wins
+
+
+@property_test
+@given(outcomes, st.integers(1, 30))
+def test_a_win_rate_is_that_of_the_last_known_outcomes(seen: list[float | None], window: int):
+    wins = wins_of(seen, window)
+    last = [score for score in seen if score is not None][-window:]
+    assert (wins.known, wins.score) == (len(last), sum(last))
+    assert wins.unknown == seen.count(None)
+    if last:
+        assert wins.rate() == wilson_interval(sum(last), len(last))
+    else:
+        assert math.isnan(wins.rate().mean)
+
+
+@property_test
+@given(outcomes, outcomes, st.integers(1, 30))
+def test_a_win_rate_goes_on_from_its_state(
+    before: list[float | None], after: list[float | None], window: int
+):
+    resumed = Wins(window)
+    resumed.add(1.0)  # whatever was there is gone
+    resumed.load(json.loads(json.dumps(wins_of(before, window).state())))
+    for score in after:
+        resumed.add(score)
+    assert resumed.state() == wins_of(before + after, window).state()
+
+
+def test_a_win_rate_forgets_how_it_began():
+    assert wins_of([0.0] * 10_000 + [1.0] * 100, 100).rate().mean == 1
+
+
+def test_what_is_no_score_is_refused():
+    with pytest.raises(ValueError, match="1/2"):
+        Wins(3).add(2.0)
+    with pytest.raises(GymnastError, match="window"):
+        Wins(0)
+
+
+def test_a_gate_is_sure_only_when_the_whole_interval_is_on_one_side():
+    gate = Gate(0.6, matches=20)
+    verdicts = [gate.verdict(Tally(won, 100 - won)) for won in range(101)]
+    low = [wilson_interval(won, 100).low for won in range(101)]
+    high = [wilson_interval(won, 100).high for won in range(101)]
+    for won, verdict in enumerate(verdicts):
+        assert (verdict == "above") == (low[won] > 0.6)
+        assert (verdict == "below") == (high[won] < 0.6)
+    assert verdicts[60] == "unsure"
+    assert {*verdicts} == {"above", "below", "unsure"}
+
+
+def test_a_gate_waits_for_enough_matches_and_unknown_ones_are_none():
+    gate = Gate(0.5, matches=20)
+    assert gate.verdict(wins_of([1.0] * 19 + [None] * 50, 100)) == "unsure"
+    assert gate.verdict(wins_of([1.0] * 20, 100)) == "above"
+    assert gate.verdict(wins_of([0.0] * 20, 100)) == "below"
+
+
+def test_at_its_threshold_a_gate_opens_by_chance_at_most_once_in_forty():
+    """One sided, so half of the 5 % that the interval misses."""
+    gate = Gate(0.5, matches=1)
+    opened = math.fsum(
+        math.comb(200, won) / 2**200
+        for won in range(201)
+        if gate.verdict(Tally(won, 200 - won)) == "above"
+    )
+    assert 0.01 < opened < 0.035
+
+
+def test_a_gate_says_why():
+    gate = Gate(0.6, matches=50)
+    assert gate.why(Tally(80, 20)) == "above: wins 80% [71, 87] of 100 matches, threshold 60%"
+    assert gate.why(Tally(8, 2)) == "unsure: wins 80% [49, 94] of 10 matches, 50 are needed"
+    assert gate.why(Tally(unknown=4)) == "unsure: no known outcome, 50 are needed"
+
+
+@pytest.mark.parametrize(("threshold", "matches"), [(1.2, 10), (-0.1, 10), (math.nan, 1), (0.5, 0)])
+def test_a_gate_without_sense_is_refused(threshold: float, matches: int):
+    with pytest.raises(GymnastError):
+        Gate(threshold, matches)
