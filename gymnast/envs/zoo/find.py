@@ -61,7 +61,7 @@ def _theirs(name: str) -> Callable[..., Any]:
     wanted = _plain(name.removeprefix(BEGINS))
     for spec in parallel_registry.values():
         if wanted in (_plain(spec.id), _short(spec.id)):
-            make = spec.entry_point
+            make: Any = spec.entry_point
             return partial(imported(make) if isinstance(make, str) else make, **spec.kwargs)
     if wanted.removeprefix("mpe/") in (games := _mpe_games()):
         return import_module(f"mpe2.{wanted.removeprefix('mpe/')}").parallel_env
@@ -86,6 +86,8 @@ def _short(id: str) -> str:
 
 
 def _install(name: str) -> str:
+    if name.startswith(f"{BEGINS}py:"):
+        return "install that package"
     try:
         from pettingzoo import parallel_registry
     except ImportError:
