@@ -41,6 +41,7 @@ FAMILIES = (
     Family("MinAtar", ("MinAtar/",), "minatar", "gymnast.envs.minatar"),
     Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "gymnast.envs.minigrid"),
     Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
+    Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
     Family("self-play", ("tag",)),
     Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
@@ -59,3 +60,10 @@ def family_of(env_id: str) -> Family | None:
     """Letter case does not matter: whoever mistypes an id is told the right one."""
     low = env_id.lower()
     return next((f for f in FAMILIES if low.startswith(tuple(x.lower() for x in f.ids))), None)
+
+
+def how_to_install(env_id: str) -> str:
+    """What an environment needs that is missing."""
+    family = family_of(env_id)
+    extra = family.extra if family is not None else ""
+    return f"pip install 'gymnast[{extra}]'" if extra else "install that package"

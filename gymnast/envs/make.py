@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
-from gymnast.config.families import family_of
+from gymnast.config.families import family_of, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
@@ -47,7 +47,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
     except error.DeprecatedEnv as problem:
         raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
-        raise NotInstalled(f"{cfg.id}: {problem}", fix=_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id}: {problem}", fix=how_to_install(cfg.id)) from None
     except error.UnregisteredEnv as problem:
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
         from gymnast.config.presets import all_presets  # it would load what reads YAML
@@ -55,11 +55,11 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         guess = closest(cfg.id, [*gym.registry, *all_presets()])
         raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
-        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=_install(cfg.id)) from None
+        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=how_to_install(cfg.id)) from None
     except TypeError as problem:
         raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
-        raise _unmade(cfg.id, problem) from problem
+        raise unmade(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:
@@ -75,7 +75,7 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
     except TypeError as problem:
         raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from problem
     except Exception as problem:
-        raise _unmade(name, problem) from problem
+        raise unmade(name, problem) from problem
     for space in ("observation_space", "action_space"):
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
@@ -86,7 +86,7 @@ def _limited(env: gym.Env[Any, Any], limit: int | None) -> gym.Env[Any, Any]:
     return env if limit is None else gym.wrappers.TimeLimit(env, limit)
 
 
-def _unmade(name: str, problem: Exception) -> EnvError:
+def unmade(name: str, problem: Exception) -> EnvError:
     what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
     return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
 
@@ -96,9 +96,3 @@ def register(env_id: str) -> None:
     family = family_of(env_id)
     if family is not None and family.module:
         import_module(family.module)
-
-
-def _install(env_id: str) -> str:
-    family = family_of(env_id)
-    extra = family.extra if family is not None else ""
-    return f"pip install 'gymnast[{extra}]'" if extra else "install that package"

@@ -1,0 +1,196 @@
+"""Small environments of several agents whose every number is known beforehand;
+`pettingzoo/py:tests.envs.zoo_games:Name` plays them.
+
+What happens in a match of `Fading` is a function of its seed and the actions, written here once more
+as pure functions, so that tests can say what must come out without asking an environment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo import ParallelEnv
+
+AGENTS = ["cat_0", "mouse_0", "cat_1", "mouse_1", "mouse_2"]
+"""Not by role, so that an order of the wrong kind shows."""
+
+
+def last_step(seed: int, agent: str) -> int:
+    """Of an agent's part."""
+    return 2 + (seed + 3 * AGENTS.index(agent)) % 7
+
+
+def is_cut(seed: int, agent: str) -> bool:
+    return (seed + AGENTS.index(agent)) % 3 == 0
+
+
+def is_terminated(seed: int, agent: str) -> bool:
+    """Some are both."""
+    return not is_cut(seed, agent) or (seed + AGENTS.index(agent)) % 2 == 0
+
+
+def obs_of(seed: int, t: int, agent: str) -> np.ndarray:
+    return np.array([seed, t, AGENTS.index(agent)][: size_of(agent)], dtype=np.float32) / 8
+
+
+def reward_of(seed: int, t: int, agent: str, action: int) -> float:
+    return (action * 5 + seed + t * AGENTS.index(agent)) % 16 / 8 - 1
+
+
+def size_of(agent: str) -> int:
+    return 3 if agent.startswith("cat") else 2
+
+
+def actions_of(agent: str) -> int:
+    return 4 if agent.startswith("cat") else 3
+
+
+class Fading(ParallelEnv):
+    """Agents leave one after the other, some terminated, some cut short, some both."""
+
+    metadata = {"render_modes": ["rgb_array"], "name": "fading"}
+    max_cycles = 8
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+        self.possible_agents = list(AGENTS)
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Any:
+        return Box(0.0, np.inf, (size_of(agent),), np.float32)
+
+    def action_space(self, agent: str) -> Any:
+        return Discrete(actions_of(agent))
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        assert seed is not None
+        self.agents, self.seed, self.t = list(self.possible_agents), seed, 0
+        return {a: obs_of(seed, 0, a) for a in self.agents}, {a: {} for a in self.agents}
+
+    def step(self, actions: Any) -> Any:
+        assert set(actions) == set(self.agents)
+        self.t += 1
+        seed, t, playing = self.seed, self.t, self.agents
+        ends = [a for a in playing if last_step(seed, a) == t]
+        self.agents = [a for a in playing if a not in ends]
+        return (
+            {a: obs_of(seed, t, a) for a in playing},
+            {a: reward_of(seed, t, a, int(actions[a])) for a in playing},
+            {a: a in ends and is_terminated(seed, a) for a in playing},
+            {a: a in ends and is_cut(seed, a) for a in playing},
+            {a: {} for a in playing},
+        )
+
+    def render(self) -> Any:
+        return np.full((4, 6, 3), self.t, np.uint8)
+
+
+FAULTY_SEED, FAULTY_STEP = 77, 3
+"""When `Faulty` goes wrong: with cat_1 in play, and cat_0 not any more."""
+
+
+class Faulty(Fading):
+    """Goes wrong in one way, in one match, at one step."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.how = how
+
+    def step(self, actions: Any) -> Any:
+        told = list(super().step(actions))
+        if (self.seed, self.t) != (FAULTY_SEED, FAULTY_STEP):
+            return told
+        obs, reward, terminated, _, _ = told
+        match self.how:
+            case "nan":
+                obs["mouse_1"][1] = np.nan
+            case "shape":
+                obs["cat_1"] = np.zeros(4, np.float32)
+            case "nan reward":
+                reward["cat_1"] = float("nan")
+            case "text reward":
+                reward["cat_1"] = "a lot"
+            case "ends":
+                terminated["cat_1"] = np.array([True, False])
+            case "raises":
+                raise ZeroDivisionError("the physics went wrong")
+            case "exits":
+                raise SystemExit("enough")
+            case "no observation":
+                del obs["cat_1"]
+            case "no reward":
+                del reward["cat_1"]
+            case "acts after death":
+                self.agents.append("cat_0")
+            case "paid after death":
+                reward["cat_0"] = 2.0
+            case "vanishes":
+                self.agents.remove("cat_1")
+            case "four things":
+                return told[:4]
+        return told
+
+
+class Forgetful(Fading):
+    """What it shows depends on the matches before, unless it is made anew."""
+
+    matches = 0
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        obs, infos = super().reset(seed)
+        self.matches += 1
+        return {a: seen + self.matches for a, seen in obs.items()}, infos
+
+
+class Random(Fading):
+    """What it shows depends on nothing that anybody knows."""
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        obs, infos = super().reset(seed)
+        return {a: seen + np.float32(np.random.random()) for a, seen in obs.items()}, infos
+
+
+class Blind(Fading):
+    """Takes no render_mode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.render_mode = None
+
+
+class Masked(Fading):
+    """Rules actions out, in its infos or in what it shows."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+
+    def observation_space(self, agent: str) -> Any:
+        seen = super().observation_space(agent)
+        if self.where == "infos":
+            return seen
+        return Dict({"observation": seen, "action_mask": Box(0, 1, (3,), np.int8)})
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        obs, infos = super().reset(seed)
+        return obs, {a: {"action_mask": np.ones(3)} for a in infos}
+
+
+class Latecomer(Fading):
+    """One agent does not begin."""
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        told = super().reset(seed)
+        self.agents.remove("mouse_2")
+        return told
+
+
+class Unmakable(Fading):
+    def __init__(self) -> None:
+        raise RuntimeError("no such level")
+
+
+object = object
+"""No environment at all."""
