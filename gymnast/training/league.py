@@ -162,7 +162,9 @@ class League:
                 why = gate.why(self.climbed[role])
                 self.rung[role] += 1
                 self.climbed[role] = Wins(self.cfg.league.window)
-                told.append(("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why}))
+                told.append(
+                    ("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why})
+                )
         if len(self.learners) > 1 and (moved := self.balance.watch(self.wins)):
             told.append(("rebalanced", moved | self._remedy(moved, policies)))
         return told
@@ -289,9 +291,7 @@ ANCHOR, ANCHORED = "scripted:medium", 1000.0
 def ratings_of(results: Results) -> Ratings:
     named = {*results.rows(), *results.columns()}
     anchors = {
-        Entrant(role, ANCHOR): ANCHORED
-        for role in (results.row, results.column)
-        if ANCHOR in named
+        Entrant(role, ANCHOR): ANCHORED for role in (results.row, results.column) if ANCHOR in named
     }
     return rate(results, anchors)
 

@@ -29,9 +29,7 @@ class Learned:
     """Role, what went wrong, and with which rollout."""
 
 
-def learn(
-    session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]
-) -> Learned:
+def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]) -> Learned:
     """From the rollouts of the roles that have one. `of_role`: the algorithm's values for each."""
     done, number, league = Learned(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():

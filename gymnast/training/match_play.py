@@ -13,7 +13,7 @@ import numpy as np
 from gymnast.collect.casting import Player
 from gymnast.collect.matches import MatchEnd
 from gymnast.envs.backend import Fault
-from gymnast.envs.matches import UNKNOWN, Matches
+from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.actions import head_for
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import stream
@@ -77,7 +77,11 @@ def play_matches(
 
 class _Table:
     def __init__(
-        self, matches: Matches, players: Mapping[str, Player], names: Mapping[str, str], version: int
+        self,
+        matches: Matches,
+        players: Mapping[str, Player],
+        names: Mapping[str, str],
+        version: int,
     ) -> None:
         self.matches, self.players, self.names, self.version = matches, players, names, version
         self.playing: dict[int, tuple[int, int, int]] = {}
@@ -87,23 +91,23 @@ class _Table:
         self._streams: dict[tuple[int, str], np.random.Generator] = {}
         self._noise: dict[str, Array] = {}
         self._even = {role: np.zeros((_BLOCK, n, roles[role].seats)) for role in roles}
-        self._length = np.zeros(n, dtype=np.int64)
-        self._history: list[list[tuple[dict[str, Array], dict[str, Array]]]] = [[] for _ in range(n)]
+        self._began = np.zeros(n, dtype=np.int64)
+        """Steps of the table before each match."""
+        self._past: list[dict[str, Array]] = []
+        """Of every step: what all matches did and got."""
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
-        self._terms: list[dict[str, dict[str, float]]] = [{} for _ in range(n)]
 
     def begin(self, match: int, turn: tuple[int, int, int]) -> tuple[Fault, ...]:
         self.playing[match] = turn
-        seed = turn[1]
         for role in self.matches.roles:
-            self._streams[match, role] = stream(seed, "match noise", role)
+            self._streams[match, role] = stream(turn[1], "match noise", role)
             self._in_play[role][match] = True
-        self._length[match], self._history[match], self._terms[match] = 0, [], {}
-        return self.matches.reset([match], [seed])
+        self._began[match] = len(self._past)
+        return self.matches.reset([match], [turn[1]])
 
     def step(self, broke: Callable[[Fault], None]) -> list[tuple[int, Played]]:
         """One step of every match that is played; those that it ended."""
-        matches, actions = self.matches, dict[str, Array]()
+        matches, told = self.matches, dict[str, Array]()
         for role, kind in matches.roles.items():
             noise, even = self._draws(role)
             n = matches.n_matches * kind.seats
@@ -112,59 +116,60 @@ class _Table:
             given = self.players[role](
                 obs.reshape(n, *obs.shape[2:]), noise.reshape(n, *noise.shape[2:]), even.reshape(n)
             )
-            actions[role] = given.reshape(matches.n_matches, kind.seats, *given.shape[1:])
+            told[f"action/{role}"] = given.reshape(matches.n_matches, kind.seats, *given.shape[1:])
         everyone = len(self.playing) == matches.n_matches
+        actions = {role: told[f"action/{role}"] for role in matches.roles}
         step = matches.step(actions, None if everyone else sorted(self.playing))
+        for role in matches.roles:
+            in_play = self._in_play[role]
+            told[f"reward/{role}"] = np.where(in_play, step.reward[role], 0.0)
+            for term, by_role in step.terms.items():
+                if role in by_role:
+                    told[f"term/{role}/{term}"] = np.where(in_play, by_role[role], 0.0)
+            self._in_play[role] = in_play & ~(step.terminated[role] | step.truncated[role])
+        self._past.append(told)
         for fault in {fault.copy: fault for fault in step.faults}.values():
             if fault.copy in self.playing:
                 broke(fault)
-        self._length += 1
         ended: list[tuple[int, Played]] = []
-        for match in sorted(self.playing):
-            rewards: dict[str, Array] = {}
-            for role in matches.roles:
-                in_play = self._in_play[role][match]
-                rewards[role] = np.where(in_play, step.reward[role][match], 0.0)
-                for term, by_role in step.terms.items():
-                    if role in by_role:
-                        held = self._terms[match].setdefault(role, {})
-                        told = float(np.where(in_play, by_role[role][match], 0.0).sum())
-                        held[term] = held.get(term, 0.0) + told
-                over = step.terminated[role][match] | step.truncated[role][match]
-                self._in_play[role][match] = in_play & ~over
-            taken = {role: actions[role][match].copy() for role in matches.roles}
-            self._history[match].append((taken, rewards))
-            if step.over[match]:
-                place, seed, _ = self.playing.pop(match)
-                ended.append((place, self._finished(match, seed, step.outcome, step.numbers)))
+        for match in [m for m in np.flatnonzero(step.over).tolist() if m in self.playing]:
+            place, seed, _ = self.playing.pop(match)
+            ended.append((place, self._finished(match, seed, step)))
         return ended
 
-    def _finished(
-        self, match: int, seed: int, outcome: Array, numbers: Mapping[str, Array]
-    ) -> Played:
-        told = int(outcome[match])
-        name = "" if told == UNKNOWN else list(self.matches.outcomes)[told]
-        history, roles = self._history[match], self.matches.roles
-        actions = {role: np.stack([taken[role] for taken, _ in history]) for role in roles}
-        rewards = {role: np.stack([given[role] for _, given in history]) for role in roles}
+    def _finished(self, match: int, seed: int, step: MatchStep) -> Played:
+        past = self._past[self._began[match] :]
+        whole = {name: np.stack([told[name][match] for told in past]) for name in past[-1]}
+        outcome, roles = int(step.outcome[match]), self.matches.roles
+        name = "" if outcome == UNKNOWN else list(self.matches.outcomes)[outcome]
         end = MatchEnd(
             cast=dict(self.names),
             outcome=name,
             winner=self.matches.outcomes.get(name),
-            length=len(history),
-            numbers={key: float(column[match]) for key, column in numbers.items()},
+            length=len(past),
+            numbers={key: float(column[match]) for key, column in step.numbers.items()},
         )
-        returns = {role: tuple(rewards[role].sum(axis=0).tolist()) for role in roles}
+        terms: dict[str, dict[str, float]] = {}
+        for key in (key for key in whole if key.startswith("term/")):
+            _, role, term = key.split("/", 2)
+            terms.setdefault(role, {})[term] = float(whole[key].sum())
         trace = MatchTrace(
-            seed, actions, rewards, dict(self.names), name, self.version, end.numbers
+            seed=seed,
+            actions={role: whole[f"action/{role}"] for role in roles},
+            rewards={role: whole[f"reward/{role}"] for role in roles},
+            cast=dict(self.names),
+            outcome=name,
+            version=self.version,
+            numbers=end.numbers,
         )
-        return Played(seed, end, returns, self._terms[match], trace)
+        returns = {role: tuple(trace.rewards[role].sum(axis=0).tolist()) for role in roles}
+        return Played(seed, end, returns, terms, trace)
 
     def _draws(self, role: str) -> tuple[Array, Array]:
         """This step's noise of every seat: a row of what was drawn for a block of steps."""
         seats, head = self.matches.roles[role].seats, self._heads[role]
         for match in self.playing:
-            if self._length[match] % _BLOCK == 0:
+            if (len(self._past) - self._began[match]) % _BLOCK == 0:
                 draws = self._streams[match, role]
                 noise = head.noise(draws, (_BLOCK, seats))
                 if role not in self._noise:
@@ -172,5 +177,5 @@ class _Table:
                     self._noise[role] = np.zeros(shape, noise.dtype)
                 self._noise[role][:, match] = noise
                 self._even[role][:, match] = draws.random((_BLOCK, seats))
-        at, every = self._length % _BLOCK, np.arange(self.matches.n_matches)
+        at, every = (len(self._past) - self._began) % _BLOCK, np.arange(self.matches.n_matches)
         return self._noise[role][at, every], self._even[role][at, every]

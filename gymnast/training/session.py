@@ -87,9 +87,7 @@ class Session:
     """Ids of the live changes that were commanded since the last rollout."""
 
     @classmethod
-    def build(
-        cls, cfg: Config[Any], collector: Collector, scores: Scores, run: Path
-    ) -> Session:
+    def build(cls, cfg: Config[Any], collector: Collector, scores: Scores, run: Path) -> Session:
         """`run`: its directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
@@ -239,10 +237,16 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)
+    learners = learning_roles(cfg, list(matches.roles))
+    if not learners:
+        known = ", ".join(matches.roles)
+        raise ConfigError(
+            f"nobody learns in {cfg.env.id}", fix=f"roles.ROLE.plays=learner ({known})"
+        )
     return MatchCollector(
         matches,
         seed=cfg.seed,
-        learners=learning_roles(cfg, list(matches.roles)),
+        learners=learners,
         traced=partial(is_among, cfg.traces.train),
         on_fault=cfg.env.on_fault,
         max_faults=cfg.env.max_faults,

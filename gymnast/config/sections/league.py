@@ -101,5 +101,3 @@ def role_conflicts(roles: Mapping[str, RoleConfig]) -> Iterator[tuple[str, str]]
             if not key.startswith(OF_A_ROLE) or key == "algo.n_steps":
                 known = ", ".join(f"{start}*" for start in OF_A_ROLE)
                 yield f"roles.{name}.set", f"{key} is not a role's own (expected {known})"
-    if roles and not any(role.learns for role in roles.values()):
-        yield "roles", "nobody learns (expected a role with plays: learner)"

@@ -43,7 +43,9 @@ _RING = 0.5 * HALF_FIELD
 
 def anything(obs: Array, noise: Array) -> Array:
     """Any action, each as likely."""
-    number = np.minimum((noise * TURNS * THRUSTS * DASHES).astype(int), TURNS * THRUSTS * DASHES - 1)
+    number = np.minimum(
+        (noise * TURNS * THRUSTS * DASHES).astype(int), TURNS * THRUSTS * DASHES - 1
+    )
     return np.stack(np.unravel_index(number, (TURNS, THRUSTS, DASHES)), -1)
 
 
@@ -63,7 +65,9 @@ class Seeker:
     def __call__(self, obs: Array, noise: Array) -> Array:
         seen, last = _Seen(obs), _Last(obs)
         lead = self.lead * seen.distance
-        chase = np.arctan2(seen.aside + lead * seen.speed_aside, seen.ahead + lead * seen.speed_ahead)
+        chase = np.arctan2(
+            seen.aside + lead * seen.speed_aside, seen.ahead + lead * seen.speed_ahead
+        )
         follow = last.known & (last.age <= self.memory) & (last.distance > 1.0)
         wander = _around_the_middle(obs) if self.rounds else np.zeros(len(obs))
         angle = np.where(seen.now, chase, np.where(follow, last.angle, wander))

@@ -63,7 +63,9 @@ class State:
         for name, column in self.columns().items():
             if name not in arrays or arrays[name].shape != column.shape:
                 found = arrays[name].shape if name in arrays else "absent"
-                what = f"the stored matches of tag do not fit: {name} is {found}, not {column.shape}"
+                what = (
+                    f"the stored matches of tag do not fit: {name} is {found}, not {column.shape}"
+                )
                 raise CheckpointError(what, fix="keep the number of matches, seekers and hiders")
             column[...] = arrays[name]
 

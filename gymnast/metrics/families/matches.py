@@ -8,7 +8,9 @@ from gymnast.metrics import bounds
 from gymnast.metrics.metric import ANY, INF, Limits, Metric
 from gymnast.metrics.metric import Range as Span
 
-WINDOW = "the last matches of all learners (league.window); in `eval/ROLE:` those of that evaluation"
+WINDOW = (
+    "the last matches of all learners (league.window); in `eval/ROLE:` those of that evaluation"
+)
 WILSON = "Wilson interval of the share, 95%"
 
 
