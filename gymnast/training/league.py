@@ -30,8 +30,8 @@ from gymnast.errors import ConfigError
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import Choosing
 from gymnast.league.pool import Pool
-from gymnast.league.ratings import Ratings, rate
 from gymnast.league.results import Entrant, Results, score
+from gymnast.league.standing import ratings_of
 from gymnast.league.wins import Wins
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
@@ -57,7 +57,7 @@ class League:
         """Of each learner, against past selves."""
         self.recent: deque[MatchEnd] = deque(maxlen=window)
         """Of all learners."""
-        self.rung = {role: 0 for role in matches.roles}
+        self.rung = dict.fromkeys(matches.roles, 0)
         """How far each ladder has been climbed."""
         self.climbed = {role: Wins(window) for role in matches.roles}
         """What came of the present rung, for whoever plays it."""
@@ -76,7 +76,7 @@ class League:
 
     def cast(self, match: int, number: int) -> Cast:
         ladders = self._ladders()
-        cast = {role: LEARNER for role in self.learners}
+        cast = dict.fromkeys(self.learners, LEARNER)
         cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
         draws = stream(self.cfg.seed, "cast", match, number)
         if len(self.learners) > 1 and draws.random() >= self.cfg.league.live_share:
@@ -282,18 +282,6 @@ class League:
         if state["due"] is not None:
             self._due = Every(self.cfg.league.snapshot, clock)
             self._due.load(state["due"])
-
-
-ANCHOR, ANCHORED = "scripted:medium", 1000.0
-"""Who is not rated but given, so that ratings of different runs can be compared."""
-
-
-def ratings_of(results: Results) -> Ratings:
-    named = {*results.rows(), *results.columns()}
-    anchors = {
-        Entrant(role, ANCHOR): ANCHORED for role in (results.row, results.column) if ANCHOR in named
-    }
-    return rate(results, anchors)
 
 
 def scripted(matches: Matches, role: str, name: str) -> Any:
