@@ -64,7 +64,7 @@ class Limits:
     def joined(self, other: Limits) -> Limits:
         """What bounds either of two roles."""
         lower = ("action_low", "obs_low")
-        upper = ("n_actions", "entropy", "action_high", "obs_high")
+        upper = ("entropy", "action_high", "obs_high")
         found: dict[str, Any] = {}
         for name in (*lower, *upper):
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -73,6 +73,7 @@ class Limits:
         for name in ("amounts", "components"):
             both = zip_longest(getattr(self, name), getattr(other, name))
             found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
+        found["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
         labels = zip_longest(self.options, other.options, fillvalue="")
         found["options"] = tuple(a if a == b else "" for a, b in labels)
         return replace(self, **found)
