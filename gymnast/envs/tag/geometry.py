@@ -18,7 +18,9 @@ _NOT_ZERO = 1e-9
 """In place of a direction's zero, by which nothing can be divided."""
 
 
-def slide(start: Array, move: Array, middle: Array, half: Array, limit: float) -> tuple[Array, Array]:
+def slide(
+    start: Array, move: Array, middle: Array, half: Array, limit: float
+) -> tuple[Array, Array]:
     """Where points end that go from `start` by `move` [N, K, 2], however far, and which axes were
     stopped [N, K, 2]. What hits a box [N, B, 2] goes on along its side; none leaves -limit..limit."""
     wanted = start + move
@@ -43,7 +45,12 @@ def inverse(direction: Array) -> Array:
 
 
 def ray_lengths(
-    at: Array, inverses: tuple[Array, Array], middle: Array, half: Array, limit: float, longest: float
+    at: Array,
+    inverses: tuple[Array, Array],
+    middle: Array,
+    half: Array,
+    limit: float,
+    longest: float,
 ) -> Array:
     """How far each ray [N, K, R] from `at` [N, K, 2], of unit length, gets before a box [N, B, 2] or
     the outer walls; at most `longest`."""
@@ -56,7 +63,11 @@ def ray_lengths(
         width = np.abs(steep)
         offset = (middle[:, :, axis].T[:, :, None] - here)[..., None] * steep
         reach = half[:, :, axis].T[:, :, None, None] * width
-        return offset - reach, np.add(offset, reach, out=offset), width * limit - here[..., None] * steep
+        return (
+            offset - reach,
+            np.add(offset, reach, out=offset),
+            width * limit - here[..., None] * steep,
+        )
 
     entry, leave, outer = crossed(0)
     other = crossed(1)
@@ -97,9 +108,7 @@ def _along_sides(start: Array, move: Array, middle: Array, half: Array) -> tuple
     return start, stopped
 
 
-def _first_box(
-    start: Array, move: Array, middle: Array, half: Array
-) -> tuple[Array, Array, Array]:
+def _first_box(start: Array, move: Array, middle: Array, half: Array) -> tuple[Array, Array, Array]:
     """The share of the move [A] until a box is hit (2 where none is), along which axis, and where that
     side of the box is."""
     pace = np.abs(move)

@@ -31,6 +31,8 @@ class State:
     """[N, K]: steps until the next dash."""
     in_play: Array
     """[N, K]"""
+    tagged: Array
+    """[N, K]: hiders caught in this match."""
     clock: Array
     """[N]: steps of the match so far."""
     pace: Array
@@ -63,7 +65,9 @@ class State:
         for name, column in self.columns().items():
             if name not in arrays or arrays[name].shape != column.shape:
                 found = arrays[name].shape if name in arrays else "absent"
-                what = f"the stored matches of tag do not fit: {name} is {found}, not {column.shape}"
+                what = (
+                    f"the stored matches of tag do not fit: {name} is {found}, not {column.shape}"
+                )
                 raise CheckpointError(what, fix="keep the number of matches, seekers and hiders")
             column[...] = arrays[name]
 
@@ -83,6 +87,7 @@ def blank(n: int, agents: int) -> State:
         heading=each(agents, **whole),
         cooldown=each(agents, **whole),
         in_play=each(agents, kind=bool),
+        tagged=each(agents, kind=bool),
         clock=each(**whole),
         pace=each(agents) + 1.0,
         nearest=each(agents),
