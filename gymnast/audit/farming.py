@@ -24,9 +24,10 @@ discount other than the learner's it is not, and shows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeGuard
 
 import numpy as np
 
@@ -45,12 +46,19 @@ HONEST = ("medium", "strong")
 """Scripted players that try to win."""
 OPPONENTS = ("medium", "random")
 MATCHES = 40
-"""Of each player against each opponent."""
+"""Of each player against each opponent, at most."""
 FEWEST = 5
 """Matches that a mean is taken of, at least."""
 TOGETHER = "all but the goal"
 
 Verdict = Literal["sound", "farmable", "unknown"]
+
+
+class WithExploiters(Matches, Protocol):
+    exploiters: Mapping[str, Mapping[str, Scripted]]
+    """Role -> players that go after something else than winning, by name."""
+    goal: str
+    """The term that pays for winning."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +116,9 @@ class Judged:
         return found | more | {"gain": gain, "goal": goal} | ends
 
 
-def can_be_farmed(matches: Matches) -> bool:
-    """Whether there is somebody who tries."""
-    return bool(getattr(matches, "exploiters", {}))
+def can_be_tried(matches: Matches) -> TypeGuard[WithExploiters]:
+    """Whether there is somebody who tries to farm, and two sides of which one wins."""
+    return len(matches.roles) == 2 and bool(getattr(matches, "exploiters", {}))
 
 
 def farm(
@@ -121,34 +129,38 @@ def farm(
     seed: int,
     own: Mapping[str, Player] | None = None,
     n: int = MATCHES,
-    beat: Callable[[], None] = lambda: None,
 ) -> list[Judged]:
-    """Every term of a role. `open_`: so many matches; `own`: more players of it that may farm."""
-    with_one = open_(1)
-    exploiters: Mapping[str, Scripted] = getattr(with_one, "exploiters")[role]
-    goal: str = getattr(with_one, "goal")
-    scripted = with_one.scripted
-    (other,) = (name for name in with_one.roles if name != role)
-    with_one.close()
+    """Every term of a role, where it can be tried. `open_`: so many matches; `own`: more players of the
+    role that may farm."""
+    with closing(open_(1)) as one:
+        if not can_be_tried(one):
+            return []
+        exploiters, goal, scripted = one.exploiters[role], one.goal, one.scripted
+        (other,) = (name for name in one.roles if name != role)
     players = {name: by_rules(rules) for name, rules in exploiters.items()} | dict(own or {})
     honest = {name: by_rules(scripted[role][name]) for name in HONEST}
     seeds = [episode_seed(seed, "audit", i) for i in range(n)]
-    tried: list[Tried] = []
-    for opponent in OPPONENTS:
-        rival = by_rules(scripted[other][opponent])
-        sides = {role: {**players, **honest}, other: rival}
-        tried += _tried(open_, role, sides[role], other, rival, opponent, seeds, discount, beat)
-    return judged(
-        role,
-        goal,
-        [one for one in tried if one.player in players],
-        [one for one in tried if one.player in honest],
-    )
+
+    def tried(players: Mapping[str, Player]) -> list[Tried]:
+        found: list[Tried] = []
+        for name in OPPONENTS:
+            rival = by_rules(scripted[other][name])
+            sides = {role: side_by_side([*players.values()]), other: rival}
+            with closing(open_(n * len(players))) as matches:
+                names = {role: "several", other: name}
+                played = play_matches(matches, sides, names, [*seeds] * len(players))
+            for place, player in enumerate(players):
+                block = played[place * n : (place + 1) * n]
+                paid = per_step(block, role).items()
+                won = np.array([match.end.winner == role for match in block])
+                added = {term: discounted(steps, discount) for term, steps in paid}
+                found.append(Tried(player, name, won, added))
+        return found
+
+    return judged(role, goal, tried(players), tried(honest))
 
 
-def judged(
-    role: str, goal: str, tried: Sequence[Tried], honest: Sequence[Tried]
-) -> list[Judged]:
+def judged(role: str, goal: str, tried: Sequence[Tried], honest: Sequence[Tried]) -> list[Judged]:
     """`tried`: those who may farm; `honest`: those who try to win."""
     terms = [term for term in tried[0].totals if term != goal]
     found = [Judged(role, term, _most(_total(term), goal, tried, honest)) for term in terms]
@@ -205,42 +217,9 @@ def _total(term: str) -> Callable[[Tried], Array]:
     return lambda one: one.totals[term]
 
 
-def _tried(
-    open_: Callable[[int], Matches],
-    role: str,
-    players: Mapping[str, Player],
-    other: str,
-    rival: Player,
-    opponent: str,
-    seeds: Sequence[int],
-    discount: float,
-    beat: Callable[[], None],
-) -> Iterable[Tried]:
-    """All players at once, each in matches of the same seeds: far quicker than one after the other."""
-    n = len(seeds)
-    matches = open_(n * len(players))
-    try:
-        played = play_matches(
-            matches,
-            {role: side_by_side(list(players.values())), other: rival},
-            {role: "several", other: opponent},
-            [*seeds] * len(players),
-            beat=beat,
-        )
-    finally:
-        matches.close()
-    for place, name in enumerate(players):
-        block = played[place * n : (place + 1) * n]
-        yield Tried(
-            player=name,
-            opponent=opponent,
-            won=np.array([match.end.winner == role for match in block]),
-            totals={t: discounted(x, discount) for t, x in per_step(block, role).items()},
-        )
-
-
 def side_by_side(players: Sequence[Player]) -> Player:
-    """One that gives each of these an equal part of the seats, in order."""
+    """One that gives each of these an equal part of the seats, in order: all play at once, which is far
+    quicker than one after the other."""
 
     def play(obs: Array, noise: Array, even: Array) -> Array:
         parts = (np.split(x, len(players)) for x in (obs, noise, even))
