@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from gymnast.audit.farming import (
 )
 from gymnast.collect.casting import by_rules
 from gymnast.envs.tag.arena import TagMatches
-from gymnast.envs.tag.exploiters import EXPLOITERS
+from gymnast.envs.tag.exploiters import EXPLOITERS, circle
 from gymnast.envs.tag.rewards import WEIGHTS
 from gymnast.envs.tag.rules import DIAGONAL, HIDER, ROLES, SEEKER
 from gymnast.seeds import episode_seed
@@ -106,10 +106,25 @@ def test_a_potential_comes_to_the_same_however_one_plays(role: str):
     assert np.allclose([one.totals["closing"] for one in played(role)], expected, atol=1e-9)
 
 
-def test_the_whole_check_says_the_same():
-    whole = farm(lambda n: TagMatches(n, time_limit=30), HIDER, discount=GAMMA, seed=SEED, n=6)
-    assert [one.term for one in whole] == ["time", "closing", TOGETHER]
-    assert {one.verdict for one in whole} == {"sound"}
+def test_the_whole_check_finds_the_same_and_lets_a_run_s_own_player_try():
+    settings = {"terms": {SEEKER: {"moving": 1.0}}, "time_limit": 60, "handicaps": {SEEKER: 3.0}}
+    asked: list[int] = []
+
+    def mine(obs: np.ndarray, noise: np.ndarray, even: np.ndarray) -> np.ndarray:
+        asked.append(len(obs))
+        return circle(obs, even)
+
+    open_ = partial(TagMatches, **settings)
+    verdicts = farm(open_, SEEKER, discount=GAMMA, seed=SEED, own={"mine": mine}, n=8)
+    assert {one.term: one.verdict for one in verdicts} == {
+        "time": "sound",
+        "closing": "sound",
+        "moving": "farmable",
+        TOGETHER: "farmable",
+    }
+    assert set(asked) == {8}
+    told = verdicts[2].plain()
+    assert told["low"] <= told["share"] == told["gain"]["mean"] / told["goal"]["mean"]
 
 
 @pytest.mark.parametrize("role", ROLES)
