@@ -110,7 +110,7 @@ def test_the_whole_check_finds_the_same_and_lets_a_run_s_own_player_try():
     settings = {"terms": {SEEKER: {"moving": 1.0}}, "time_limit": 60, "handicaps": {SEEKER: 3.0}}
     asked: list[int] = []
 
-    def mine(obs: np.ndarray, noise: np.ndarray, even: np.ndarray) -> np.ndarray:
+    def mine(obs: np.ndarray, _noise: np.ndarray, even: np.ndarray) -> np.ndarray:
         asked.append(len(obs))
         return circle(obs, even)
 
