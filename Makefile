@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
-EXTRAS := dev,mujoco,atari,minigrid,vizdoom,envpool,wandb,tensorboard,parquet
+EXTRAS := dev,mujoco,atari,minigrid,vizdoom,envpool,pettingzoo,wandb,tensorboard,parquet
 
 .PHONY: demo test check lint format fast presets slow docs wheel kill100 bench clean
 
