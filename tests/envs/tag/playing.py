@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from gymnast.envs.matches import MatchStep, Scripted
 from gymnast.envs.tag import TagMatches
 
 Array = np.ndarray
-Player = Callable[[Array, Array], Array]
 
 
 def begun(n: int, first_seed: int = 0, **settings: Any) -> TagMatches:

@@ -35,12 +35,12 @@ def sees(state: dict[str, np.ndarray], who: int) -> bool:
     line = other - at
     heading = state["heading"][0, who] * 2 * np.pi / HEADINGS
     off = (np.arctan2(line[1], line[0]) - heading + np.pi) % (2 * np.pi) - np.pi
-    points = at + np.linspace(0, 1, 1500)[:, None] * line
+    points = at + np.linspace(0, 1, 600)[:, None] * line
     boxed = (np.abs(points[:, None] - state["middle"][0]) < state["half"][0]).all(-1).any()
     return bool(np.hypot(*line) <= SIGHT and abs(off) <= FIELD_OF_VIEW / 2 and not boxed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([0, 1]),
@@ -77,11 +77,11 @@ def test_nothing_that_is_seen_changes_with_an_opponent_who_is_not(
 def test_whom_an_agent_sees_and_where_is_what_a_search_finds():
     checked = 0
     for seed in range(12):
-        matches, kept = begun(1, seed), (None, None)
+        matches = begun(1, seed)
         for number, step in enumerate(played(matches, named("medium", "medium"), seed), 1):
             if step.over[0]:
                 break
-            if number % 4:
+            if number % 8:
                 continue
             state = matches.state()
             for who, role in enumerate(("seeker", "hider")):
@@ -102,13 +102,13 @@ def test_whom_an_agent_sees_and_where_is_what_a_search_finds():
                 for way, wanted in zip(("ahead", "aside"), speed, strict=True):
                     assert np.sign(obs[f"seen speed {way}"]) == np.sign(np.float32(wanted))
                 checked += 1
-        del kept
-    assert checked > 100
+    assert checked > 60
 
 
 def test_what_was_seen_is_remembered_where_it_was_and_grows_old_evenly():
     matches = begun(60)
-    seen_last, age = np.zeros((60, 2)), np.full(60, -1.0)
+    seen_last = matches.state()["position"][:, 0]
+    age = np.where(matches.obs["hider"][:, 0, PLACE["seen"]] > 0, 0, -1)
     over, checked = np.zeros(60, bool), 0
     for step in played(matches, STRONG):
         state, obs = matches.state(), step.obs["hider"][:, 0]
