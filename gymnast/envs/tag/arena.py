@@ -168,7 +168,7 @@ class TagMatches:
                 nearest_before=nearest_before,
                 nearest=state.nearest,
                 seeing=state.seen_now,
-                speed=np.sqrt((state.velocity**2).sum(-1)) / self._top,
+                velocity=state.velocity / self._top[:, None],
             )
         )
         steps = np.maximum(state.clock, 1)
