@@ -126,14 +126,9 @@ class League:
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
         """A policy of another run, copied so that this run does not depend on that one."""
-        place = self._ladders()[role].index(ref)
-        own = f"{role}-{place}"
+        own = Snapshots.guest(role, self._ladders()[role].index(ref))
         if not self.snapshots.file(own).exists():
-            _, saved = find(ref, self._runs)
-            if role not in saved.document("policy"):
-                roles = ", ".join(saved.document("policy"))
-                raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
-            self.snapshots.write(own, {role: policy_of(saved, role)})
+            self.snapshots.write(own, {role: from_elsewhere(self.matches, role, ref, self._runs)})
         return self.snapshots.read(own, role)
 
     # ---- what came of it ---------------------------------------------------------------------
@@ -200,10 +195,10 @@ class League:
             return self._warm_start(weaker, policies[weaker])
         if moved["remedy"] != "handicap":
             return {}
-        (stronger,) = (role for role in self.learners if role != weaker)
         handicap = getattr(self.matches, "handicap", None)
         if handicap is None:
             return {"note": f"{self.matches.name} knows no handicap"}
+        (stronger,) = (role for role in self.learners if role != weaker)
         factor = float(self.cfg.league.balance.handicap) if applied else 1.0
         handicap(stronger, factor)
         return {"stronger": stronger, "factor": factor}
@@ -293,6 +288,37 @@ def scripted(matches: Matches, role: str, name: str) -> Any:
         what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){closest(name, known)}"
         raise ConfigError(what, fix="set roles or league.opponents")
     return known[name]
+
+
+def from_elsewhere(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
+    """The policy of another run that plays a role here."""
+    _, saved = find(ref, runs_dir)
+    if role not in saved.document("policy"):
+        roles = ", ".join(saved.document("policy"))
+        raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
+    policy, here = policy_of(saved, role), matches.roles[role]
+    if policy.action != here.action or policy.obs.shape != here.obs.shape:
+        raise ConfigError(f"roles.{role}.plays: {ref} knows other observations or actions")
+    return policy
+
+
+def refuse_unknown_players(
+    cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
+) -> None:
+    """While there is no run yet: everybody who is to play here can be found."""
+    others = [role for role in matches.roles if role not in learners]
+    for role in others:
+        for name in cfg.roles[role].plays:
+            if name.startswith(SCRIPTED):
+                scripted(matches, role, name.removeprefix(SCRIPTED))
+            elif name != RANDOM:
+                from_elsewhere(matches, role, name, runs_dir)
+    for learner in learners:
+        rivals = [role for role in matches.roles if role != learner]
+        if all(matches.scripted.get(role) for role in rivals):
+            for role in rivals:
+                for name in cfg.league.opponents:
+                    scripted(matches, role, name)
 
 
 def match_row(

@@ -61,7 +61,7 @@ class Learner:
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
-        self.shaping = Shaping(cfg, obs)
+        self.shaping = Shaping(cfg, obs, columns)
         self.reward_scale = RewardScale(cfg.normalize.reward, columns or cfg.env.n_envs)
         self._factor = cfg.normalize.reward_scale
 
