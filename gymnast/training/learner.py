@@ -92,6 +92,11 @@ class Learner:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         return metrics
 
+    def look_on(self, rollout: Rollout, gamma: float) -> None:
+        """It is another's turn to learn, and the episodes go on."""
+        if self.reward_scale.mode == "running":
+            self.reward_scale.follow(rollout.reward, rollout.done, gamma=gamma)
+
     def snapshot(self) -> Snapshot:
         """All that an update changes, copied."""
         arrays, plain = self.state()
