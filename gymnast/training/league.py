@@ -42,7 +42,7 @@ from gymnast.training.snapshots import Snapshots
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 GATE_MATCHES = 50
-"""Matches before a ladder or a gate decides anything."""
+"""Matches before a ladder or a gate decides anything; a shorter window must be full."""
 
 
 class League:
@@ -64,6 +64,7 @@ class League:
         self.balance = Balance(cfg.league.balance)
         self.results = self._no_results()
         """Of evaluations: what ratings are made of."""
+        self._enough = min(GATE_MATCHES, window)
         self._choosing = Choosing(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
         self._due: Every | None = None
@@ -157,7 +158,7 @@ class League:
         if self.snapshot_due(clock):
             told += self._snapshot(clock.env_steps, policies)
         for role, ladder in self._ladders().items():
-            gate = Gate(1 - self.cfg.league.gate, GATE_MATCHES)
+            gate = Gate(1 - self.cfg.league.gate, self._enough)
             if self.rung[role] + 1 < len(ladder) and gate.verdict(self.climbed[role]) == "below":
                 why = gate.why(self.climbed[role])
                 self.rung[role] += 1
@@ -181,7 +182,7 @@ class League:
         entered: list[str] = []
         for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
-            gate = None if entry is None or not pool.steps else Gate(entry, GATE_MATCHES)
+            gate = None if entry is None or not pool.steps else Gate(entry, self._enough)
             if gate is None or gate.verdict(self.wins[role]) == "above":
                 pool.add(step)
                 entered.append(role)
@@ -229,8 +230,10 @@ class League:
 
     def _no_results(self) -> Results | None:
         """Ratings are between two roles, one of which wins."""
-        roles = list(self.matches.roles)
-        return Results(*roles) if len(roles) == 2 and self.matches.outcomes else None
+        if len(self.matches.roles) != 2 or not self.matches.outcomes:
+            return None
+        row, column = self.matches.roles
+        return Results(row, column)
 
     # ---- rows --------------------------------------------------------------------------------
 

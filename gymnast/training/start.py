@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gymnast.collect.collector import Collector
+from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
@@ -135,7 +135,8 @@ def open_run(
         following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
         # closed in this order: a tracker may take its time, and the log tells what became of it
         sinks: list[Sink] = [Stored(record), shown, *following, log]
-        recorder = Recorder(metrics, sinks, judged_settings(cfg, run))
+        roles = [role for role in collector.spaces if role != ROLE]
+        recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles)
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
