@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
@@ -14,6 +16,11 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Root of the episode seeds.")
 @click.option("--sampled", is_flag=True, help="Draw actions instead of taking the most likely.")
+@click.option(
+    "--roles",
+    metavar="ROLE=PLAYER,...",
+    help="Who plays each role: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT].",
+)
 @runs_option
 @json_option
 def eval_(
@@ -21,6 +28,7 @@ def eval_(
     episodes: int | None,
     seed: int | None,
     sampled: bool,
+    roles: str | None,
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
@@ -30,9 +38,16 @@ def eval_(
     gymnast eval @last
     gymnast eval @last:best --episodes 100 --json
     gymnast eval 3f2a:120k --sampled
-    """
-    from gymnast.training.rescore import rescore
+    gymnast eval @last --roles seeker=@last:best,hider=scripted:medium --episodes 200
 
+    Where roles play each other, each is scored against scripted opponents unless --roles says who plays;
+    those that are not named are played by the run's own policies.
+    """
+    from gymnast.training.rescore import has_roles, rescore
+
+    if roles is not None or has_roles(run, runs_dir):
+        _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
+        return
     result = rescore(run, episodes=episodes, seed=seed, sampled=sampled, runs_dir=runs_dir)
     if as_json:
         echo_json(result)
@@ -51,3 +66,42 @@ def eval_(
     if threshold is not None and result["low"] is not None:
         verdict = "solved" if result["low"] >= threshold else "not solved"
         click.echo(f"{verdict}: the threshold is {threshold:g}")
+
+
+def _eval_roles(
+    run: str,
+    roles: str | None,
+    episodes: int | None,
+    seed: int | None,
+    sampled: bool,
+    runs_dir: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    from gymnast.training.crossplay import open_tournament, parse_cast, play_cast, play_opponents
+
+    with closing(open_tournament(run, seed=seed, sampled=sampled, runs_dir=runs_dir)) as tournament:
+        cast = None if roles is None else parse_cast(roles)
+        every = (
+            play_opponents(tournament, episodes)
+            if cast is None
+            else [play_cast(tournament, cast, episodes)]
+        )
+    if as_json:
+        echo_json(every if cast is None else every[0])
+        return
+    for told in every:
+        sides = " against ".join(f"{role} {one['plays']}" for role, one in told["roles"].items())
+        click.echo(f"{told['run']}, checkpoint {told['checkpoint']:,} of {told['env']}: {sides}")
+        for role, one in told["roles"].items():
+            wins = ""
+            if "win_rate" in one:
+                ends = f"95 % interval {one['low']:.1%} to {one['high']:.1%}"
+                wins = f"wins {one['win_rate']:.1%}  ({ends}), "
+            click.echo(f"  {role:<8} {wins}mean return {one['mean_return']:.4g}")
+        numbers = told["numbers"]
+        shares = {k[6:-6]: v for k, v in numbers.items() if k.endswith("_share") and v}
+        ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+        ended = f", ended by {ended}" if ended else ""
+        steps = f"mean length {numbers['match/duration']:.4g}"
+        click.echo(f"  {told['episodes']} matches, {steps}{ended}")

@@ -45,7 +45,7 @@ class AllLearn:
 def sampling(policy: Policy) -> Player:
     """A policy that draws its actions, as it did when it learned."""
 
-    def play(obs: Array, noise: Array, even: Array) -> Array:
+    def play(obs: Array, noise: Array, _: Array) -> Array:
         return policy.head.for_env(policy.head.sample(policy.dist(obs), noise))
 
     return play
@@ -54,14 +54,14 @@ def sampling(policy: Policy) -> Player:
 def decided(policy: Policy) -> Player:
     """A policy that takes its likeliest action."""
 
-    def play(obs: Array, noise: Array, even: Array) -> Array:
+    def play(obs: Array, *_: Array) -> Array:
         return policy.head.for_env(policy.head.mode(policy.dist(obs)))
 
     return play
 
 
 def by_rules(scripted: Scripted) -> Player:
-    def play(obs: Array, noise: Array, even: Array) -> Array:
+    def play(obs: Array, _: Array, even: Array) -> Array:
         return scripted(obs, even)
 
     return play
@@ -71,7 +71,7 @@ def at_random(role: Role) -> Player:
     """Without looking: as a policy whose outputs are all 0."""
     head = head_for(role.action)
 
-    def play(obs: Array, noise: Array, even: Array) -> Array:
+    def play(obs: Array, noise: Array, _: Array) -> Array:
         outputs = np.zeros((len(obs), head.n_outputs), np.float32)
         free = np.zeros(head.n_outputs, np.float32)  # deviations of 1, where there are amounts
         return head.for_env(head.sample(head.parameters(outputs, free, None), noise))

@@ -37,7 +37,7 @@ class Collected:
     """Every copy has its share; false where whole episodes were cut off."""
     traces: list[Trace] = field(default_factory=list[Trace])
     match_traces: list[MatchTrace] = field(default_factory=list[MatchTrace])
-    ends: "list[MatchEnd]" = field(default_factory=lambda: [])
+    ends: list[MatchEnd] = field(default_factory=lambda: [])
     """Matches that are over."""
     faults: list[Fault] = field(default_factory=list[Fault])
     """What went wrong in single copies; their episodes were dropped."""

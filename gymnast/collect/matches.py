@@ -20,6 +20,7 @@ from gymnast.config.section import Span
 from gymnast.envs.backend import refuse
 from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import space_text
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seeds
 
@@ -96,8 +97,8 @@ class MatchCollector:
     def described(self) -> tuple[str, str]:
         roles = self.matches.roles.items()
         return (
-            "; ".join(f"{name} x {role.seats}: {role.obs}" for name, role in roles),
-            "; ".join(f"{name}: {role.action}" for name, role in roles),
+            ", ".join(f"{r.seats} {name} {space_text(r.obs)}" for name, r in roles),
+            ", ".join(f"{name} {space_text(r.action)}" for name, r in roles),
         )
 
     # ---- playing -----------------------------------------------------------------------------

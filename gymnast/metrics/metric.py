@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from gymnast.metrics.seen import Phase
@@ -63,17 +64,24 @@ class Limits:
     def joined(self, other: Limits) -> Limits:
         """What bounds either of two roles."""
         lower = ("action_low", "obs_low")
-        upper = ("n_actions", "entropy", "action_high", "obs_high")
-        parts = ("options", "amounts", "components")
+        upper = ("entropy", "action_high", "obs_high")
         found: dict[str, Any] = {}
         for name in (*lower, *upper):
             mine, theirs = getattr(self, name), getattr(other, name)
             least = min if name in lower else max
             found[name] = None if mine is None or theirs is None else least(mine, theirs)
-        for name in parts:  # names and ranges, where they are the same
-            mine, theirs = getattr(self, name), getattr(other, name)
-            found[name] = mine if mine == theirs else ()
+        for name in ("amounts", "components"):
+            both = zip_longest(getattr(self, name), getattr(other, name))
+            found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
+        found["n_actions"] = self.n_actions if self.n_actions == other.n_actions else None
+        labels = zip_longest(self.options, other.options, fillvalue="")
+        found["options"] = tuple(a if a == b else "" for a, b in labels)
         return replace(self, **found)
+
+
+def _widened(mine: Part, theirs: Part) -> Part:
+    name = mine.name if mine.name == theirs.name else ""
+    return Part(name, min(mine.low, theirs.low), max(mine.high, theirs.high))
 
 
 Bounds = Range | Callable[[Limits], Range]

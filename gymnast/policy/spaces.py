@@ -48,6 +48,7 @@ __all__ = [
     "n_options",
     "observation",
     "put_mask",
+    "space_text",
     "to_json",
     "with_declared_ranges",
     "with_image_channels",
@@ -98,6 +99,17 @@ def action(space: Any) -> Action:
         return Amounts(tuple(space.shape), *_limits(space))
     what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
     raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
+
+
+def space_text(space: Observation | Action) -> str:
+    """For people: `(3, 4)`, `1 of 5`."""
+    if isinstance(space, Choice | Category):
+        return f"1 of {space.n}"
+    if isinstance(space, Choices | Categories):
+        return f"1 each of {', '.join(map(str, space.n))}"
+    if isinstance(space, Parts):
+        return f"({', '.join(f'{name} {space_text(entry)}' for name, entry in space.entries)})"
+    return str(space.shape)
 
 
 def to_json(space: Observation | Action) -> dict[str, Any]:

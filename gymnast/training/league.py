@@ -30,8 +30,8 @@ from gymnast.errors import ConfigError
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import Choosing
 from gymnast.league.pool import Pool
-from gymnast.league.ratings import Ratings, rate
 from gymnast.league.results import Entrant, Results, score
+from gymnast.league.standing import ratings_of
 from gymnast.league.wins import Wins
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
@@ -57,7 +57,7 @@ class League:
         """Of each learner, against past selves."""
         self.recent: deque[MatchEnd] = deque(maxlen=window)
         """Of all learners."""
-        self.rung = {role: 0 for role in matches.roles}
+        self.rung = dict.fromkeys(matches.roles, 0)
         """How far each ladder has been climbed."""
         self.climbed = {role: Wins(window) for role in matches.roles}
         """What came of the present rung, for whoever plays it."""
@@ -72,14 +72,19 @@ class League:
             for name in ladder:
                 self.player(role, name)
 
+    @property
+    def has_pool(self) -> bool:
+        """Past selves are for those who may win against each other, not for partners."""
+        return len(self.learners) > 1 and bool(self.matches.outcomes)
+
     # ---- who plays ---------------------------------------------------------------------------
 
     def cast(self, match: int, number: int) -> Cast:
         ladders = self._ladders()
-        cast = {role: LEARNER for role in self.learners}
+        cast = dict.fromkeys(self.learners, LEARNER)
         cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
         draws = stream(self.cfg.seed, "cast", match, number)
-        if len(self.learners) > 1 and draws.random() >= self.cfg.league.live_share:
+        if self.has_pool and draws.random() >= self.cfg.league.live_share:
             alone = self.learners[int(draws.integers(len(self.learners)))]
             for role in self.learners:
                 if role != alone and self.pools[role].steps:
@@ -178,11 +183,8 @@ class League:
         return self._due.due(clock)
 
     def _snapshot(self, step: int, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
-        if len(self.learners) < 2:
-            self.snapshots.write(step, policies)
-            return [("snapshot", {"step": step, "roles": list(policies)})]
         entered: list[str] = []
-        for role, pool in self.pools.items():
+        for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
             gate = None if entry is None or not pool.steps else Gate(entry, GATE_MATCHES)
             if gate is None or gate.verdict(self.wins[role]) == "above":
@@ -246,7 +248,7 @@ class League:
                 row[f"{role}:league/win_low"], row[f"{role}:league/win_high"] = rate.low, rate.high
             if self.past[role].known:
                 row[f"{role}:league/past_win_rate"] = self.past[role].rate().mean
-            if len(self.learners) > 1:
+            if self.has_pool:
                 row[f"{role}:league/pool"] = len(self.pools[role].steps)
         for role, ladder in self._ladders().items():
             if len(ladder) > 1:
@@ -282,18 +284,6 @@ class League:
         if state["due"] is not None:
             self._due = Every(self.cfg.league.snapshot, clock)
             self._due.load(state["due"])
-
-
-ANCHOR, ANCHORED = "scripted:medium", 1000.0
-"""Who is not rated but given, so that ratings of different runs can be compared."""
-
-
-def ratings_of(results: Results) -> Ratings:
-    named = {*results.rows(), *results.columns()}
-    anchors = {
-        Entrant(role, ANCHOR): ANCHORED for role in (results.row, results.column) if ANCHOR in named
-    }
-    return rate(results, anchors)
 
 
 def scripted(matches: Matches, role: str, name: str) -> Any:

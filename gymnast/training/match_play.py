@@ -69,8 +69,7 @@ def play_matches(
     fill()
     while table.playing:
         beat()
-        for place, played in table.step(broke):
-            done[place] = played
+        done |= dict(table.step(broke))
         fill()
     return [done[place] for place in sorted(done)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gymnast.config import families
 from gymnast.config.resolve import load, revise
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
@@ -55,6 +56,12 @@ def rescore(
         "seeds": list(result.seeds),
         "numbers": list(result.numbers),
     }
+
+
+def has_roles(ref: str, runs_dir: str | Path | None) -> bool:
+    """Whether the run's environment has several agents."""
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    return families.has_roles(run.info["env"])
 
 
 def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:

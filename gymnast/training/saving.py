@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.metrics.alerts import Alerts
 from gymnast.runs import checkpoint
-from gymnast.runs.run import Run
 from gymnast.runs.match_trace import write_matches
+from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.steps import step_table, to_csv
 from gymnast.training.session import Session

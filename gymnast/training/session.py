@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.clock import Clock
-from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.collector import Collector
 from gymnast.collect.matches import MatchCollector
+from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
@@ -35,8 +35,8 @@ from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.run import Run
 from gymnast.runs.match_trace import MatchTrace
+from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings

@@ -40,7 +40,9 @@ class Snapshots:
             policy.load(of_role(role, unpack(content)))
         except OSError as error:
             problem = f"a past self cannot be read: {error.strerror}"
-            raise RunError(problem, at=str(path), fix="gymnast resume --at an older checkpoint")
+            raise RunError(
+                problem, at=str(path), fix="gymnast resume --at an older checkpoint"
+            ) from error
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"a past self is damaged: {error!r}", at=str(path)) from error
         return policy

@@ -34,6 +34,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.commands import Commands
+from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
@@ -41,10 +42,9 @@ from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
+from gymnast.training.parts import of_role
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
-from gymnast.training.control import Settings
-from gymnast.training.parts import of_role
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
 from gymnast.training.summary import end_text
 

@@ -152,6 +152,7 @@ class TagMatches:
         over = caught | late
         state.in_play = played & ~over[:, None]
         state.in_play[:, s:] &= ~tagged
+        state.tagged[:, s:] |= tagged
 
         found = self._eyes.look(state, line, distance)
         between = np.where(hunted, distance, np.inf).min((1, 2))

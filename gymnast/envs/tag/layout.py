@@ -21,9 +21,9 @@ CELLS = 4
 N_BOXES = 6
 """Few enough that some free cell is two or more away from any other."""
 _CELL = 2 * HALF_FIELD / CELLS
-_LANE = RADIUS + 0.2
-"""Free on each side of a box, within its cell: two neighbours leave room for a body and a half."""
-_THINNEST, _THICKEST = 0.5, _CELL / 2 - _LANE
+_LANE = 2 * RADIUS
+"""Free on each side of a box, within its cell: two neighbours leave room for two bodies."""
+_THINNEST, _THICKEST = 0.7, _CELL / 2 - _LANE
 """Half the width of a box."""
 _SPREAD = 1.5
 """How far from the middle of its cell a body may begin, along either axis."""

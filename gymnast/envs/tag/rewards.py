@@ -18,7 +18,7 @@ outweigh the goal: they weigh nothing unless they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np

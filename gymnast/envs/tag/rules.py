@@ -19,17 +19,17 @@ RADIUS = 0.4
 REACH = 1.0
 """A hider whose middle is nearer than this to a seeker's is tagged."""
 
-TOP_SPEED = {SEEKER: 0.42, HIDER: 0.40}
+TOP_SPEED = {SEEKER: 0.42, HIDER: 0.42}
 """Where full thrust and drag are even."""
 DRAG = 0.2
 """Share of the speed lost in each step."""
 BACKWARD = 0.5
 """Thrust backward, as a share of that forward: whoever looks back at a pursuer is slower."""
-BURST = 1.5
+BURST = 1.0
 """What a dash adds to the speed ahead, in top speeds; drag takes it away again."""
 COOLDOWN = 40
 """Steps from one dash to the next."""
-HEADINGS = 36
+HEADINGS = 24
 """Directions a body may face; a turn is from one to the next. Counted counter-clockwise from east."""
 
 N_RAYS = 13

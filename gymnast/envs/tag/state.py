@@ -31,6 +31,8 @@ class State:
     """[N, K]: steps until the next dash."""
     in_play: Array
     """[N, K]"""
+    tagged: Array
+    """[N, K]: hiders caught in this match."""
     clock: Array
     """[N]: steps of the match so far."""
     pace: Array
@@ -85,6 +87,7 @@ def blank(n: int, agents: int) -> State:
         heading=each(agents, **whole),
         cooldown=each(agents, **whole),
         in_play=each(agents, kind=bool),
+        tagged=each(agents, kind=bool),
         clock=each(**whole),
         pace=each(agents) + 1.0,
         nearest=each(agents),
