@@ -49,7 +49,9 @@ def stored(run: Run, kind: Kind) -> dict[int, Path]:
     """Version -> file of its episodes, in order of the version. Never empty."""
     found = by_version(run.traces, kind)
     if not found:
-        fix = f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} say what is stored"
+        fix = (
+            f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} say what is stored"
+        )
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, An
         "version": chosen.version,
         "which": chosen.which,
         "episode": chosen.index,
-        **_identity(chosen),
+        **identity(chosen),
     }
     return told(order, about, writer, note)
 
@@ -91,13 +91,14 @@ def told(order: Order, about: dict[str, Any], writer: FilmWriter, note: str) -> 
     return {**about, "path": str(order.out)}
 
 
-def already_filmed(chosen: Chosen, out: Path) -> bool:
-    """Whether the film is there and shows this very episode."""
+def already_filmed(identity: Mapping[str, Any], out: Path) -> bool:
+    """Whether the film is there and shows this very episode or match."""
     about = films.read(out) if out.exists() else {}
-    return all(about.get(key) == value for key, value in _identity(chosen).items())
+    return all(about.get(key) == value for key, value in identity.items())
 
 
-def _identity(chosen: Chosen) -> dict[str, Any]:
+def identity(chosen: Chosen) -> dict[str, Any]:
+    """What tells an episode from any other."""
     trace = chosen.trace
     return {"seed": trace.seed, "return": trace.raw_return, "length": len(trace)}
 

@@ -20,20 +20,21 @@ class MatchBand:
         self,
         width: int,
         trace: MatchTrace,
-        *,
+        cast: Mapping[str, str],
         colours: Mapping[str, Colour],
-        note: str = "",
+        note: str,
     ) -> None:
-        """`colours`: of roles, as the picture has them, where it does."""
-        self.trace, self.colours = trace, colours
+        """`cast`: what is said of who plays each role. `colours`: of roles, as the picture has them,
+        where it does."""
+        self.trace, self.cast, self.colours = trace, cast, colours
         self.sheet = Sheet(width, 80, note)
 
     def draw(self, shot: MatchShot) -> Array:
         """The band alone, [height, width, 3]."""
         sheet, trace = self.sheet, self.trace
-        top, columns = sheet.begin(), len(trace.cast) + 1
+        top, columns = sheet.begin(), len(self.cast) + 1
         sheet.number("step", f"{shot.step} / {len(trace)}", sheet.cell(0, columns)[0], top)
-        for i, (role, who) in enumerate(trace.cast.items()):
+        for i, (role, who) in enumerate(self.cast.items()):
             left, room = sheet.cell(i + 1, columns)
             label = sheet.letters.fitted(f"{role}: {who}", sheet.px(16), room - sheet.px(4))
             colour = self.colours.get(role, QUIET)

@@ -1,9 +1,7 @@
-"""Stored matches as films in their run, or as grids of pictures."""
+"""Stored matches as films in their run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,6 @@ from gymnast.film.make import Order, film, told
 from gymnast.film.match_band import MatchBand
 from gymnast.film.match_frames import MatchShot, MatchStage, match_shots
 from gymnast.film.scene import Scene
-from gymnast.runs import films
 
 
 def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str, Any]:
@@ -24,18 +21,30 @@ def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str
         "version": chosen.version,
         "which": chosen.which,
         "episode": chosen.index,
-        "outcome": chosen.trace.outcome,
         **identity(chosen),
+        "outcome": chosen.trace.outcome,
+        "handicap": {stage.slowed: stage.handicap} if stage.slowed else {},
     }
     return told(order, about, writer, note)
 
 
 def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
     trace = chosen.trace
+    stage.settle(trace)
+    cast = dict(trace.cast)
+    if stage.slowed:
+        cast[stage.slowed] += f", {stage.handicap:.0%} speed"
     colours = getattr(stage.matches, "colours", {})
     return Scene(
         fps=stage.fps,
         length=len(trace),
         shots=lambda strict: match_shots(stage, trace, strict=strict),
-        band=lambda width, note: MatchBand(width, trace, colours=colours, note=note),
+        band=lambda width, note: MatchBand(width, trace, cast, colours, note),
     )
+
+
+def identity(chosen: ChosenMatch) -> dict[str, Any]:
+    """What tells a match from any other."""
+    trace = chosen.trace
+    returns = {role: float(np.mean(got.sum(0))) for role, got in trace.rewards.items()}
+    return {"seed": trace.seed, "cast": trace.cast, "returns": returns, "length": len(trace)}

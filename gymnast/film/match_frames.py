@@ -4,6 +4,7 @@ did. Every reward is compared with the stored one, as of an episode (`frames.py`
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +38,43 @@ class MatchShot:
 class MatchStage:
     """A live match of a config, and pictures of it."""
 
-    def __init__(self, cfg: Config[Any]) -> None:
+    def __init__(self, cfg: Config[Any], *, training: bool = False) -> None:
+        """`training`: for matches of training, in which the balance of a league may slow a role."""
+        self.cfg = cfg
         self.matches: Matches = open_matches(cfg, 1)
         told = getattr(self.matches, "fps", None)
         self.fps = float(cfg.facts.fps or told or USUAL_FPS)
+        self.slowed = ""
+        """The role with a handicap."""
+        balance = cfg.league.balance
+        slows = training and "handicap" in balance.remedies and hasattr(self.matches, "handicap")
+        self.handicap = float(balance.handicap) if slows else None
 
     def picture(self) -> Array:
         return enlarged(self.matches.draw(0))
+
+    def settle(self, trace: MatchTrace) -> None:
+        """Find the handicap under which the match replays: which was in force is not stored."""
+        if self.handicap is None:
+            return
+        for role in ("", *self.matches.roles):
+            self._slow(role)
+            try:
+                for _ in _replayed(self, trace, strict=True):
+                    pass
+            except Differs:
+                continue
+            return
+        self._slow("")
+
+    def _slow(self, role: str) -> None:
+        if role != self.slowed:
+            self.matches.close()
+            self.matches = open_matches(self.cfg, 1)
+            if role:
+                slow: Any = self.matches
+                slow.handicap(role, self.handicap)
+            self.slowed = role
 
     def close(self) -> None:
         self.matches.close()
@@ -53,21 +84,23 @@ def match_shots(stage: MatchStage, trace: MatchTrace, *, strict: bool) -> Iterat
     """Every moment of the match. Where strict, raises Differs at the first one that is not as stored;
     else goes on until the stored actions or the replay end."""
     returns = dict.fromkeys(stage.matches.roles, 0.0)
-    for step, got, ending in _replayed(stage.matches, trace, strict=strict):
+    for step, got, ending in _replayed(stage, trace, strict=strict):
         returns = {role: total + float(np.mean(got[role])) for role, total in returns.items()}
         yield MatchShot(stage.picture(), step, returns, ending)
 
 
-def replay_match(matches: Matches, trace: MatchTrace) -> None:
+def replay_match(cfg: Config[Any], trace: MatchTrace) -> None:
     """Play it again without looking; raises Differs where it is not as stored."""
-    for _ in _replayed(matches, trace, strict=True):
-        pass
+    with closing(MatchStage(cfg)) as stage:
+        for _ in _replayed(stage, trace, strict=True):
+            pass
 
 
 def _replayed(
-    matches: Matches, trace: MatchTrace, *, strict: bool
+    stage: MatchStage, trace: MatchTrace, *, strict: bool
 ) -> Iterator[tuple[int, dict[str, Array], str]]:
     """Steps taken, what every agent of each role just got, and how it ended where it did."""
+    matches = stage.matches
     refuse(matches.name, matches.reset([0], [trace.seed]))
     in_play = {name: np.ones(role.seats, dtype=bool) for name, role in matches.roles.items()}
     yield 0, {name: np.zeros(role.seats) for name, role in matches.roles.items()}, ""
@@ -85,7 +118,8 @@ def _replayed(
             or over != (t == last)
             or outcome != (trace.outcome if over else "")
         ):
-            raise Differs(t + 1)
+            why = "" if stage.handicap is None else "another handicap may have been in force"
+            raise Differs(t + 1, "match as it was played", why)
         if over or t == last:
             yield t + 1, got, _ending(matches, outcome) if over else "the recording ends"
             return
