@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -12,8 +13,13 @@ HIDDEN = "GYMNAST_NATIVE"
 
 
 def kernels() -> ModuleType | None:
-    if os.environ.get(HIDDEN) == "off":
+    if HIDDEN in os.environ and os.environ[HIDDEN] == "off":  # much cheaper than get
         return None
+    return _loaded()
+
+
+@cache
+def _loaded() -> ModuleType | None:
     try:
         from gymnast import _native
     except ImportError:

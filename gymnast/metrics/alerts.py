@@ -17,7 +17,7 @@ from typing import Any, Literal
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
-from gymnast.metrics.ranges import Range
+from gymnast.metrics.ranges import Range, Ranges
 from gymnast.metrics.seen import Seen
 from gymnast.metrics.specs import spec
 
@@ -52,6 +52,10 @@ class Alerts:
         """`settings`: dotted key -> plain value, which advice is made from."""
         self._metrics, self._settings = metrics, settings or {}
         self._ranges: dict[str, Range] = {}
+        self._together: dict[tuple[str, ...], tuple[Ranges, list[Check]]] = {}
+        """Keys of a row -> how to judge it."""
+        self._doubtful = True
+        """Whether a range may hold an alert though only its bounds matter."""
         self._bad: dict[str, int] = {}
         """Check id -> rows in a row that were bad."""
         self._seen = Seen(KEYS, self._settings)
@@ -63,17 +67,23 @@ class Alerts:
         env_steps = int(row.get("clock/env_steps", 0))
         self._seen.take(row)
         phases = self._seen.phases()
+        keys, values = tuple(row), [*row.values()]
+        ranges, checks = self._together.get(keys) or self._put_together(keys)
         changed: list[Alert] = []
-        for key, value in row.items():
-            span = self._ranges.get(key)
-            if span is None:
-                span = self._ranges[key] = Range(spec(key, self._metrics))
-            kind = span.judge(value, phases)
-            if kind or span.alerting:
-                changed += self._turn(key, span, kind, value, env_steps)
-        for check in self._checks.values():
-            if check.needs[0] in row and self._seen.has(*check.needs):
-                changed += self._look(check, bool(check.excused & phases), env_steps)
+        if self._doubtful or not ranges.allow(values):
+            for (key, span), value in zip(ranges.every, values, strict=True):
+                kind = span.judge(value, phases)
+                if kind or span.alerting:
+                    changed += self._turn(key, span, kind, value, env_steps)
+            self._doubtful = any(span.alerting for span in self._ranges.values() if span.idle)
+        else:
+            for place, key, span in ranges.watched:
+                kind = span.watch(values[place], phases)
+                if kind or span.alerting:
+                    changed += self._turn(key, span, kind, values[place], env_steps)
+        for check in checks:
+            if self._seen.has(*check.needs):
+                changed += self._look(check, not check.excused.isdisjoint(phases), env_steps)
         return changed
 
     def redeclare(
@@ -106,10 +116,18 @@ class Alerts:
         self._bad = dict(state["bad"])
         self._seen = Seen(KEYS, self._settings)
         self._seen.load(state["seen"])
-        self._ranges = {}
+        self._ranges, self._together, self._doubtful = {}, {}, True
         for key, saved in state["ranges"].items():
             self._ranges[key] = Range(spec(key, self._metrics))
             self._ranges[key].load(saved)
+
+    def _put_together(self, keys: tuple[str, ...]) -> tuple[Ranges, list[Check]]:
+        for key in keys:
+            if key not in self._ranges:
+                self._ranges[key] = Range(spec(key, self._metrics))
+        checks = [check for check in self._checks.values() if check.needs[0] in keys]
+        self._together[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
+        return self._together[keys]
 
     def _look(self, check: Check, excused: bool, env_steps: int) -> list[Alert]:
         message = None if excused else check.judge(self._seen)

@@ -21,7 +21,7 @@ SCORE = "eval:episode/return"
 Phase = Literal["warm-up", "annealed", "solved"]
 
 
-@dataclass
+@dataclass(slots=True)
 class Track:
     """One key so far."""
 
@@ -36,31 +36,35 @@ class Track:
     peak: float = -math.inf
     """Highest value."""
     total: float = 0.0
+    mean: float = field(init=False)
+    """Of the latest values."""
+
+    def __post_init__(self) -> None:
+        self.mean = sum(self.recent) / len(self.recent) if self.recent else math.nan
 
     def add(self, value: float, now: float) -> None:
+        recent = self.recent
+        recent.append(value)
         self.count += 1
-        self.recent.append(value)
-        self.peak = max(self.peak, value)
         self.total += value
+        self.mean = mean = sum(recent) / len(recent)
+        if value > self.peak:
+            self.peak = value
         if len(self.first) < WINDOW:
             self.first.append(value)
-        if len(self.recent) == WINDOW and self.mean > self.best:
-            self.best, self.best_at = self.mean, now
+        if mean > self.best and len(recent) == WINDOW:
+            self.best, self.best_at = mean, now
 
     @property
     def usual(self) -> float:
         """Mean of all values."""
         return self.total / self.count
 
-    @property
-    def mean(self) -> float:
-        return sum(self.recent) / len(self.recent)
-
 
 class Seen:
     def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
         """`keys`: what is remembered; `settings`: dotted key -> plain value."""
-        self._keys, self.settings = frozenset(keys), settings
+        self._keys, self.settings = tuple(sorted(keys)), settings
         self.tracks: dict[str, Track] = {}
         self.row: Mapping[str, float] = {}
         self.rows = 0
@@ -69,14 +73,19 @@ class Seen:
         self.row = row
         now = row.get("clock/env_steps", 0.0)
         self.rows = int(row.get("clock/rollouts", self.rows + 1))
-        for key in self._keys & row.keys():
-            if math.isfinite(row[key]):
-                self.tracks.setdefault(key, Track()).add(row[key], now)
+        for key in self._keys:
+            value = row.get(key)
+            if value is None or not math.isfinite(value):
+                continue
+            track = self.tracks.get(key)
+            if track is None:
+                track = self.tracks[key] = Track()
+            track.add(value, now)
 
     # ---- what has been ------------------------------------------------------------------------
 
     def has(self, *keys: str) -> bool:
-        return all(key in self.tracks for key in keys)
+        return all(map(self.tracks.__contains__, keys))
 
     def now(self, key: str) -> float:
         """Mean of the latest values."""

@@ -52,7 +52,7 @@ def column_means(x: np.ndarray) -> list[float]:
     return x.mean(0, dtype=np.float64).tolist()
 
 
-_COMPILED = (np.float64, np.float32, np.int64)
+_COMPILED = frozenset(map(np.dtype, (np.float64, np.float32, np.int64)))
 
 
 def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
