@@ -4,7 +4,6 @@ did. Every reward is compared with the stored one, as of an episode (`frames.py`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +59,7 @@ class MatchStage:
         for role in ("", *self.matches.roles):
             self._slow(role)
             try:
-                for _ in _replayed(self, trace, strict=True):
-                    pass
+                replay_match(self, trace)
             except Differs:
                 continue
             return
@@ -89,11 +87,10 @@ def match_shots(stage: MatchStage, trace: MatchTrace, *, strict: bool) -> Iterat
         yield MatchShot(stage.picture(), step, returns, ending)
 
 
-def replay_match(cfg: Config[Any], trace: MatchTrace) -> None:
+def replay_match(stage: MatchStage, trace: MatchTrace) -> None:
     """Play it again without looking; raises Differs where it is not as stored."""
-    with closing(MatchStage(cfg)) as stage:
-        for _ in _replayed(stage, trace, strict=True):
-            pass
+    for _ in _replayed(stage, trace, strict=True):
+        pass
 
 
 def _replayed(
