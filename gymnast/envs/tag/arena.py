@@ -129,6 +129,13 @@ class TagMatches:
         self._rewards.weight[:] = arrays["weight"]
         self._eyes.show(self._state, self._seen)
 
+    @property
+    def colours(self) -> Mapping[str, tuple[int, int, int]]:
+        """Of the roles in a picture."""
+        from gymnast.envs.tag.drawing import COLOUR
+
+        return COLOUR
+
     def draw(self, match: int) -> Array:
         from gymnast.envs.tag.drawing import picture  # pygame, only where somebody looks
 
