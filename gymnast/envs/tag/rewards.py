@@ -31,10 +31,12 @@ Array = np.ndarray
 Weights = Mapping[str, Mapping[str, float]]
 """Role -> term -> weight."""
 
-TERMS = ("goal", "time", "closing", "seeing", "nearness", "moving")
+GOAL = "goal"
+"""The term that pays for winning."""
+TERMS = (GOAL, "time", "closing", "seeing", "nearness", "moving")
 WEIGHTS: Weights = {
-    SEEKER: {"goal": 1.0, "time": -0.2, "closing": 0.2},
-    HIDER: {"goal": 1.0, "time": 0.2, "closing": -0.2},
+    SEEKER: {GOAL: 1.0, "time": -0.2, "closing": 0.2},
+    HIDER: {GOAL: 1.0, "time": 0.2, "closing": -0.2},
 }
 """Where nothing else is said."""
 
