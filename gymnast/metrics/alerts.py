@@ -10,7 +10,7 @@ several numbers tell together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import Range, Ranges
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import Phase, Seen
 from gymnast.metrics.specs import spec
 
 
@@ -59,6 +59,8 @@ class Alerts:
         self._bad: dict[str, int] = {}
         """Check id -> rows in a row that were bad."""
         self._seen = Seen(KEYS, self._settings)
+        self._ready: set[str] = set()
+        """Ids of checks all of whose keys have been seen."""
         self._alerts: dict[str, Alert] = {}
         self._checks = {id: c for id, c in CHECKS.items() if spec_is_known(c, metrics)}
 
@@ -82,8 +84,8 @@ class Alerts:
                 if kind or span.alerting:
                     changed += self._turn(key, span, kind, values[place], env_steps)
         for check in checks:
-            if self._seen.has(*check.needs):
-                changed += self._look(check, not check.excused.isdisjoint(phases), env_steps)
+            if check.id in self._ready or self._has_what_it_needs(check):
+                changed += self._look(check, phases, env_steps)
         return changed
 
     def redeclare(
@@ -117,6 +119,7 @@ class Alerts:
         self._seen = Seen(KEYS, self._settings)
         self._seen.load(state["seen"])
         self._ranges, self._together, self._doubtful = {}, {}, True
+        self._ready = set()
         for key, saved in state["ranges"].items():
             self._ranges[key] = Range(spec(key, self._metrics))
             self._ranges[key].load(saved)
@@ -129,10 +132,19 @@ class Alerts:
         self._together[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
         return self._together[keys]
 
-    def _look(self, check: Check, excused: bool, env_steps: int) -> list[Alert]:
+    def _has_what_it_needs(self, check: Check) -> bool:
+        if self._seen.has(*check.needs):
+            self._ready.add(check.id)
+        return check.id in self._ready
+
+    def _look(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
+        excused = phases and not check.excused.isdisjoint(phases)
         message = None if excused else check.judge(self._seen)
-        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
         before = self._alerts.get(check.id)
+        if message is None and before is None:
+            self._bad[check.id] = 0
+            return ()
+        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
         if message is not None and bad >= check.patience:
             alert = self._raised(check.id, "warning", message, check.remedy, env_steps)
             return [] if before is not None and before.active else [alert]
