@@ -145,7 +145,7 @@ class TagMatches:
         state.clock = state.clock + running
         line, distance = between_sides(state.position, s)
         hunted = played[:, :s, None] & played[:, None, s:]
-        tagged = ((distance <= REACH) & hunted).any(1)
+        tagged = np.any((distance <= REACH) & hunted, axis=1)
         left = played[:, s:] & ~tagged
         caught = running & ~left.any(1)
         late = running & ~caught & (state.clock >= self.time_limit)
