@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 
 CLOCKS = ("env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds")
 """Names of the counters, as rows, budgets, cadences and schedules call them."""
@@ -52,9 +52,7 @@ class Clock:
         return next(reached, None)
 
     def counters(self) -> dict[str, int | float]:
-        values = asdict(self)
-        del values["limits"]
-        return values
+        return {name: getattr(self, name) for name in CLOCKS}
 
     def load(self, counters: Mapping[str, int | float]) -> None:
         for f in fields(self):

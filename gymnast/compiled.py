@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
 HIDDEN = "GYMNAST_NATIVE"
-"""Environment variable: `off` pretends that they were not built."""
+"""Environment variable: `off` pretends that they were not built. A process looks once."""
 
 
+@cache
 def kernels() -> ModuleType | None:
     if os.environ.get(HIDDEN) == "off":
         return None

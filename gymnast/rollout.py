@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from gymnast.rl.returns import gae
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class Episode:
+class Episode(NamedTuple):
     """One finished episode, as the environment itself scored it."""
 
     raw_return: float
@@ -59,7 +59,7 @@ class Episodes:
         columns = (self.raw_return, self.length, self.env, self.seed, self.truncated)
         newest = [column[first:].tolist() for column in columns]
         numbers = self.numbers[first:] or [{}] * (len(self) - first)
-        return list(map(Episode, *newest, numbers))
+        return list(map(Episode._make, zip(*newest, numbers, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,26 @@ class Rollout:
         """Steps to learn from."""
         return int(self.valid.sum())
 
+    @cached_property
+    def whole(self) -> bool:
+        """Every step is valid."""
+        return bool(self.valid.all())
+
     def next_obs(self) -> Observed:
         """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""
         if isinstance(self.obs, Images):
             last = Images.of(self.last_obs, self.obs.channels)
             return self.obs[1:].followed_by(last[None]).with_rows(self.cut_at, self.cut_obs)
-        following = np.concatenate([self.obs[1:], self.last_obs[None]])
-        following[self.cut_at] = self.cut_obs
+        return self.newest_next_obs(len(self.obs))
+
+    def newest_next_obs(self, steps: int) -> Array:
+        """The same of the last steps alone; not of images."""
+        assert not isinstance(self.obs, Images)
+        first = max(len(self.obs) - steps, 0)
+        following = np.concatenate([self.obs[first + 1 :], self.last_obs[None]])
+        step, copy = self.cut_at
+        late = step >= first
+        following[step[late] - first, copy[late]] = self.cut_obs[late]
         return following
 
     def arrays(self) -> dict[str, Array]:

@@ -280,13 +280,60 @@ std::tuple<double, double, double, double> spread_of(Features x, Maybe<bool> val
 
 std::vector<double> means_of(Floats x) {
   std::vector<double> mean(x.shape(1));
-  column_means(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)), mean.data());
+  column_means(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)), nullptr, mean.data());
   return mean;
 }
 
-double diversity_of(Array<double> x) {
-  return diversity(x.data(), std::int64_t(x.shape(0)), std::int64_t(x.shape(1)),
-                   std::int64_t(x.shape(2)));
+// All that a row says of the steps of a rollout [T, N]: mean, deviation, least and most of rewards,
+// actions and log-probabilities; episodes that ended, that were cut short, steps with a reward; if
+// there are observations [T, N, K], the same four of all their numbers, then (`each`) K means.
+std::vector<double> experience_of(Array<double> reward, Features action, Floats logprob,
+                                  Flags terminated, Flags done, Maybe<float> obs, Maybe<bool> valid,
+                                  bool each) {
+  const auto steps = std::int64_t(reward.size());
+  const std::uint8_t* keep = bytes(valid);
+  if (logprob.size() != reward.size() || terminated.size() != reward.size() ||
+      done.size() != reward.size() || (valid && valid->size() != reward.size()) || !steps ||
+      action.size() % reward.size() || (obs && obs->size() % reward.size()))
+    throw std::invalid_argument("columns of a rollout do not fit each other");
+  const std::int64_t width = obs ? std::int64_t(obs->size()) / steps : 0;
+  std::vector<double> found;
+  found.reserve(19 + std::size_t(width));
+  const auto add = [&](const Spread& s) { found.insert(found.end(), {s.mean, s.std, s.least, s.most}); };
+  const std::int64_t amounts = std::int64_t(action.size()) / steps;
+  add(spread(reward.data(), steps, 1, keep));
+  if (action.dtype() == nb::dtype<std::int64_t>())
+    add(spread(static_cast<const std::int64_t*>(action.data()), steps, amounts, keep));
+  else if (action.dtype() == nb::dtype<float>())
+    add(spread(static_cast<const float*>(action.data()), steps, amounts, keep));
+  else
+    throw nb::type_error("actions are int64 or float32");
+  add(spread(logprob.data(), steps, 1, keep));
+  const Counts counted = counts(reward.data(), bytes(terminated), bytes(done), steps, keep);
+  found.insert(found.end(), {double(counted.over), double(counted.cut), double(counted.paid)});
+  if (!obs) return found;
+  add(spread(obs->data(), steps, width, keep));
+  if (!each) return found;
+  found.resize(found.size() + std::size_t(width));
+  column_means(obs->data(), steps, width, keep, found.data() + found.size() - width);
+  return found;
+}
+
+// Of x [T, N, K], every so many-th of each axis.
+double diversity_of(Features x, std::int64_t step, std::int64_t copy, std::int64_t number) {
+  if (x.ndim() != 3 || step < 1 || copy < 1 || number < 1)
+    throw std::invalid_argument("three axes expected, and strides of at least 1");
+  const auto N = std::int64_t(x.shape(1)), K = std::int64_t(x.shape(2));
+  const auto sampled = [&](int axis, std::int64_t stride, std::int64_t size) {
+    return Sampled{(std::int64_t(x.shape(axis)) + stride - 1) / stride, stride * size};
+  };
+  const Sampled steps = sampled(0, step, N * K), copies = sampled(1, copy, K),
+                numbers = sampled(2, number, 1);
+  if (x.dtype() == nb::dtype<double>())
+    return diversity(static_cast<const double*>(x.data()), steps, copies, numbers);
+  if (x.dtype() == nb::dtype<float>())
+    return diversity(static_cast<const float*>(x.data()), steps, copies, numbers);
+  throw nb::type_error("float32 or float64 expected");
 }
 
 void few_rows(Floats x, Floats weight, Floats bias, Floats out) {
@@ -339,7 +386,11 @@ NB_MODULE(_native, m) {
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
   m.def("column_means", means_of, nb::arg("x").noconvert());
-  m.def("diversity", diversity_of, nb::arg("x"));
+  m.def("diversity", diversity_of, nb::arg("x"), nb::arg("step") = 1, nb::arg("copy") = 1,
+        nb::arg("number") = 1);
+  m.def("experience", experience_of, nb::arg("reward"), nb::arg("action"), nb::arg("logprob"),
+        nb::arg("terminated"), nb::arg("done"), nb::arg("obs").none(), nb::arg("valid").none(),
+        nb::arg("each"));
   m.def("few_rows", few_rows, nb::arg("x"), nb::arg("weight").noconvert(), nb::arg("bias"),
         nb::arg("out").noconvert());
   m.def("side_by_side", side_by_side, nb::arg("planes").noconvert(), nb::arg("index").noconvert(),

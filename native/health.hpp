@@ -5,6 +5,20 @@
 
 namespace {
 
+constexpr int SEVERAL = 8;
+
+// The sums of rows, which need not wait for each other; whatever their number, the bits are the same.
+template <int ROWS>
+inline void add_rows(const float* y, int ld, int n, double& total, double& squares) {
+  float sum[ROWS] = {}, square[ROWS] = {};
+  for (int j = 0; j < n; ++j)
+    for (int r = 0; r < ROWS; ++r) {
+      const float v = y[r * ld + j];
+      sum[r] += v, square[r] += v * v;
+    }
+  for (int r = 0; r < ROWS; ++r) total += sum[r], squares += square[r];
+}
+
 // What the activations of a stack made of some rows is added to `units`; where a unit was anything
 // but 0 for any row so far, so is its place in `alive`, [units of all layers].
 inline void add_units(const Stack& stack, const Trail& trail, int rows, float saturated, Units& units,
@@ -14,11 +28,13 @@ inline void add_units(const Stack& stack, const Trail& trail, int rows, float sa
     if (d.activation == Activation::none) continue;
     const int ld = padded(d.n_out);
     double total = 0, squares = 0, ends = 0;
-    for (int i = 0; i < rows; ++i) {
+    int i = 0;
+    for (; i + SEVERAL <= rows; i += SEVERAL)
+      add_rows<SEVERAL>(trail.output[l] + i * ld, ld, d.n_out, total, squares);
+    for (; i < rows; ++i) add_rows<1>(trail.output[l] + i * ld, ld, d.n_out, total, squares);
+    for (i = 0; i < rows; ++i) {
       const float* y = trail.output[l] + i * ld;
-      float sum = 0, square = 0, far = 0;
-      for (int j = 0; j < d.n_out; ++j) sum += y[j], square += y[j] * y[j];
-      total += sum, squares += square;
+      int far = 0;
       if (d.activation == Activation::tanh)
         for (int j = 0; j < d.n_out; ++j) far += std::fabs(y[j]) > saturated;
       else

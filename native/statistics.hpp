@@ -78,27 +78,65 @@ Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::ui
           *std::max_element(lanes.most, lanes.most + Lanes::N)};
 }
 
-// Of each column of x [rows, width].
-inline void column_means(const float* x, std::int64_t rows, std::int64_t width, double* mean) {
-  std::fill(mean, mean + width, 0.0);
-  for (std::int64_t i = 0; i < rows; ++i, x += width)
-    for (std::int64_t j = 0; j < width; ++j) mean[j] += x[j];
-  for (std::int64_t j = 0; j < width; ++j) mean[j] /= double(rows);
+// Of each column of x [rows, width], over the rows that are valid; null: all are.
+inline void column_means(const float* x, std::int64_t rows, std::int64_t width,
+                         const std::uint8_t* valid, double* mean) {
+  constexpr int N = 4;  // columns at a time, in registers
+  const std::int64_t count = valid ? rows - std::count(valid, valid + rows, 0) : rows;
+  for (std::int64_t at = 0; at < width; at += N) {
+    double sum[N] = {};
+    if (at + N <= width) {
+      for (std::int64_t i = 0; i < rows; ++i)
+        if (!valid || valid[i])
+          for (int j = 0; j < N; ++j) sum[j] += x[i * width + at + j];
+    } else {
+      for (std::int64_t i = 0; i < rows; ++i)
+        if (!valid || valid[i])
+          for (int j = 0; at + j < width; ++j) sum[j] += x[i * width + at + j];
+    }
+    for (int j = 0; j < N && at + j < width; ++j) mean[at + j] = sum[j] / double(count);
+  }
 }
 
-// Of what N copies showed at T times, [T, N, K]: rl/diversity.py says what it is. NaN where nothing
-// varies.
-inline double diversity(const double* x, std::int64_t T, std::int64_t N, std::int64_t K) {
+// How many steps ended an episode, cut one short, or gave a reward.
+struct Counts {
+  std::int64_t over = 0, cut = 0, paid = 0;
+};
+
+inline Counts counts(const double* reward, const std::uint8_t* terminated, const std::uint8_t* done,
+                     std::int64_t steps, const std::uint8_t* valid) {
+  Counts found;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    if (valid && !valid[i]) continue;
+    found.over += done[i], found.cut += done[i] && !terminated[i], found.paid += reward[i] != 0;
+  }
+  return found;
+}
+
+// Every so many-th of an axis.
+struct Sampled {
+  std::int64_t count, stride;
+};
+
+// Of what N copies showed at T times, some of each and of its numbers: rl/diversity.py says what it
+// is. NaN where nothing varies.
+template <class X>
+double diversity(const X* x, Sampled steps, Sampled copies, Sampled numbers) {
+  const std::int64_t T = steps.count, N = copies.count;
   double sum = 0;
   int varying = 0;
-  for (std::int64_t k = 0; k < K; ++k) {
+  for (std::int64_t k = 0; k < numbers.count; ++k) {
+    const auto at = [&](std::int64_t t, std::int64_t n) {
+      return double(x[t * steps.stride + n * copies.stride + k * numbers.stride]);
+    };
     double centre = 0, squares = 0, common = 0;
-    for (std::int64_t i = 0; i < T * N; ++i) centre += x[i * K + k];
+    for (std::int64_t t = 0; t < T; ++t)
+      for (std::int64_t n = 0; n < N; ++n) centre += at(t, n);
     centre /= double(T * N);
     for (std::int64_t t = 0; t < T; ++t) {
       double together = 0;
       for (std::int64_t n = 0; n < N; ++n) {
-        const double away = x[(t * N + n) * K + k] - centre;
+        const double away = at(t, n) - centre;
         squares += away * away, together += away;
       }
       common += together * together / double(N);

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+import sys
+from collections.abc import Mapping, Sequence
+from operator import le
 from typing import Any
 
 from gymnast.metrics.metric import Limits, Metric
@@ -26,7 +28,7 @@ class Range:
         self.healthy = metric.healthy_for(Limits())
         self.idle = self.healthy == (-math.inf, math.inf)
         """Whether it is enough to look at each value by itself."""
-        self.recent: deque[float] = deque(maxlen=WINDOW)
+        self.recent: list[float] = []
         self.bad = 0
         """Rows in a row whose mean was on the bad side."""
         self.side = ""
@@ -39,11 +41,15 @@ class Range:
             return "nan"
         if not self.low <= value <= self.high:
             return "impossible"
-        if self.idle:
-            return ""
-        self.recent.append(value)
-        low, high = self.healthy
-        mean = sum(self.recent) / len(self.recent)
+        return "" if self.idle else self.watch(value, phases)
+
+    def watch(self, value: float, phases: set[Phase]) -> str:
+        """Of a value that is possible: low, high, or nothing."""
+        recent, (low, high) = self.recent, self.healthy
+        if len(recent) == WINDOW:
+            del recent[0]
+        recent.append(value)
+        mean = sum(recent) / len(recent)
         side = "low" if mean < low else "high" if mean > high else ""
         if side and phases & self.metric.excused:
             side = ""
@@ -80,3 +86,19 @@ class Range:
     def load(self, state: dict[str, Any]) -> None:
         self.recent.extend(state["recent"])
         self.bad, self.side, self.alerting = state["bad"], state["side"], state["alerting"]
+
+
+class Ranges:
+    """Those of all keys of a row, for all rows with these keys."""
+
+    def __init__(self, spans: Mapping[str, Range]) -> None:
+        self.every = [*spans.items()]
+        self.watched = [(n, *item) for n, item in enumerate(self.every) if not item[1].idle]
+        """Place, key and range of those whose healthy range is to be looked at."""
+        largest = sys.float_info.max  # so that neither NaN nor infinity is within any bounds
+        self._low = [max(span.low, -largest) for span in spans.values()]
+        self._high = [min(span.high, largest) for span in spans.values()]
+
+    def allow(self, values: Sequence[float]) -> bool:
+        """Whether all of them are finite and possible."""
+        return all(map(le, self._low, values)) and all(map(le, values, self._high))

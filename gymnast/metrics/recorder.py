@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, Protocol, TypedDict
@@ -68,11 +68,13 @@ class Recorder:
         metrics: Mapping[str, Metric],
         sinks: Sequence[Sink],
         settings: Mapping[str, Any] | None = None,
+        roles: Collection[str] = (),
     ) -> None:
-        self.alerts = Alerts(metrics, settings)
+        """`settings`, `roles`: see Alerts."""
+        self.alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
-        self._checked: set[frozenset[str]] = set()
+        self._checked: set[tuple[str, ...]] = set()
         self._closed = False
         self._greeted = False
 
@@ -84,11 +86,12 @@ class Recorder:
         if self._closed:
             raise RuntimeError("a row was written after the record was closed; it would be lost")
         self._check(row)
-        finished = MappingProxyType({key: float(value) for key, value in row.items()})
-        alerts = self.alerts.judge(finished)
+        numbers = dict(zip(row, map(float, row.values()), strict=True))
+        alerts = self.alerts.judge(numbers)
         if not self._greeted:  # a resumed run's sinks learn what already holds
             self._greeted = True
             alerts += [alert for alert in self.alerts.active() if alert not in alerts]
+        finished = MappingProxyType(numbers)
         for sink in self._sinks:
             sink.write(finished, alerts)
         return alerts
@@ -112,7 +115,7 @@ class Recorder:
                 stack.callback(sink.close, summary)
 
     def _check(self, row: Row) -> None:
-        keys = frozenset(row)
+        keys = tuple(row)
         if keys in self._checked:
             return
         names = {key: split(key)[1] for key in keys}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -21,13 +20,14 @@ SCORE = "eval:episode/return"
 Phase = Literal["warm-up", "annealed", "solved"]
 
 
-@dataclass
+@dataclass(slots=True)
 class Track:
     """One key so far."""
 
-    recent: deque[float] = field(default_factory=lambda: deque[float](maxlen=WINDOW))
+    recent: list[float] = field(default_factory=list[float])
+    """Its latest values, as many as a short mean holds."""
     first: list[float] = field(default_factory=list[float])
-    """Its first values, as many as a short mean holds."""
+    """As many of its first."""
     count: int = 0
     best: float = -math.inf
     """Highest short mean."""
@@ -36,31 +36,37 @@ class Track:
     peak: float = -math.inf
     """Highest value."""
     total: float = 0.0
+    mean: float = field(init=False)
+    """Of the latest values."""
+
+    def __post_init__(self) -> None:
+        self.mean = sum(self.recent) / len(self.recent) if self.recent else math.nan
 
     def add(self, value: float, now: float) -> None:
-        self.count += 1
-        self.recent.append(value)
-        self.peak = max(self.peak, value)
-        self.total += value
-        if len(self.first) < WINDOW:
+        recent = self.recent
+        if len(recent) == WINDOW:
+            del recent[0]
+        else:
             self.first.append(value)
-        if len(self.recent) == WINDOW and self.mean > self.best:
-            self.best, self.best_at = self.mean, now
+        recent.append(value)
+        self.count += 1
+        self.total += value
+        self.mean = mean = sum(recent) / len(recent)
+        if value > self.peak:
+            self.peak = value
+        if mean > self.best and len(recent) == WINDOW:
+            self.best, self.best_at = mean, now
 
     @property
     def usual(self) -> float:
         """Mean of all values."""
         return self.total / self.count
 
-    @property
-    def mean(self) -> float:
-        return sum(self.recent) / len(self.recent)
-
 
 class Seen:
     def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
         """`keys`: what is remembered; `settings`: dotted key -> plain value."""
-        self._keys, self.settings = frozenset(keys), settings
+        self._keys, self.settings = tuple(sorted(keys)), settings
         self.tracks: dict[str, Track] = {}
         self.row: Mapping[str, float] = {}
         self.rows = 0
@@ -69,14 +75,19 @@ class Seen:
         self.row = row
         now = row.get("clock/env_steps", 0.0)
         self.rows = int(row.get("clock/rollouts", self.rows + 1))
-        for key in self._keys & row.keys():
-            if math.isfinite(row[key]):
-                self.tracks.setdefault(key, Track()).add(row[key], now)
+        for key in self._keys:
+            value = row.get(key)
+            if value is None or not math.isfinite(value):
+                continue
+            track = self.tracks.get(key)
+            if track is None:
+                track = self.tracks[key] = Track()
+            track.add(value, now)
 
     # ---- what has been ------------------------------------------------------------------------
 
     def has(self, *keys: str) -> bool:
-        return all(key in self.tracks for key in keys)
+        return all(map(self.tracks.__contains__, keys))
 
     def now(self, key: str) -> float:
         """Mean of the latest values."""
@@ -114,10 +125,9 @@ class Seen:
         found: set[Phase] = set()
         if self.rows <= WARM_UP_ROWS or (self.progress or 1.0) < WARM_UP_SHARE:
             found.add("warm-up")
-        if self.has("hyper/lr"):
-            lr = self.tracks["hyper/lr"]
-            if lr.recent[-1] <= ANNEALED * lr.peak:
-                found.add("annealed")
+        lr = self.tracks.get("hyper/lr")
+        if lr is not None and lr.recent[-1] <= ANNEALED * lr.peak:
+            found.add("annealed")
         if self.solved:
             found.add("solved")
         return found
@@ -128,14 +138,22 @@ class Seen:
         goal = self.threshold
         if goal is None:
             return False
-        latest = (self.tracks[key].recent[-1] for key in (RETURN, SCORE) if self.has(key))
-        return any(value >= goal for value in latest)
+        tracks = (self.tracks.get(key) for key in (RETURN, SCORE))
+        return any(track is not None and track.recent[-1] >= goal for track in tracks)
 
     # ---- to go on as if it had not stopped ----------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         tracks = {
-            key: [[*t.recent], t.first, t.count, _plain(t.best), t.best_at, _plain(t.peak), t.total]
+            key: [
+                [*t.recent],
+                [*t.first],
+                t.count,
+                _plain(t.best),
+                t.best_at,
+                _plain(t.peak),
+                t.total,
+            ]
             for key, t in self.tracks.items()
         }
         return {"rows": self.rows, "tracks": tracks}
@@ -143,9 +161,7 @@ class Seen:
     def load(self, state: Mapping[str, Any]) -> None:
         self.rows = state["rows"]
         self.tracks = {
-            key: Track(
-                deque(recent, maxlen=WINDOW), [*first], count, _float(best), at, _float(peak), total
-            )
+            key: Track([*recent], [*first], count, _float(best), at, _float(peak), total)
             for key, (recent, first, count, best, at, peak, total) in state["tracks"].items()
         }
 

@@ -57,7 +57,8 @@ class MetricStore:
         names = tuple(row)
         with self._lock:
             schema, packer = self._schemas.get(names) or self._add_schema(names)
-            data = packer.pack(*map(_plain, row.values()))
+            values = [*row.values()]
+            data = packer.pack(*(map(_plain, values) if math.isnan(sum(values)) else values))
             self._pending.append((self.attempt, int(row["clock/rollouts"]), schema, data))
             wait = self._committed + COMMIT_SECONDS - time.monotonic()
             if wait <= 0 or len(self._pending) >= COMMIT_ROWS:

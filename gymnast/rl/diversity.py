@@ -12,6 +12,7 @@ from gymnast.compiled import kernels
 Array = np.ndarray
 _SAMPLED = 16, 16, 32
 """How much of a rollout tells how diverse its copies are, at most."""
+_COMPILED = frozenset(map(np.dtype, (np.float64, np.float32)))
 
 
 def diversity(obs: Any) -> float | None:
@@ -21,7 +22,11 @@ def diversity(obs: Any) -> float | None:
     steps, n = obs.shape[:2]
     if n < 2 or steps < 2:
         return None
-    names = obs.dtype.names
+    names, native = obs.dtype.names, kernels()
+    if native is not None and obs.dtype in _COMPILED and obs.flags.c_contiguous:
+        numbers = obs.reshape(steps, n, -1)
+        strides = map(_stride, numbers.shape, _SAMPLED)
+        return _known(native.diversity(numbers, *strides))
     seen: list[Array] = []
     for part in [obs] if names is None else [obs[name] for name in names]:
         copies = part[:: _stride(steps, _SAMPLED[0]), :: _stride(n, _SAMPLED[1])]
@@ -39,7 +44,10 @@ def of_numbers(x: Array) -> float | None:
     native = kernels()
     if native is None:
         return slow_of_numbers(x)
-    found: float = native.diversity(x)
+    return _known(native.diversity(x))
+
+
+def _known(found: float) -> float | None:
     return None if math.isnan(found) else found
 
 

@@ -34,7 +34,7 @@ def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
     """Of the numbers in x [..., more], where valid [...]; in float64 whatever x holds."""
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
-        return Spread(*native.spread(x, valid))
+        return Spread._make(native.spread(x, valid))
     return slow_spread(x, valid)
 
 
@@ -52,7 +52,7 @@ def column_means(x: np.ndarray) -> list[float]:
     return x.mean(0, dtype=np.float64).tolist()
 
 
-_COMPILED = (np.float64, np.float32, np.int64)
+_COMPILED = frozenset(map(np.dtype, (np.float64, np.float32, np.int64)))
 
 
 def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:

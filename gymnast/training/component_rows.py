@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from gymnast.images import Images, Observed
 from gymnast.metrics.families.components import MOST
 from gymnast.policy.observations import Observation, Vector
 from gymnast.policy.spaces import Action, Amounts, Choice
@@ -31,10 +30,14 @@ def action_components(space: Action, given: Array, keep: Array | None) -> dict[s
             return {}
 
 
-def obs_components(space: Observation, obs: Observed, keep: Array | None) -> dict[str, float]:
-    if not isinstance(space, Vector) or space.size > MOST or isinstance(obs, Images):
-        return {}
-    return _named("rollout/obs_mean", column_means(_flat(obs, keep)))
+def has_components(space: Observation) -> bool:
+    """Whether each number of an observation is told of."""
+    return isinstance(space, Vector) and len(space.low) <= MOST
+
+
+def obs_components(means: list[float]) -> dict[str, float]:
+    """Of the means of each, where they are told."""
+    return _named("rollout/obs_mean", means)
 
 
 def _moments(amounts: Array) -> dict[str, float]:

@@ -172,7 +172,8 @@ class Loop:
         before = clock.read(clock.main)
         seconds, times = self.watch.lap(self.collected.steps, self.updates)
         clock.seconds += seconds
-        self.row |= times | clock_row(clock, self.pace(before))
+        self.row |= times
+        self.row |= clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
         self.session.late_rows = 0
         self.session.obeyed = []

@@ -21,7 +21,7 @@ Array = np.ndarray
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """The network as it is now, on evenly spaced steps of a rollout."""
-    rows = _evenly(rollout.valid, DEAR_SAMPLE if policy.network.needs_torch else SAMPLE)
+    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.needs_torch else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)
@@ -54,11 +54,11 @@ def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
     return row
 
 
-def _evenly(valid: Array, most: int) -> Array:
+def _evenly(rollout: Rollout, most: int) -> Array:
     """Places of valid steps among all of them [T * N]."""
-    if valid.all():
-        return _spaced(valid.size, most)
-    places = np.flatnonzero(valid)
+    if rollout.whole:
+        return _spaced(rollout.valid.size, most)
+    places = np.flatnonzero(rollout.valid)
     return places[_spaced(len(places), most)]
 
 

@@ -20,11 +20,12 @@ from gymnast.policy.observations import numbers_in
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.diversity import diversity
-from gymnast.rl.effect import action_effect
+from gymnast.rl.effect import action_effect, steps_sampled
+from gymnast.rl.experience import experience
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
-from gymnast.training.component_rows import action_components, obs_components
+from gymnast.training.component_rows import action_components, has_components, obs_components
 
 
 def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
@@ -44,59 +45,58 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
-    keep, space = _kept(rollout), policy.action
-    reward = spread(rollout.reward, keep)
+    keep, space, r = _kept(rollout), policy.action, rollout
     amounts = isinstance(space, Amounts)
-    given = policy.head.for_env(rollout.action) if amounts else rollout.action
-    action = spread(given, keep)
-    over, cut, paid = (
-        int(np.count_nonzero(x if keep is None else x[keep]))
-        for x in (rollout.done, rollout.done & ~rollout.terminated, rollout.reward)
-    )
+    given = policy.head.for_env(r.action) if amounts else r.action
+    seen, each = _numbers(r.obs), has_components(policy.obs)
+    found = experience(r.reward, given, r.logprob, r.terminated, r.done, seen, keep, each=each)
+    reward, action, obs = found.reward, found.action, found.obs
+    steps = r.reward.size if keep is None else r.steps
     return {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.least,
         "rollout/reward_max": reward.most,
-        "rollout/reward_interval": (rollout.reward.size if keep is None else rollout.steps)
-        / max(paid, 1),
-        **_obs_row(rollout.obs, keep),
-        **obs_components(policy.obs, rollout.obs, keep),
+        "rollout/reward_interval": steps / max(found.paid, 1),
+        **({} if obs is None else {"rollout/obs_mean": obs.mean, "rollout/obs_std": obs.std}),
+        **obs_components(found.obs_means),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
         **action_components(space, given, keep),
-        "rollout/episodes": over,
-        "rollout/truncated_share": cut / max(over, 1),
-        "rollout/surprise": -spread(rollout.logprob, keep).mean,
-        **_diversity_row(rollout.obs, keep),
+        "rollout/episodes": found.over,
+        "rollout/truncated_share": found.cut / max(found.over, 1),
+        "rollout/surprise": -found.logprob.mean,
+        **_diversity_row(r.obs, keep),
     }
 
 
 def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
     """What shaping and scale made of the rewards, before they are normalised."""
-    keep = raw.valid
-    given, due = raw.reward[keep], learned.reward[keep]
-    sizes = float(given @ given) * float(due @ due)
-    row = {"rollout/learned_reward": float(due.mean())}
-    return row | ({"rollout/reward_agreement": float(given @ due) / sizes**0.5} if sizes else {})
+    given, due = (r.reward.ravel() if raw.whole else r.reward[raw.valid] for r in (raw, learned))
+    size = float(given @ given)
+    agreed = size if learned.reward is raw.reward else float(given @ due)
+    sizes = size * (size if learned.reward is raw.reward else float(due @ due))
+    row = {"rollout/learned_reward": float(np.add.reduce(due)) / len(due)}
+    if sizes:
+        row["rollout/reward_agreement"] = agreed / sizes**0.5
+    return row
 
 
 def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     """Of vectors; images and records would cost more than they tell."""
-    obs, after = rollout.obs, rollout.next_obs()
-    if isinstance(obs, Images) or isinstance(after, Images):
+    obs = rollout.obs
+    if isinstance(obs, Images) or obs.dtype != np.float32 or obs.ndim != 3:
         return {}
-    if obs.dtype != np.float32 or obs.ndim != 3:
-        return {}
-    amounts = isinstance(policy.action, Amounts)
-    given = policy.head.for_env(rollout.action) if amounts else rollout.action
-    told = action_effect(obs, after, given, rollout.valid)
+    steps = steps_sampled(obs.shape[1])
+    action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
+    given = policy.head.for_env(action) if isinstance(policy.action, Amounts) else action
+    told = action_effect(obs[-steps:], after, given, rollout.valid[-steps:])
     return {} if told is None else {"rollout/action_effect": told}
 
 
 def _kept(rollout: Rollout) -> np.ndarray | None:
     """Which steps count, [T, N]; None: all do."""
-    return None if rollout.valid.all() else rollout.valid
+    return None if rollout.whole else rollout.valid
 
 
 def _diversity_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
@@ -104,30 +104,27 @@ def _diversity_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
     return {} if told is None else {"rollout/diversity": told}
 
 
-def _obs_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
-    """Of vectors, also those of a record; of images and of what is counted, nothing."""
+def _numbers(obs: Observed) -> np.ndarray | None:
+    """Those of vectors, also in a record; of images and of what is counted, none."""
     numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
-    if not numbers:
-        return {}
-    every = numbers[0]
     if len(numbers) > 1:
-        every = np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
-    seen = spread(every, keep)
-    return {"rollout/obs_mean": seen.mean, "rollout/obs_std": seen.std}
+        return np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
+    return numbers[0] if numbers else None
 
 
 def episode_row(recent: Collection[Episode]) -> dict[str, float]:
     if not recent:
         return {"episode/count": 0}
-    returns = spread(np.array([e.raw_return for e in recent], dtype=np.float64))
+    raw_return, length, *_, numbers = zip(*recent, strict=True)
+    returns = spread(np.array(raw_return, dtype=np.float64))
     return {
         "episode/count": len(recent),
         "episode/return": returns.mean,
         "episode/return_std": returns.std,
         "episode/return_min": returns.least,
         "episode/return_max": returns.most,
-        "episode/length": sum(e.length for e in recent) / len(recent),
-        **means_of([e.numbers for e in recent if e.numbers]),
+        "episode/length": sum(length) / len(recent),
+        **means_of([*filter(None, numbers)]),
     }
 
 

@@ -53,16 +53,17 @@ class Transaction:
             problem = self.problem(learner, metrics)
             if problem is None:
                 self.recent.append(metrics.get(KL, 0.0))
-                return metrics | {"optim/undone": len(incidents)}, incidents
+                metrics["optim/undone"] = len(incidents)
+                return metrics, incidents
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents)))
         return {"optim/undone": len(incidents), "optim/steps": 0}, incidents
 
     def problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
         """What makes this update one to undo."""
-        broken = [name for name, value in metrics.items() if not math.isfinite(value)]
-        if broken:
-            return f"{broken[0]} is {metrics[broken[0]]}"
+        if not all(map(math.isfinite, metrics.values())):
+            broken = next(name for name, value in metrics.items() if not math.isfinite(value))
+            return f"{broken} is {metrics[broken]}"
         if not np.isfinite(learner.policy.parameters.flat).all():
             return "parameters are not finite"
         if self.cfg.max_kl is None or KL not in metrics:

@@ -12,7 +12,7 @@ from gymnast.metrics.families.components import MOST
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import METRICS, declared, in_order, spec
 from gymnast.policy.spaces import Amounts, Choice, Vector
-from gymnast.training.component_rows import action_components, obs_components
+from gymnast.training.component_rows import action_components, has_components
 from gymnast.training.session import limits_of, open_collector
 from tests.algos.practice import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact, rows, trained
@@ -132,7 +132,7 @@ def test_spaces_of_many_parts_have_no_metric_for_each():
     wide = Vector((many,), (-1.0,) * many, (1.0,) * many)
     free = Amounts((many,), (-np.inf,) * many, (np.inf,) * many)
     zeros = np.zeros((4, 1, many), np.float32)
-    assert not obs_components(wide, zeros, None)
+    assert not has_components(wide)
     assert not action_components(Choice(many, 0), np.zeros((4, 1), np.int64), every)
     assert not action_components(free, zeros, None)
     limits = Limits(options=("",) * many, components=(Part("", 0, 1),) * many)

@@ -56,8 +56,8 @@ class Happened:
     nearest_before: Array
     nearest: Array
     seeing: Array
-    speed: Array
-    """As a share of the top speed."""
+    velocity: Array
+    """[N, K, 2], in top speeds of the role."""
 
 
 class Rewards:
@@ -108,7 +108,8 @@ class Rewards:
         return step.played * (1.0 - step.nearest * (1.0 / DIAGONAL))
 
     def _moving(self, step: Happened) -> Array:
-        return step.played * step.speed
+        x, y = step.velocity[..., 0], step.velocity[..., 1]
+        return step.played * np.sqrt(x**2 + y**2)
 
     def _both(self, seekers: Array, hiders: Array) -> Array:
         """[N] for all seekers alike, and [N, H]."""

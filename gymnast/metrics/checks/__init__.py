@@ -12,6 +12,6 @@ REMEDIES = {
 """By alert id, of those that the declared range of a metric raises."""
 KEYS = frozenset(
     {key for check in CHECKS.values() for key in check.needs}
-    | {"hyper/lr", "episode/return", "eval:episode/return", "policy/kl", "progress/share"}
+    | {"hyper/lr", "episode/return", "eval:episode/return", "policy/kl"}
 )
 """What they remember."""
