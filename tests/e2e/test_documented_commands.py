@@ -17,9 +17,9 @@ from gymnast.jobs.standing import living_jobs
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SMALL = (
-    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set eval.max_episode_steps=50 "
-    "--set env.n_envs=2 --set algo.n_steps=64"
+    "--set eval.episodes=2 --set eval.confirm_episodes=2 --set env.n_envs=2 --set algo.n_steps=64"
 )
+SHORT, SHORT_MATCHES = "--set eval.max_episode_steps=50", "--set env.kwargs.time_limit=50"
 
 
 def documented(page: Path) -> list[str]:
@@ -48,7 +48,8 @@ def affordable(command: str) -> str:
         if "--detach" in command:  # the commands below it find it training
             total = "50M --set stop.solved=off"
         command += f" --quiet --env-steps {total}"
-        command += f" {SMALL}" if verb == "train" else ""
+        short = SHORT_MATCHES if command.split()[2].startswith("tag") else SHORT
+        command += f" {SMALL} {short}" if verb == "train" else ""
         if verb == "train" and ":a2c" not in command:
             command += " --set algo.batch_size=25%"
     if verb == "tune":
