@@ -66,8 +66,9 @@ def _page(found: dict[str, Any]) -> Iterator[str]:
         yield from _shaping(found["shaping"])
     elif "casts" not in found:
         yield "no shaping terms: what is learned from is the raw reward of the environment"
-    yield ""
-    yield from _conclusion(found["flagged"], found["unknown"])
+    if "farming" in found or found["shaping"]:
+        yield ""
+        yield from _conclusion(found["flagged"], found["unknown"])
 
 
 def _totals(cast: dict[str, Any]) -> Iterator[str]:
