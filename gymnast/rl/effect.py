@@ -34,7 +34,8 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     if np.count_nonzero(keep) < FEWEST:
         return None
     stride = -(-obs.shape[2] // COMPONENTS)
-    before, change = changes(*(_rows(x[-steps:], keep) for x in (obs, after)), stride)
+    known, reached = (_rows(x[-steps:], keep) for x in (obs, after))
+    before, change = changes(known, reached, stride)
     taken = _as_numbers(_rows(action[-steps:], keep))
     n, seen = before.shape
     freedom = taken.shape[1]

@@ -3,6 +3,7 @@ where they are few."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,7 +22,7 @@ def action_options(space: Action) -> int:
 
 
 def action_components(
-    space: Action, given: Array, keep: Array | None, chosen: list[int]
+    space: Action, given: Array, keep: Array | None, chosen: Sequence[int] = ()
 ) -> dict[str, float]:
     """`given`: as the environment got them, [T, N, ...]; `keep`: the steps that count, [T, N]; None:
     all do; `chosen`: how often each option was, where that is told of."""

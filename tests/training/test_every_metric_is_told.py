@@ -135,7 +135,7 @@ def test_spaces_of_many_parts_have_no_metric_for_each():
     zeros = np.zeros((4, 1, many), np.float32)
     assert not has_components(wide)
     assert not action_options(Choice(many, 0))
-    assert not action_components(free, zeros, None, [])
+    assert not action_components(free, zeros, None)
     limits = Limits(options=("",) * many, components=(Part("", 0, 1),) * many)
     assert not [m for m in declared(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
 
@@ -148,7 +148,7 @@ def test_steps_that_do_not_count_are_left_out():
     shares = action_components(Choice(3, 0), chosen, keep, found.chosen)
     assert list(shares.values()) == pytest.approx([1 / 3, 0, 2 / 3])
     amounts = np.array([[[1.0], [9.0]], [[0.5], [-1.0]]], np.float32)
-    row = action_components(Amounts((1,), (-1.0,), (1.0,)), amounts, keep, [])
+    row = action_components(Amounts((1,), (-1.0,), (1.0,)), amounts, keep)
     assert row["rollout/action_at_limit"] == pytest.approx(2 / 3)
     assert row["rollout/action_mean.0"] == pytest.approx(0.5 / 3)
 
