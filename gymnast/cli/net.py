@@ -23,7 +23,8 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
     """A network layer by layer: shapes, parameters, and what one real batch does to it.
 
     The batch is a short rollout of the policy: freshly drawn for an environment, as stored for a run
-    (its best checkpoint unless one is named). Gradients are of the algorithm's own loss on it.
+    (its best checkpoint unless one is named). Gradients are of the algorithm's own loss on it. Where
+    several roles are learned, each has its network.
 
     \b
     gymnast net CartPole-v1
@@ -58,7 +59,8 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
         cfg = load(run.config(), at=str(run.path / "config.yaml"))
         name, collector = f"{run.id}, checkpoint {saved.step:,}", open_collector(cfg)
     try:
-        return {"target": name, "fresh": saved is None, **network_report(cfg, collector, saved)}
+        found = network_report(cfg, collector, saved, store.runs_dir(runs_dir))
+        return {"target": name, "fresh": saved is None, **found}
     finally:
         collector.close()
 

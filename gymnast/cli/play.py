@@ -85,10 +85,25 @@ def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, 
     if run is None:
         if which is not None:
             raise UsageError(f"{target} is no run, so it has no checkpoint {which}")
-        return resolve(target).config, None
+        cfg = resolve(target).config
+        _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
+        return cfg, None
     ref = target if which is None else f"{run.path.resolve()}:{which}"
     _, saved = find(ref, runs_dir)
-    return load(run.config(), at=str(run.path / "config.yaml")), policy_of(saved)
+    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    _refuse_roles(
+        cfg, f"gymnast video {run.id} films its matches; gymnast eval {run.id} scores them"
+    )
+    return cfg, policy_of(saved)
+
+
+def _refuse_roles(cfg: Any, fix: str) -> None:
+    from gymnast.config.families import has_roles
+
+    if has_roles(cfg.env.id):
+        raise UsageError(
+            f"{cfg.env.id} has several roles, and one player cannot play them", fix=fix
+        )
 
 
 def _who(options: dict[str, Any], *, trained: bool) -> Who:

@@ -60,7 +60,8 @@ def envs(
 
     The machine should do nothing else meanwhile.
     """
-    from gymnast.config.resolve import parse_assignment
+    from gymnast.config.families import has_roles
+    from gymnast.config.resolve import parse_assignment, resolve
     from gymnast.training.prepare import prepare
     from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
 
@@ -68,6 +69,10 @@ def envs(
     if unknown := [name for name in chosen if name not in BACKENDS]:
         raise UsageError(f"no backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}")
     counts = _counts(copies) if copies else COPIES
+    if has_roles(resolve(target).config.env.id):
+        what = f"{target} has several roles, whose matches are stepped in one way only"
+        fix = "compare speed/env_steps of short trainings: gymnast train --set env.n_envs=N"
+        raise UsageError(what, fix=fix)
     with redirect_stdout(sys.stderr), progress("measuring") as told:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         prepared.collector.close()

@@ -1,9 +1,9 @@
-"""`gymnast video`: films of stored episodes."""
+"""`gymnast video`: films of stored episodes and matches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,10 @@ from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
+    from gymnast.film.choose import Chosen
+    from gymnast.film.choose_matches import ChosenMatch
     from gymnast.film.make import Order
+    from gymnast.film.scene import Scene
     from gymnast.runs.run import Run
 
 
@@ -46,12 +49,17 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     The best and the last evaluation of every run are filmed by themselves when training ends
     (traces.film); `gymnast show RUN` lists the films.
 
+    Of a run with several roles, matches are filmed: of the best version, or the last, one of every
+    role against every opponent that was won and one that was lost. With --episode N, and always
+    with --out or --grid, it is one match: the N-th that is stored, from 0.
+
     \b
     gymnast video @last
     gymnast video @last:120k --episode 3 --out fourth.mp4
     gymnast video @last --learning
     gymnast video @last --grid episode.png
     """
+    from gymnast.config.families import has_roles
     from gymnast.config.resolve import load
     from gymnast.film.stage import without_screen
     from gymnast.runs import store
@@ -60,49 +68,94 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
         raise UsageError("--learning goes with neither --grid nor --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
-    many = options["learning"]
     with without_screen():
-        made = _learning(found, cfg, options) if many else _episode(found, cfg, at, options)
+        if has_roles(cfg.env.id):
+            many = _matches(found, cfg, at, options)
+            _tell(many, {"films": many} if len(many) > 1 else many[0], as_json=as_json)
+            return
+        learning = options["learning"]
+        made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
+    _tell([made], made, as_json=as_json)
+
+
+def _tell(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        echo_json(made)
+        echo_json(answer)
         return
-    click.echo(made["path"])
-    if not made.get("exact", True):
-        click.echo(f"warning: {made['note']}", err=True)
-    if made.get("codec", "libx264") not in ("libx264", "libopenh264"):
-        click.echo(f"warning: no H.264 here, the film is {made['codec']}", err=True)
+    for made in films:
+        click.echo(made["path"])
+        if not made.get("exact", True):
+            click.echo(f"warning: {made['note']}", err=True)
+    if films[0].get("codec", "libx264") not in ("libx264", "libopenh264"):
+        click.echo(f"warning: no H.264 here, the film is {films[0]['codec']}", err=True)
 
 
 def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dict[str, Any]:
     from gymnast.film.choose import choose
-    from gymnast.film.grid import grid
-    from gymnast.film.make import film_episode
-    from gymnast.runs import films
+    from gymnast.film.make import episode_scene, film_episode
 
     chosen = choose(run, options["episode"], kind=options["kind"], at=at)
     if options["grid"]:
-        note = grid(cfg, chosen, Path(options["grid"]))
-        about = {"version": chosen.version, "episode": chosen.index, "exact": not note}
-        return {"path": options["grid"], **about, "note": note}
-    name = films.name(chosen.kind, chosen.version, chosen.which)
-    with _order(run, name, options) as order:
+        with episode_scene(cfg, chosen) as scene:
+            return _grid(scene, chosen, options["grid"])
+    with _order(run, chosen, options) as order:
         return film_episode(cfg, chosen, order)
+
+
+def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
+    from gymnast.film.choose_matches import choose_matches
+    from gymnast.film.match_films import film_match, match_scene
+    from gymnast.film.match_frames import MatchStage
+
+    if options["learning"]:
+        what = f"{run.id} has several roles: there is no film of learning of it"
+        raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a version")
+    with closing(MatchStage(cfg, training=options["kind"] == "train")) as stage:
+        outcomes = stage.matches.outcomes
+        chosen = choose_matches(run, outcomes, options["episode"], kind=options["kind"], at=at)
+        if len(chosen) > 1 and (options["out"] or options["grid"]):
+            places = ", ".join(f"{one.index} {one.which}" for one in chosen)
+            what = f"{'--grid' if options['grid'] else '--out'} is for one match"
+            raise UsageError(what, fix=f"--episode N, say one of {places}")
+        if options["grid"]:
+            return [_grid(match_scene(stage, chosen[0]), chosen[0], options["grid"])]
+        made: list[dict[str, Any]] = []
+        for one in chosen:
+            with _order(run, one, options) as order:
+                made.append(film_match(stage, one, order))
+        return made
+
+
+def _grid(scene: Scene[Any], chosen: Chosen | ChosenMatch, out: str) -> dict[str, Any]:
+    from gymnast.film.grid import grid
+
+    note = grid(scene, Path(out))
+    about = {"version": chosen.version, "episode": chosen.index, "exact": not note}
+    return {"path": out, **about, "note": note}
 
 
 def _learning(run: Run, cfg: Any, options: dict[str, Any]) -> dict[str, Any]:
     from gymnast.film.learning import film_learning
+    from gymnast.runs import films
 
-    with _order(run, "learning", options) as order:
+    with _making(run.path / films.FOLDER / "learning.mp4", options) as order:
         return film_learning(run, cfg, order)
 
 
 @contextmanager
-def _order(run: Run, name: str, options: dict[str, Any]) -> Iterator[Order]:
-    """Where the film goes, and a bar for whoever waits for it."""
-    from gymnast.film.make import Order
+def _order(run: Run, chosen: Chosen | ChosenMatch, options: dict[str, Any]) -> Iterator[Order]:
     from gymnast.runs import films
 
+    own = films.place(run.path, chosen.kind, chosen.version, chosen.which)
+    with _making(own, options) as order:
+        yield order
+
+
+@contextmanager
+def _making(own: Path, options: dict[str, Any]) -> Iterator[Order]:
+    """Where the film goes, and a bar for whoever waits for it."""
+    from gymnast.film.make import Order
+
     with progress("filming") as told:
-        own = run.path / films.FOLDER / f"{name}.mp4"
         out = Path(options["out"]) if options["out"] else own
         yield Order(out, options["fps"], progress=told, described=out is own)

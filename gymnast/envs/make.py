@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
-from gymnast.config.families import family_of, how_to_install
+from gymnast.config.families import family_of, has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
@@ -23,6 +23,9 @@ from gymnast.text.closest import closest
 def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
     """A fresh copy in what the config puts around it. `max_episode_steps` replaces the environment's
     own limit."""
+    if has_roles(cfg.id):
+        fix = "train, eval, video, net and league know roles"
+        raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
     return wrapped(_alone(cfg, max_episode_steps), cfg)
 
 

@@ -18,7 +18,7 @@ VARIABLE = "GYMNAST_FILM"
 
 
 def film_in_background(run: Path, cfg: Config[Any]) -> None:
-    """Film the best and the last evaluation. Training neither waits for this nor fails with it."""
+    """Film what was scored. Training neither waits for this nor fails with it."""
     stored = cfg.traces.eval and cfg.eval.every is not None
     if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
         return

@@ -34,29 +34,46 @@ def choose(
     version, which nothing has selected. A number: that episode of the best version, from 0. `at`
     names another version."""
     files = stored(run, kind)
-    if at is not None and episode == "last":
-        problem = f"`last` and checkpoint {at} are two answers to which version"
-        raise UsageError(problem, fix="leave one out, or give --episode best or a number")
-    version = max(files) if episode == "last" else _version(run, kind, files, at)
+    version = version_of(run, kind, files, episode, at)
     traces = read_traces(files[version])
     if episode == "best":
         index = max(range(len(traces)), key=lambda i: traces[i].raw_return)
     elif episode == "last":
         index = 0
     else:
-        index = _index(episode, len(traces))
+        index = place_of(episode, len(traces))
     return Chosen(kind, version, episode, index, traces[index])
 
 
 def stored(run: Run, kind: Kind) -> dict[int, Path]:
     """Version -> file of its episodes, in order of the version. Never empty."""
-    files = sorted(run.traces.glob(f"{kind}-*.safetensors"))
-    found = {int(file.stem.rpartition("-")[2]): file for file in files}
+    found = by_version(run.traces, kind)
     if not found:
-        switch = "traces.train" if kind == "train" else "traces.eval and eval.every"
-        fix = f"gymnast play {run.id} --record FILE plays new ones; {switch} say what is stored"
+        fix = (
+            f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} say what is stored"
+        )
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return found
+
+
+def by_version(folder: Path, kind: Kind) -> dict[int, Path]:
+    files = sorted(folder.glob(f"{kind}-*.safetensors"))
+    return {int(file.stem.rpartition("-")[2]): file for file in files}
+
+
+def switch(kind: Kind) -> str:
+    """The settings by which these are stored."""
+    return "traces.train" if kind == "train" else "traces.eval and eval.every"
+
+
+def version_of(run: Run, kind: Kind, files: dict[int, Path], episode: str, at: str | None) -> int:
+    """The newest for `last`, else that which `at` names, else the best."""
+    if episode != "last":
+        return _version(run, kind, files, at)
+    if at is not None:
+        problem = f"`last` and checkpoint {at} are two answers to which version"
+        raise UsageError(problem, fix="leave one out, or give --episode best or a number")
+    return max(files)
 
 
 def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> int:
@@ -68,7 +85,7 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> in
     return pick(list(files), best if at == "best" else at, at=f"{kind} episodes of {run.id}")
 
 
-def _index(episode: str, count: int) -> int:
+def place_of(episode: str, count: int) -> int:
     if not episode.isdigit() or int(episode) >= count:
         expected = f"best, last or a number from 0 to {count - 1}"
         raise UsageError(f"there is no episode {episode} (expected {expected})")

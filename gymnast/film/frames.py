@@ -26,9 +26,11 @@ T = TypeVar("T")
 class Differs(Exception):
     """A replay left the stored episode."""
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int, what: str = "episode as it was scored", why: str = "") -> None:
+        """`what`: it differs from; `why`: a likely reason."""
         self.step = step
-        super().__init__(f"this replay differs from the episode as it was scored, from step {step}")
+        reason = f": {why}" if why else ""
+        super().__init__(f"this replay differs from the {what}, from step {step}{reason}")
 
 
 def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:

@@ -1,22 +1,16 @@
-"""An episode in one picture: moments evenly spaced, in rows, each with its band."""
+"""An episode or a match in one picture: moments evenly spaced, in rows, each with its band."""
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gymnast.config.config import Config
 from gymnast.errors import UsageError
-from gymnast.film.actions import Actions
-from gymnast.film.choose import Chosen
-from gymnast.film.frames import exact_or_noted, shots
+from gymnast.film.frames import exact_or_noted
 from gymnast.film.lettering import save_png, scaled
-from gymnast.film.make import stage_for
-from gymnast.film.overlay import Band
-from gymnast.film.shot import Shot
+from gymnast.film.scene import BandOf, Moment, Scene
 from gymnast.runs import durable
 
 Array = np.ndarray
@@ -26,21 +20,18 @@ TILE = 320
 GAP = 6
 
 
-def grid(cfg: Config[Any], chosen: Chosen, out: Path) -> str:
-    """Draw the episode and save the picture as a PNG; a note where it is no exact replay."""
+def grid(scene: Scene[Any], out: Path) -> str:
+    """Draw it and save the picture as a PNG; a note where it is no exact replay."""
     if out.suffix != ".png":
         raise UsageError(f"{out} cannot be written: a grid is a .png", fix=f"{out.stem}.png")
-    trace = chosen.trace
-    moments = np.linspace(0, len(trace), COLUMNS * ROWS).round()
-    with closing(stage_for(cfg, chosen)) as stage:
-        actions = Actions(stage.env.action_space, cfg.facts.actions)
+    moments = np.linspace(0, scene.length, COLUMNS * ROWS).round()
 
-        def draw(note: str) -> list[Array]:
-            band = Band(TILE, actions, length=len(trace), note=note)
-            every = shots(stage, trace, strict=not note)
-            return [_tile(shot, band) for shot in every if shot.step in moments]
+    def draw(note: str) -> list[Array]:
+        band = scene.band(TILE, note)
+        every = scene.shots(not note)
+        return [_tile(shot, band) for shot in every if shot.step in moments]
 
-        tiles, note = exact_or_noted(draw)
+    tiles, note = exact_or_noted(draw)
     with durable.explained(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         draft = out.with_name(f".{out.name}")
@@ -49,7 +40,7 @@ def grid(cfg: Config[Any], chosen: Chosen, out: Path) -> str:
     return note
 
 
-def _tile(shot: Shot, band: Band) -> Array:
+def _tile(shot: Moment, band: BandOf[Any]) -> Array:
     height, width = shot.picture.shape[:2]
     small = scaled(shot.picture, TILE, round(TILE * height / width))
     return np.concatenate([small, band.draw(shot)])

@@ -17,7 +17,8 @@ from gymnast.film.encode import FilmWriter
 from gymnast.film.frames import exact_or_noted, seen_pictures, shots
 from gymnast.film.lettering import Letters, pixels, scaled, surface
 from gymnast.film.make import Order, hold, told
-from gymnast.film.overlay import CHOSEN, CLEAR, PAPER, QUIET, Band
+from gymnast.film.overlay import Band
+from gymnast.film.sheet import CHOSEN, CLEAR, PAPER, QUIET
 from gymnast.film.shot import Shot
 from gymnast.film.stage import Stage
 from gymnast.runs.run import Run

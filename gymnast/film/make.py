@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from gymnast.film.choose import Chosen
 from gymnast.film.encode import FilmWriter
 from gymnast.film.frames import exact_or_noted, seen_pictures, shots
 from gymnast.film.overlay import Band
+from gymnast.film.scene import Scene
+from gymnast.film.shot import Shot
 from gymnast.film.stage import Stage
 from gymnast.runs import films
 
@@ -41,22 +43,36 @@ class Order:
 
 def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, Any]:
     """Make the film and its description; returns the latter."""
-    with closing(stage_for(cfg, chosen)) as stage:
-        writer, note = exact_or_noted(lambda note: _film(cfg, stage, chosen, order, note))
+    with episode_scene(cfg, chosen) as scene:
+        writer, note = film(scene, order)
     about = {
         "kind": chosen.kind,
         "version": chosen.version,
         "which": chosen.which,
         "episode": chosen.index,
-        **_identity(chosen),
+        **identity(chosen),
     }
     return told(order, about, writer, note)
 
 
-def stage_for(cfg: Config[Any], chosen: Chosen) -> Stage:
+@contextmanager
+def episode_scene(cfg: Config[Any], chosen: Chosen) -> Iterator[Scene[Shot]]:
     """The environment the episode was played in; without a renderer where none is needed."""
-    draws = seen_pictures(chosen.trace) is None
-    return Stage(cfg, draws=draws, training=chosen.kind == "train")
+    trace = chosen.trace
+    draws = seen_pictures(trace) is None
+    with closing(Stage(cfg, draws=draws, training=chosen.kind == "train")) as stage:
+        actions = Actions(stage.env.action_space, cfg.facts.actions)
+        yield Scene(
+            fps=stage.fps,
+            length=len(trace),
+            shots=lambda strict: shots(stage, trace, strict=strict),
+            band=lambda width, note: Band(width, actions, length=len(trace), note=note),
+        )
+
+
+def film(scene: Scene[Any], order: Order) -> tuple[FilmWriter, str]:
+    """Make the film, and a note where it is no exact replay."""
+    return exact_or_noted(lambda note: _film(scene, order, note))
 
 
 def told(order: Order, about: dict[str, Any], writer: FilmWriter, note: str) -> dict[str, Any]:
@@ -75,27 +91,25 @@ def told(order: Order, about: dict[str, Any], writer: FilmWriter, note: str) -> 
     return {**about, "path": str(order.out)}
 
 
-def already_filmed(chosen: Chosen, out: Path) -> bool:
-    """Whether the film is there and shows this very episode."""
+def already_filmed(identity: Mapping[str, Any], out: Path) -> bool:
+    """Whether the film is there and shows this very episode or match."""
     about = films.read(out) if out.exists() else {}
-    return all(about.get(key) == value for key, value in _identity(chosen).items())
+    return all(about.get(key) == value for key, value in identity.items())
 
 
-def _identity(chosen: Chosen) -> dict[str, Any]:
+def identity(chosen: Chosen) -> dict[str, Any]:
+    """What tells an episode from any other."""
     trace = chosen.trace
     return {"seed": trace.seed, "return": trace.raw_return, "length": len(trace)}
 
 
-def _film(cfg: Config[Any], stage: Stage, chosen: Chosen, order: Order, note: str) -> FilmWriter:
-    trace, band, frame = chosen.trace, None, None
-    actions = Actions(stage.env.action_space, cfg.facts.actions)
-    with FilmWriter(order.out, order.fps or stage.fps, threads=order.threads) as writer:
-        for shot in shots(stage, trace, strict=not note):
-            band = band or Band(shot.picture.shape[1], actions, length=len(trace), note=note)
-            frame = band.below(shot)
+def _film(scene: Scene[Any], order: Order, note: str) -> FilmWriter:
+    frame = None
+    with FilmWriter(order.out, order.fps or scene.fps, threads=order.threads) as writer:
+        for step, frame in scene.frames(note):
             writer.add(frame)
             if order.progress is not None:
-                order.progress(shot.step, len(trace))
+                order.progress(step, scene.length)
         hold(writer, frame)
     return writer
 

@@ -164,6 +164,9 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
         told = f"  return {wording.number(film['return'])}" if "return" in film else ""
+        if "cast" in film:
+            returns = (f"{role} {wording.number(r)}" for role, r in film["returns"].items())
+            told = f"  return {', '.join(returns)}"
         yield f"  {mark:<7} {film['path']}{told}"
 
 

@@ -15,8 +15,12 @@ LOG = "film.log"
 
 
 def name(kind: str, version: int, episode: str) -> str:
-    """`eval-000000030208-best`: the kind of trace, the policy's env steps, which episode."""
+    """`eval-000000030208-best`: the kind of trace, the policy's env steps, which episode or match."""
     return f"{kind}-{version:012d}-{episode}"
+
+
+def place(run: Path, kind: str, version: int, episode: str) -> Path:
+    return run / FOLDER / f"{name(kind, version, episode)}.mp4"
 
 
 def describe(film: Path, about: Mapping[str, Any]) -> None:
@@ -49,10 +53,10 @@ def placed(run: Path) -> list[dict[str, Any]]:
 
 
 def of_run(run: Path, best: int | None) -> list[dict[str, Any]]:
-    """Every film of a run, that of its best version first; `is_best` says which that is."""
+    """Every film of a run, that of its best version first, or those of its matches; `is_best` says
+    which these are."""
     films = [read(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
     for film in films:
-        film["is_best"] = best is not None and film["path"].endswith(
-            f"{name('eval', best, 'best')}.mp4"
-        )
+        of_best = best is not None and Path(film["path"]).name.startswith(name("eval", best, ""))
+        film["is_best"] = of_best and ("cast" in film or film["path"].endswith("-best.mp4"))
     return sorted(films, key=lambda film: not film["is_best"])

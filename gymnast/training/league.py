@@ -46,7 +46,15 @@ GATE_MATCHES = 50
 
 
 class League:
-    def __init__(self, cfg: Config[Any], matches: Matches, learners: Sequence[str], run: Path):
+    def __init__(
+        self,
+        cfg: Config[Any],
+        matches: Matches,
+        learners: Sequence[str],
+        run: Path,
+        runs: Path | None = None,
+    ) -> None:
+        """`runs`: where other runs are, if not beside this one."""
         self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
         self.snapshots = Snapshots(run)
         window = cfg.league.window
@@ -68,7 +76,7 @@ class League:
         self._choosing = Choosing(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
         self._due: Every | None = None
-        self._runs = run.parent
+        self._runs = runs or run.parent
         for role, ladder in self._ladders().items():
             for name in ladder:
                 self.player(role, name)

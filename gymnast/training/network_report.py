@@ -7,12 +7,17 @@ off behind it; the gradient is what one update of the learner leaves, taken with
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from gymnast.clock import Clock
+from gymnast.collect.collector import Collector
+from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
@@ -25,7 +30,8 @@ from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.seeds import episode_seed, stream
-from gymnast.training.control import Control
+from gymnast.training.control import Settings
+from gymnast.training.league import League
 from gymnast.training.learner import Learner
 from gymnast.training.session import LEARNER, POLICY, of_role
 
@@ -41,10 +47,18 @@ range."""
 
 
 def network_report(
-    cfg: Config[Any], collector: VectorCollector, saved: Checkpoint | None = None
+    cfg: Config[Any],
+    collector: Collector,
+    saved: Checkpoint | None = None,
+    runs: Path | None = None,
 ) -> dict[str, Any]:
-    """Layers, parameters and start of each role's policy: fresh, or as a checkpoint has it."""
-    learners = {role: Learner(role, *found, cfg) for role, found in collector.spaces.items()}
+    """Layers, parameters and start of each role's policy: fresh, or as a checkpoint has it. `runs`:
+    where the runs are whose policies play roles that are not learned."""
+    settings = Settings(cfg)
+    learners = {
+        role: Learner(role, *found, settings.of(role), len(collector.columns(role)))
+        for role, found in collector.spaces.items()
+    }
     networks = [x.policy.network for x in learners.values()]
     fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
     clock = Clock(limits=cfg.stop.limits())
@@ -55,21 +69,26 @@ def network_report(
             learner.policy.load(of_role(role, saved.tensors(POLICY)))
             arrays = of_role(role, saved.tensors(LEARNER))
             learner.load(arrays, state["learners"][role], optimizer=True)
-    control = Control(cfg.algo, cfg.shaping)
-    values: Any = control.values(clock)
+    controls = {role: settings.control_of(role) for role in learners}
+    values: dict[str, Any] = {role: control.values(clock) for role, control in controls.items()}
     firsts = first_observations(collector)
-    collector.begin()
     lineup = {role: learner.policy for role, learner in learners.items()}
-    collected = collector.collect(lineup, _short(values.span(), cfg.env.n_envs), clock)
-    rollouts, weights = collected.rollouts, control.weights(clock)
-    shaped = {r: x.shaping(rollouts[r], weights, values.gamma)[0] for r, x in learners.items()}
+    span = _short(settings.control.values(clock).span(), cfg.env.n_envs)
+    with _cast(cfg, collector, saved, runs):
+        collector.begin()
+        collected = collector.collect(lineup, span, clock)
+    rollouts = collected.rollouts
+    shaped = {
+        role: learner.shaping(rollouts[role], controls[role].weights(clock), values[role].gamma)[0]
+        for role, learner in learners.items()
+    }
     return {
         "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
         "roles": {
             role: {
-                "start": start(learner.policy, firsts),
+                "start": start(learner.policy, firsts[role]),
                 **described(learner.policy, rollouts[role]),
-                **_with_gradients(learner, shaped[role], values),
+                **_with_gradients(learner, shaped[role], values[role]),
             }
             for role, learner in learners.items()
         },
@@ -120,15 +139,44 @@ def start(policy: Policy, obs: Array) -> dict[str, Any]:
     return {"off_centre": off, "uniform": off <= CENTRED}
 
 
-def first_observations(collector: VectorCollector, count: int = RESETS) -> Array:
-    """What fresh episodes show, [count, ...]."""
-    envs, shown = collector.envs, []
-    for first in range(0, count, envs.n_envs):
-        copies = range(min(envs.n_envs, count - first))
+def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:
+    """What each role is shown first in so many fresh episodes, [B, ...]."""
+    shown: dict[str, list[Array]] = {role: [] for role in collector.spaces}
+    if isinstance(collector, MatchCollector):
+        envs, many = collector.matches, collector.matches.n_matches
+    else:
+        assert isinstance(collector, VectorCollector)
+        envs, many = collector.envs, collector.envs.n_envs
+    for first in range(0, count, many):
+        copies = range(min(many, count - first))
         seeds = [episode_seed(0, "first observation", first + i) for i in copies]
         refuse(envs.name, envs.reset(copies, seeds))
-        shown.append(envs.obs[: len(copies)].copy())
-    return np.concatenate(shown)
+        for role, rows in shown.items():
+            rows.append(_seen(collector, role)[collector.columns(role, copies)])
+    return {role: np.concatenate(rows) for role, rows in shown.items()}
+
+
+def _seen(collector: Collector, role: str) -> Array:
+    """What every column of the role's rollouts sees now."""
+    if isinstance(collector, MatchCollector):
+        obs = collector.matches.obs[role]
+        return obs.reshape(-1, *obs.shape[2:])
+    assert isinstance(collector, VectorCollector)
+    return collector.envs.obs
+
+
+@contextmanager
+def _cast(
+    cfg: Config[Any], collector: Collector, saved: Checkpoint | None, runs: Path | None
+) -> Iterator[None]:
+    """Where several roles meet, those that are not learned are played as the config says."""
+    if not isinstance(collector, MatchCollector):
+        yield
+        return
+    with TemporaryDirectory(prefix="gymnast-net-") as folder:
+        home = Path(folder) if saved is None else saved.path.parent.parent
+        collector.casting = League(cfg, collector.matches, collector.learners, home, runs)
+        yield
 
 
 def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:

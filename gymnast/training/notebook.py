@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.collect.collector import ROLE
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Parts, as_masks, as_rows
@@ -94,9 +95,10 @@ class Player:
         return as_rows(space, [obs] if one else obs), one
 
 
-def load(run: Run | str, *, runs_dir: str | Path | None = None) -> Player:
-    """The policy of a run's checkpoint: the one named, else the best."""
-    return Player(policy_of(find(_ref(run), runs_dir)[1]))
+def load(run: Run | str, *, role: str = ROLE, runs_dir: str | Path | None = None) -> Player:
+    """The policy of a run's checkpoint: the one named, else the best. `role`: whose, where there are
+    several."""
+    return Player(policy_of(find(_ref(run), runs_dir)[1], role))
 
 
 def _ref(run: Run | str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gymnast.collect.collector import ROLE
 from gymnast.config import families
 from gymnast.config.resolve import load, revise
+from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
@@ -72,7 +74,11 @@ def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
     return run, checkpoint.find(run.path, which)
 
 
-def policy_of(saved: Checkpoint, role: str = "agent") -> Policy:
-    policy = Policy.from_spec(saved.document("policy")[role])
+def policy_of(saved: Checkpoint, role: str = ROLE) -> Policy:
+    specs = saved.document("policy")
+    if role not in specs:
+        what = f"there is no policy of {role!r}"
+        raise RunError(what, at=str(saved.path), fix=f"name its role: {', '.join(specs)}")
+    policy = Policy.from_spec(specs[role])
     policy.load(of_role(role, saved.tensors(POLICY)))
     return policy

@@ -9,7 +9,8 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from gymnast.film.actions import Actions
-from gymnast.film.overlay import CHOSEN, Band
+from gymnast.film.overlay import Band
+from gymnast.film.sheet import CHOSEN
 from gymnast.film.shot import Shot
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (400, 600, 3), np.uint8)

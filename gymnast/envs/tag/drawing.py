@@ -36,7 +36,7 @@ _OUT, _PALE = (96, 98, 104), (236, 238, 242)
 _FAN_RAYS, _LINES = 121, 12
 """Rays close enough for an area, and how many parts lines cut it into."""
 _FAN = np.linspace(FIELD_OF_VIEW / 2, -FIELD_OF_VIEW / 2, _FAN_RAYS)
-_COLOUR: dict[str, Colour] = {SEEKER: (240, 98, 84), HIDER: (84, 178, 244)}
+COLOUR: dict[str, Colour] = {SEEKER: (240, 98, 84), HIDER: (84, 178, 244)}
 
 
 def picture(state: State, seekers: int, time_limit: int) -> Array:
@@ -65,7 +65,7 @@ def picture(state: State, seekers: int, time_limit: int) -> Array:
 class _Agent:
     def __init__(self, state: State, k: int, is_seeker: bool, sight: Array) -> None:
         self.tagged = bool(state.tagged[0, k])
-        self.colour = _COLOUR[SEEKER if is_seeker else HIDER]
+        self.colour = COLOUR[SEEKER if is_seeker else HIDER]
         self.position, self.facing = state.position[0, k], FACING[state.heading[0, k]]
         self.seeing = bool(state.seen_now[0, k])
         self.remembered = None if state.seen_when[0, k] == NEVER else state.seen_at[0, k]
@@ -127,7 +127,7 @@ def _draw_time(whole: pygame.Surface, left: float) -> None:
     pygame.draw.rect(whole, _GRID, bar, border_radius=3)
     bar.width = round(bar.width * left)
     if bar.width:
-        pygame.draw.rect(whole, _COLOUR[HIDER], bar, border_radius=3)
+        pygame.draw.rect(whole, COLOUR[HIDER], bar, border_radius=3)
 
 
 def _pixel(at: Array) -> Point:

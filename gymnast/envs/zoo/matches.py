@@ -46,6 +46,8 @@ class ZooMatches:
         self.outcomes: Mapping[str, str] = {}
         self.scripted: Mapping[str, Mapping[str, Scripted]] = {}
         self.time_limit = _time_limit(env)
+        self.fps: float | None = getattr(env, "metadata", {}).get("render_fps")
+        """How fast a match looks natural, where the environment says so."""
         self._table = Table(self.roles, seats, n_matches)
         self.obs: ByRole = self._table.obs
         self._over = np.zeros(n_matches, bool)
