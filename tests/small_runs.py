@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.config.families import has_roles
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import METRICS, spec
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import checkpoint, inbox, store
+from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
 from gymnast.training.notebook import train
@@ -37,8 +39,8 @@ SMALL = {
 
 
 def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
-    """`target`: a preset, or the name of a scripted environment."""
-    if "-v" not in target:
+    """`target`: a preset, an environment of several agents, or the name of a scripted one."""
+    if "-v" not in target and not has_roles(target.partition(":")[0]):
         target = f"py:tests.scripted:{target}"
     small = SMALL
     if more.get("algo", "ppo") != "ppo":
@@ -101,7 +103,7 @@ def gone_back(run: Run, step: int) -> Run:
     for later, path in checkpoint.steps(copy.path).items():
         if later > step:
             shutil.rmtree(path)
-    for file in copy.traces.iterdir():
+    for file in (*copy.traces.iterdir(), *copy.matches.glob("*")):
         if step_of(file) > step or file.name.startswith("confirm"):
             file.unlink()
     copy.update(status="running", id=copy.id)
@@ -137,16 +139,26 @@ def traces(run: Run, kind: str) -> dict[int, list[Trace]]:
     return {step_of(file): read_traces(file) for file in files}
 
 
+def matches(run: Run, kind: str) -> dict[int, list[MatchTrace]]:
+    """The same of matches between roles."""
+    files = sorted(run.matches.glob(f"{kind}-*.safetensors"))
+    return {step_of(file): read_matches(file) for file in files}
+
+
 def step_of(file: Path) -> int:
     return int(file.stem.partition("-")[2])
 
 
-def same_traces(a: list[Trace], b: list[Trace]) -> bool:
+def same_traces(a: list[Any], b: list[Any]) -> bool:
     return len(a) == len(b) and all(
-        np.array_equal(value, getattr(other, name))
-        for one, other in zip(a, b, strict=True)
-        for name, value in vars(one).items()
+        _equal(vars(one), vars(other)) for one, other in zip(a, b, strict=True)
     )
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    return np.array_equal(a, b)
 
 
 def evaluations(run: Run) -> list[tuple[int, int]]:
@@ -171,12 +183,16 @@ def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
         assert one == two, stem
     assert last.text("rollout.csv") == other.text("rollout.csv")
     assert [exact(row) for row in rows(a)] == [exact(row) for row in rows(b)]
+    stored = matches if has_roles(a.info["env"]) else traces
     for kind in ("train", "eval", "confirm"):
-        here, there = traces(a, kind), traces(b, kind)
+        here, there = stored(a, kind), stored(b, kind)
         if not same_files:
             here, there = ({0: [t for part in f.values() for t in part]} for f in (here, there))
         assert here.keys() == there.keys() != set(), kind
         assert all(same_traces(here[step], there[step]) for step in here), kind
+    past, other_past = (sorted((run.path / "league").glob("*")) for run in (a, b))
+    assert [file.name for file in past] == [file.name for file in other_past]
+    assert all(x.read_bytes() == y.read_bytes() for x, y in zip(past, other_past, strict=True))
     for field in ("score", "checkpoints", "solved", "reason", "status"):
         assert a.info[field] == b.info[field], field
 

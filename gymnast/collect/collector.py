@@ -33,6 +33,8 @@ class Collected:
     steps: int
     """Steps the copies took, all together."""
     vec_steps: int
+    episodes: int
+    """Those that ended; of several agents, matches."""
     complete: bool = True
     """Every copy has its share; false where whole episodes were cut off."""
     traces: list[Trace] = field(default_factory=list[Trace])
@@ -45,11 +47,6 @@ class Collected:
     """The fault after which a copy was given up: training cannot go on."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
-
-    @property
-    def episodes(self) -> int:
-        """Episodes that ended; of several agents, matches."""
-        return len(self.ends) or sum(len(r.episodes) for r in self.rollouts.values())
 
 
 class Collector(Protocol):

@@ -157,6 +157,7 @@ class MatchCollector:
             {name: rollout for name, rollout in rollouts.items() if rollout is not None},
             steps=taken * self.matches.n_matches,
             vec_steps=taken,
+            episodes=len(ends),
             ends=ends,
             match_traces=traces,
             faults=self._faults.of_rollout,

@@ -98,6 +98,7 @@ class Seats:
     ) -> None:
         """What a step brought; `broken`: seats of matches whose step counts for nothing."""
         in_play = self.playing
+        self.start[:] = False
         reward = np.where(in_play, reward.reshape(self.n), 0.0)
         ended, cut = (x.reshape(self.n) & in_play for x in (terminated, truncated))
         if len(broken):
@@ -136,7 +137,6 @@ class Seats:
         """After a step and its resets: what is seen next."""
         if self._tape is not None:
             self._tape.start[t + 1] = self.start
-        self.start[:] = False
 
     def finish(self, obs: Array) -> Rollout | None:
         """What can be learned from; None where nobody learns."""
@@ -144,7 +144,6 @@ class Seats:
         if tape is None or policy is None:
             return None
         tape.see(obs.reshape(self.n, *obs.shape[2:]))
-        self.start = tape.start[tape.length].copy()
         ends = tape.ends.all()
         return tape.as_rollout(tape.columns(policy, ends), ends)
 

@@ -117,6 +117,7 @@ class VectorCollector:
             {ROLE: rollout},
             steps=tape.taken,
             vec_steps=tape.length,
+            episodes=len(rollout.episodes),
             complete=complete,
             traces=[trace_of(ends, k, whole[k], **more) for k in traced],
             faults=self._faults.of_rollout,

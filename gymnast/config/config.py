@@ -8,6 +8,7 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.config.facts import Facts
+from gymnast.config.families import has_roles
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import UNSET, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
@@ -99,7 +100,8 @@ class Config(Section, Generic[Algo]):
             *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *shaping_conflicts(self.shaping, [part.name for part in self.facts.observations]),
-            *role_conflicts(self.roles),
+            *role_conflicts(self.roles, self.env.id),
+            *self._settings_that_matches_do_not_know(),
             *rule_conflicts(self.rules, self.algo, self.shaping),
             *self._percentages_without_a_budget(),
             *self._units_that_would_mix(),
@@ -118,6 +120,27 @@ class Config(Section, Generic[Algo]):
             return []
         problem = f"{self.algo.name} must learn from the policy that acted, not from one before it"
         return [("overlap", f"{problem} (expected off)")]
+
+    def _settings_that_matches_do_not_know(self) -> list[tuple[str, str]]:
+        """Environments of several agents are played as they are, and no single return is theirs."""
+        if not has_roles(self.env.id):
+            return []
+        as_they_are = EnvConfig(id=self.env.id)
+        env = [
+            f"env.{name}"
+            for name in _OF_ONE_AGENT
+            if getattr(self.env, name) != getattr(as_they_are, name)
+        ]
+        others = {
+            "eval.max_episode_steps": self.eval.max_episode_steps,
+            "eval.steps": self.eval.steps,
+            "eval.starts": None if self.eval.starts == "seeds" else self.eval.starts,
+            "eval.start_at": self.eval.start_at,
+            "stop.train_return": self.stop.train_return,
+        }
+        found = [*env, *(key for key, value in others.items() if value is not None)]
+        problem = f"{self.env.id} does not know it: several agents act there (leave it out)"
+        return [(key, problem) for key in found]
 
     def _numbers_told_twice(self) -> list[tuple[str, str]]:
         drawn = self.env.drawn_metrics().values()
@@ -143,6 +166,12 @@ class Config(Section, Generic[Algo]):
         return found
 
 
+_OF_ONE_AGENT = (
+    *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "backend", "workers"),
+    *("max_episode_steps", "frames_per_step", "view", "image", "atari", "stack"),
+    "previous_actions",
+)
+"""Settings of `env` that lie around an environment of a single agent."""
 CONFIGS: dict[str, type[Config[Any]]] = {}
 """Algorithm -> its config."""
 for _name, (_section, _) in ALGORITHMS.items():  # at module level, so that configs can be pickled

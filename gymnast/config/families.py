@@ -41,7 +41,6 @@ FAMILIES = (
     Family("MinAtar", ("MinAtar/",), "minatar", "gymnast.envs.minatar"),
     Family("MiniGrid", ("MiniGrid-", "BabyAI-"), "minigrid", "gymnast.envs.minigrid"),
     Family("VizDoom", ("Vizdoom",), "vizdoom", "gymnast.envs.vizdoom"),
-    Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
     Family("bandits", ("Bandit-",), "", "gymnast.envs.bandits"),
     Family("self-play", ("tag",)),
     Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),

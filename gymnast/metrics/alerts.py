@@ -10,7 +10,7 @@ several numbers tell together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -47,9 +47,13 @@ class Alert:
 
 class Alerts:
     def __init__(
-        self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
+        self,
+        metrics: Mapping[str, Metric],
+        settings: Mapping[str, Any] | None = None,
+        roles: Collection[str] = (),
     ) -> None:
-        """`settings`: dotted key -> plain value, which advice is made from."""
+        """`settings`: dotted key -> plain value, which advice is made from; `roles`: what several numbers
+        tell together is told of each, by the numbers in its scope."""
         self._metrics, self._settings = metrics, settings or {}
         self._ranges: dict[str, Range] = {}
         self._together: dict[tuple[str, ...], tuple[Ranges, list[Check]]] = {}
@@ -61,14 +65,21 @@ class Alerts:
         self._seen = Seen(KEYS, self._settings)
         self._alerts: dict[str, Alert] = {}
         self._checks = {id: c for id, c in CHECKS.items() if spec_is_known(c, metrics)}
+        self._of_roles = {role: Alerts(metrics, settings) for role in roles}
 
     def judge(self, row: Mapping[str, float]) -> list[Alert]:
         """Takes the row in; returns the alerts that it raised or resolved."""
-        env_steps = int(row.get("clock/env_steps", 0))
         self._seen.take(row)
-        phases = self._seen.phases()
+        changed = self._judge_ranges(row) + self._judge_checks(row)
+        for role, alerts in self._of_roles.items():
+            alerts._seen.take(told := _told_of(role, row))
+            changed += [_of_role(role, alert) for alert in alerts._judge_checks(told)]
+        return changed
+
+    def _judge_ranges(self, row: Mapping[str, float]) -> list[Alert]:
+        env_steps, phases = int(row.get("clock/env_steps", 0)), self._seen.phases()
         keys, values = tuple(row), [*row.values()]
-        ranges, checks = self._together.get(keys) or self._put_together(keys)
+        ranges, _ = self._together.get(keys) or self._put_together(keys)
         changed: list[Alert] = []
         if self._doubtful or not ranges.allow(values):
             for (key, span), value in zip(ranges.every, values, strict=True):
@@ -81,6 +92,16 @@ class Alerts:
                 kind = span.watch(values[place], phases)
                 if kind or span.alerting:
                     changed += self._turn(key, span, kind, values[place], env_steps)
+        return changed
+
+    def _judge_checks(self, row: Mapping[str, float]) -> list[Alert]:
+        env_steps, phases, keys = (
+            int(row.get("clock/env_steps", 0)),
+            self._seen.phases(),
+            tuple(row),
+        )
+        _, checks = self._together.get(keys) or self._put_together(keys)
+        changed: list[Alert] = []
         for check in checks:
             if self._seen.has(*check.needs):
                 changed += self._look(check, not check.excused.isdisjoint(phases), env_steps)
@@ -92,11 +113,15 @@ class Alerts:
         """Judge by these bounds and advise from these settings from now on; what was seen stays."""
         seen, self._metrics = self.state(), metrics
         self._settings = self._settings if settings is None else settings
+        self._of_roles = {role: Alerts(metrics, self._settings) for role in self._of_roles}
         self.load(seen)
 
     def all(self) -> list[Alert]:
         """Every alert of the run, by id."""
-        return [self._alerts[id] for id in sorted(self._alerts)]
+        found = list(self._alerts.values())
+        for role, alerts in self._of_roles.items():
+            found += [_of_role(role, alert) for alert in alerts.all()]
+        return sorted(found, key=lambda alert: alert.id)
 
     def active(self) -> list[Alert]:
         """What holds now, errors first."""
@@ -108,12 +133,15 @@ class Alerts:
             "ranges": {key: span.state() for key, span in self._ranges.items()},
             "bad": dict(self._bad),
             "seen": self._seen.state(),
-            "alerts": [asdict(alert) for alert in self.all()],
+            "alerts": [asdict(self._alerts[id]) for id in sorted(self._alerts)],
+            "roles": {role: alerts.state() for role, alerts in self._of_roles.items()},
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
         self._alerts = {alert["id"]: Alert(**alert) for alert in state["alerts"]}
         self._bad = dict(state["bad"])
+        for role, alerts in self._of_roles.items():
+            alerts.load(state["roles"][role])
         self._seen = Seen(KEYS, self._settings)
         self._seen.load(state["seen"])
         self._ranges, self._together, self._doubtful = {}, {}, True
@@ -190,6 +218,17 @@ class Alerts:
     def _resolved(self, id: str) -> Alert:
         self._alerts[id] = replace(self._alerts[id], active=False)
         return self._alerts[id]
+
+
+def _told_of(role: str, row: Mapping[str, float]) -> dict[str, float]:
+    """What checks look at, as if the role were alone."""
+    scope = f"{role}:"
+    told = {key: value for key, value in row.items() if ":" not in key or key in KEYS}
+    return told | {key: row[scope + key] for key in KEYS if scope + key in row}
+
+
+def _of_role(role: str, alert: Alert) -> Alert:
+    return replace(alert, id=f"{role}:{alert.id}", message=f"{role}: {alert.message}")
 
 
 def spec_is_known(check: Check, metrics: Mapping[str, Metric]) -> bool:

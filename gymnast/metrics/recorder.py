@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, Protocol, TypedDict
@@ -68,8 +68,10 @@ class Recorder:
         metrics: Mapping[str, Metric],
         sinks: Sequence[Sink],
         settings: Mapping[str, Any] | None = None,
+        roles: Collection[str] = (),
     ) -> None:
-        self.alerts = Alerts(metrics, settings)
+        """`settings`, `roles`: see Alerts."""
+        self.alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
         self._checked: set[tuple[str, ...]] = set()

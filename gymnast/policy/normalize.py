@@ -65,10 +65,15 @@ class RewardScale:
             return reward
         if self.mode == "sign":
             return np.sign(reward)
-        total = discounted_so_far(reward, done, self.carry, gamma=gamma)
-        self.carry = np.where(done[-1], 0.0, total[-1])
+        total = self.follow(reward, done, gamma=gamma)
         self.moments = self.moments.seen(total[valid].reshape(-1, 1))
         return reward / self.scale
+
+    def follow(self, reward: Array, done: Array, *, gamma: float) -> Array:
+        """The discounted return so far at every step [T, N], by which nothing is learned yet."""
+        total = discounted_so_far(reward, done, self.carry, gamma=gamma)
+        self.carry = np.where(done[-1], 0.0, total[-1])
+        return total
 
     @property
     def scale(self) -> float:

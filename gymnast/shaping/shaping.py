@@ -30,13 +30,15 @@ Term = Callable[[Steps], Array]
 
 
 class Shaping:
-    def __init__(self, cfg: Config[Any], obs: Observation) -> None:
+    def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
+        """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
+        columns = columns or cfg.env.n_envs
         self._scene = Scene(cfg.env, obs, cfg.facts.observations)
         self._bootstraps = cfg.algo.bootstraps
         self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
-        self.age = np.zeros(cfg.env.n_envs, dtype=np.int64)
+        self.age = np.zeros(columns, dtype=np.int64)
         """Steps so far of each running episode."""
-        self.running = np.zeros(cfg.env.n_envs)
+        self.running = np.zeros(columns)
         """Shaped return so far of each running episode; NaN where its beginning is not known."""
         self.finished = np.zeros(0)
         """Shaped returns of the last episodes that ended."""

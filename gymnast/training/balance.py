@@ -16,9 +16,9 @@ class Balance:
     weaker: str = ""
     """The role that remedies are for."""
     outside: int = 0
-    """Rollouts in which it was dominated since the last remedy."""
+    """Rollouts in a row in which it was dominated, since the last remedy."""
     inside: int = 0
-    """Rollouts since in which it was not."""
+    """Rollouts in a row since in which nobody was."""
     applied: list[str] = field(default_factory=list[str])
 
     def watch(self, wins: Mapping[str, Wins]) -> dict[str, Any] | None:
@@ -27,8 +27,8 @@ class Balance:
         if dominated and dominated != self.weaker and self.applied:
             return self._withdraw(wins)  # the tables have turned
         if dominated:
+            self.outside = self.outside + 1 if dominated == self.weaker else 1
             self.weaker, self.inside = dominated, 0
-            self.outside += 1
             left = [remedy for remedy in self.cfg.remedies if remedy not in self.applied]
             if left and self.outside >= self.cfg.patience:
                 self.applied.append(left[0])

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gymnast.collect.collector import ROLE
 from gymnast.rollout import Rollout
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
@@ -17,10 +18,10 @@ def write_bundle(
     run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, values: Any
 ) -> Path:
     """The rollout, the policy before the update, the hyperparameters in use; a directory like a
-    checkpoint under `incidents/`."""
-    learner = session.learners[role]
+    checkpoint under `incidents/`, or `incidents/ROLE/` where there are several."""
+    learner, folder = session.learners[role], run.path / "incidents"
     return checkpoint.write(
-        run.path / "incidents",
+        folder if role == ROLE else folder / role,
         session.clock.env_steps,
         tensors={
             "rollout": rollout.arrays(),

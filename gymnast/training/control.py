@@ -67,7 +67,7 @@ class Settings:
         if role not in self._of_role:
             cfg, own = self.in_use, self.in_use.roles.get(role)
             if own is not None and own.set:
-                cfg = revise(cfg, own.set)[0]
+                cfg = revise(cfg, own.set, origin=f"roles.{role}.set")[0]
             self._of_role[role] = cfg, Control(cfg.algo, cfg.shaping)
         return self._of_role[role]
 

@@ -24,7 +24,7 @@ from gymnast.training.match_evaluation import MatchEvaluator
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.playing import Plan
 from gymnast.training.rescore import find, policy_of
-from gymnast.training.snapshots import Snapshots
+from gymnast.training.snapshots import CROSS_PLAY, Snapshots
 
 
 class Tournament:
@@ -164,7 +164,7 @@ def cross_play(
     row, column = tournament.roles
     entrants = {role: _entrants(tournament, role, most) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
-    file = tournament.run.path / "league" / "crossplay.json"
+    file = Snapshots(tournament.run.path).directory / CROSS_PLAY
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
     kept = document.loads(file.read_bytes()) if file.exists() else {}
     cells: dict[str, Any] = kept.get(key, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from gymnast.clock import Clock
@@ -42,7 +42,7 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         confirmed=ended.confirmed,
         clocks=clock.counters(),
         checkpoints={"best": ended.best, "latest": clock.env_steps},
-        alerts=alerts.state()["alerts"],
+        alerts=[asdict(alert) for alert in alerts.all()],
         learning=learning(run, run.info["threshold"], clock.limits.get("env_steps")),
     )
     info = run.info

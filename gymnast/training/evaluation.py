@@ -47,6 +47,8 @@ class Job:
     which: SeedList
     traces: Path | None
     """Where to store the episodes."""
+    run: Path | None = None
+    """Its directory."""
 
 
 class Evaluating(Protocol):
@@ -218,7 +220,7 @@ def perform(evaluator: AnyEvaluator, job: Job, beat: Callable[[], None] = lambda
         if job.traces is not None:
             write_traces(job.traces, traces, told)
     else:
-        evaluation, matches = evaluator.evaluate(policies, job.version, plan, beat)
+        evaluation, matches = evaluator.evaluate(policies, job.version, plan, beat, job.run)
         if job.traces is not None:
             write_matches(job.traces, matches, told)
     return replace(evaluation, seconds=time.perf_counter() - began)

@@ -42,7 +42,7 @@ from gymnast.training.snapshots import Snapshots
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 GATE_MATCHES = 50
-"""Matches before a ladder or a gate decides anything."""
+"""Matches before a ladder or a gate decides anything; a shorter window must be full."""
 
 
 class League:
@@ -72,6 +72,7 @@ class League:
         self.balance = Balance(cfg.league.balance)
         self.results = self._no_results()
         """Of evaluations: what ratings are made of."""
+        self._enough = min(GATE_MATCHES, window)
         self._choosing = Choosing(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
         self._due: Every | None = None
@@ -134,14 +135,9 @@ class League:
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
         """A policy of another run, copied so that this run does not depend on that one."""
-        place = self._ladders()[role].index(ref)
-        own = f"{role}-{place}"
+        own = Snapshots.guest(role, self._ladders()[role].index(ref))
         if not self.snapshots.file(own).exists():
-            _, saved = find(ref, self._runs)
-            if role not in saved.document("policy"):
-                roles = ", ".join(saved.document("policy"))
-                raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
-            self.snapshots.write(own, {role: policy_of(saved, role)})
+            self.snapshots.write(own, {role: from_elsewhere(self.matches, role, ref, self._runs)})
         return self.snapshots.read(own, role)
 
     # ---- what came of it ---------------------------------------------------------------------
@@ -170,7 +166,7 @@ class League:
         if self.snapshot_due(clock):
             told += self._snapshot(clock.env_steps, policies)
         for role, ladder in self._ladders().items():
-            gate = Gate(1 - self.cfg.league.gate, GATE_MATCHES)
+            gate = Gate(1 - self.cfg.league.gate, self._enough)
             if self.rung[role] + 1 < len(ladder) and gate.verdict(self.climbed[role]) == "below":
                 why = gate.why(self.climbed[role])
                 self.rung[role] += 1
@@ -194,7 +190,7 @@ class League:
         entered: list[str] = []
         for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
-            gate = None if entry is None or not pool.steps else Gate(entry, GATE_MATCHES)
+            gate = None if entry is None or not pool.steps else Gate(entry, self._enough)
             if gate is None or gate.verdict(self.wins[role]) == "above":
                 pool.add(step)
                 entered.append(role)
@@ -208,10 +204,10 @@ class League:
             return self._warm_start(weaker, policies[weaker])
         if moved["remedy"] != "handicap":
             return {}
-        (stronger,) = (role for role in self.learners if role != weaker)
         handicap = getattr(self.matches, "handicap", None)
         if handicap is None:
             return {"note": f"{self.matches.name} knows no handicap"}
+        (stronger,) = (role for role in self.learners if role != weaker)
         factor = float(self.cfg.league.balance.handicap) if applied else 1.0
         handicap(stronger, factor)
         return {"stronger": stronger, "factor": factor}
@@ -242,8 +238,10 @@ class League:
 
     def _no_results(self) -> Results | None:
         """Ratings are between two roles, one of which wins."""
-        roles = list(self.matches.roles)
-        return Results(*roles) if len(roles) == 2 and self.matches.outcomes else None
+        if len(self.matches.roles) != 2 or not self.matches.outcomes:
+            return None
+        row, column = self.matches.roles
+        return Results(row, column)
 
     # ---- rows --------------------------------------------------------------------------------
 
@@ -301,6 +299,37 @@ def scripted(matches: Matches, role: str, name: str) -> Any:
         what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){closest(name, known)}"
         raise ConfigError(what, fix="set roles or league.opponents")
     return known[name]
+
+
+def from_elsewhere(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
+    """The policy of another run that plays a role here."""
+    _, saved = find(ref, runs_dir)
+    if role not in saved.document("policy"):
+        roles = ", ".join(saved.document("policy"))
+        raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
+    policy, here = policy_of(saved, role), matches.roles[role]
+    if policy.action != here.action or policy.obs.shape != here.obs.shape:
+        raise ConfigError(f"roles.{role}.plays: {ref} knows other observations or actions")
+    return policy
+
+
+def refuse_unknown_players(
+    cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
+) -> None:
+    """While there is no run yet: everybody who is to play here can be found."""
+    others = [role for role in matches.roles if role not in learners]
+    for role in others:
+        for name in cfg.roles[role].plays:
+            if name.startswith(SCRIPTED):
+                scripted(matches, role, name.removeprefix(SCRIPTED))
+            elif name != RANDOM:
+                from_elsewhere(matches, role, name, runs_dir)
+    for learner in learners:
+        rivals = [role for role in matches.roles if role != learner]
+        if all(matches.scripted.get(role) for role in rivals):
+            for role in rivals:
+                for name in cfg.league.opponents:
+                    scripted(matches, role, name)
 
 
 def match_row(

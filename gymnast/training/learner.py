@@ -61,7 +61,7 @@ class Learner:
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
         self.algorithm = load_algorithm(cfg.algo)(self.policy, cfg.algo)
-        self.shaping = Shaping(cfg, obs)
+        self.shaping = Shaping(cfg, obs, columns)
         self.reward_scale = RewardScale(cfg.normalize.reward, columns or cfg.env.n_envs)
         self._factor = cfg.normalize.reward_scale
 
@@ -91,6 +91,11 @@ class Learner:
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         return metrics
+
+    def look_on(self, rollout: Rollout, gamma: float) -> None:
+        """It is another's turn to learn, and the episodes go on."""
+        if self.reward_scale.mode == "running":
+            self.reward_scale.follow(rollout.reward, rollout.done, gamma=gamma)
 
     def snapshot(self) -> Snapshot:
         """All that an update changes, copied."""

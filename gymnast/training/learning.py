@@ -51,6 +51,8 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
             metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
             done.undone += [(role, incident, shaped) for incident in undone]
             done.updates += int(metrics.pop("optim/steps"))
+        else:
+            learner.look_on(shaped, values.gamma)
         row = rollout_row(rollout, learner.policy)
         row |= added
         row |= metrics

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player, by_rules, decided, sampling
+from gymnast.collect.casting import LEARNER, Player, at_random, by_rules, decided, sampling
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.config import Config
 from gymnast.envs.backend import Fault, refuse
 from gymnast.envs.open_matches import open_matches
+from gymnast.errors import RunError
 from gymnast.league.results import Results, score
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
-from gymnast.training.league import SCRIPTED, match_row, scripted
+from gymnast.training.league import RANDOM, SCRIPTED, match_row, scripted
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.playing import Plan
+from gymnast.training.snapshots import Snapshots
 
 KEPT = 4
 """Matches of each pair that are stored."""
@@ -63,6 +66,11 @@ class MatchEvaluation:
     def roles(self) -> list[str]:
         return list(dict.fromkeys(met.role for met in self.met))
 
+    @property
+    def tells_winners(self) -> bool:
+        """Of every role: win rates and returns cannot be compared."""
+        return all(any(met.worth for met in self._of(role)) for role in self.roles)
+
     def score(self) -> dict[str, Any]:
         """Of the role that does worst."""
         scores = {role: self.score_of(role) for role in self.roles}
@@ -71,10 +79,9 @@ class MatchEvaluation:
 
     def score_of(self, role: str) -> dict[str, Any]:
         """Its win rate where matches tell who has won, else its return."""
-        worth = [w for met in self._of(role) for w in met.worth]
-        told = self.outcomes and worth
-        values = worth if told else [r for met in self._of(role) for r in met.returns]
-        interval = wins_of(worth) if told else mean_interval(np.array(values), exact=False)
+        of, told = self._of(role), self.tells_winners
+        values = [value for met in of for value in (met.worth if told else met.returns)]
+        interval = wins_of(values) if told else mean_interval(np.array(values), exact=False)
         return {
             "mean": interval.mean,
             "low": interval.low,
@@ -104,7 +111,8 @@ class MatchEvaluation:
             if self.outcomes:
                 row |= _win_row(f"eval/{role}", [w for met in of for w in met.worth])
                 for met in of:
-                    row |= _win_row(f"eval/{role}/{met.opponent}", met.worth)
+                    if met.opponent:
+                        row |= _win_row(f"eval/{role}/{met.opponent}", met.worth)
         return row
 
     def results(self, row: str, column: str) -> Results:
@@ -139,13 +147,15 @@ class MatchEvaluator:
         version: int,
         plan: Plan,
         beat: Callable[[], None] = lambda: None,
+        run: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
-        """Every learner against every scripted opponent, `plan` matches each."""
+        """Every learner against every scripted opponent, `plan` matches each. `run`: its directory, where
+        players from other runs are kept."""
         learners = {role: self.learner(policies[role], plan) for role in self.learners}
         met: list[Met] = []
         traces: list[MatchTrace] = []
         left_out: list[Fault] = []
-        for role, opponent, players, names in self._pairs(learners):
+        for role, opponent, players, names in self._pairs(learners, run):
             played = self._play(players, names, plan, version, beat, left_out)
             returns = tuple(float(np.mean(p.returns[role])) for p in played)
             met.append(Met(role, opponent, tuple(p.end for p in played), returns))
@@ -158,9 +168,11 @@ class MatchEvaluator:
     def learner(self, policy: Policy, plan: Plan) -> Player:
         return decided(policy) if plan.deterministic else sampling(policy)
 
-    def _pairs(self, learners: Mapping[str, Player]) -> list[tuple[str, str, dict, dict]]:
+    def _pairs(
+        self, learners: Mapping[str, Player], run: Path | None
+    ) -> list[tuple[str, str, dict[str, Player], dict[str, str]]]:
         """(role, opponent's name, players, their names)."""
-        roles, found = list(self.matches.roles), []
+        roles, found = list(self.matches.roles), list[Any]()
         for role, player in learners.items():
             others = [other for other in roles if other != role]
             rivals = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
@@ -169,11 +181,26 @@ class MatchEvaluator:
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
                 found.append((role, name, {role: player, **theirs}, names))
             if not rivals:
-                fixed = [other for other in others if other not in learners]
-                if fixed:
-                    continue
-                found.append((role, "", dict(learners), dict.fromkeys(roles, LEARNER)))
+                given = {
+                    other: self.cfg.roles[other].plays[-1]
+                    for other in roles
+                    if other not in learners
+                }
+                theirs = {other: self._given(other, name, run) for other, name in given.items()}
+                names = dict.fromkeys(roles, LEARNER) | given
+                found.append((role, "", {**learners, **theirs}, names))
         return found
+
+    def _given(self, role: str, name: str, run: Path | None) -> Player:
+        """Who plays a role that is not learned: the last of its ladder."""
+        if name == RANDOM:
+            return at_random(self.matches.roles[role])
+        if name.startswith(SCRIPTED):
+            return by_rules(scripted(self.matches, role, name.removeprefix(SCRIPTED)))
+        if run is None:
+            raise RunError(f"{name}, who plays {role}, is kept in a run that is not named")
+        guest = Snapshots.guest(role, len(self.cfg.roles[role].plays) - 1)
+        return sampling(Snapshots(run).read(guest, role))
 
     def _scripted(self, roles: Sequence[str]) -> bool:
         return all(self.matches.scripted.get(role) for role in roles)

@@ -31,9 +31,17 @@ class Played:
     end: MatchEnd
     returns: dict[str, tuple[float, ...]]
     """Role -> the return of each of its agents."""
-    terms: dict[str, dict[str, float]]
-    """Role -> term -> what it added up to over its agents, where the environment tells."""
+    paid: dict[str, dict[str, Array]]
+    """Role -> term -> what it paid each agent in each step, [T, seats], where the environment tells."""
     trace: MatchTrace
+
+    @property
+    def terms(self) -> dict[str, dict[str, float]]:
+        """Role -> term -> what it added up to over its agents."""
+        return {
+            role: {term: float(paid.sum()) for term, paid in by_term.items()}
+            for role, by_term in self.paid.items()
+        }
 
 
 def play_matches(
@@ -148,10 +156,10 @@ class _Table:
             length=len(past),
             numbers={key: float(column[match]) for key, column in step.numbers.items()},
         )
-        terms: dict[str, dict[str, float]] = {}
+        paid: dict[str, dict[str, Array]] = {}
         for key in (key for key in whole if key.startswith("term/")):
             _, role, term = key.split("/", 2)
-            terms.setdefault(role, {})[term] = float(whole[key].sum())
+            paid.setdefault(role, {})[term] = whole[key]
         trace = MatchTrace(
             seed=seed,
             actions={role: whole[f"action/{role}"] for role in roles},
@@ -162,7 +170,7 @@ class _Table:
             numbers=end.numbers,
         )
         returns = {role: tuple(trace.rewards[role].sum(axis=0).tolist()) for role in roles}
-        return Played(seed, end, returns, terms, trace)
+        return Played(seed, end, returns, paid, trace)
 
     def _draws(self, role: str) -> tuple[Array, Array]:
         """This step's noise of every seat: a row of what was drawn for a block of steps."""

@@ -173,6 +173,8 @@ def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
     if _terms(before) != _terms(cfg):
         changed.append("shaping (but for weights)")
+    if _roles(before) != _roles(cfg):
+        changed.append("roles (but for algo.* and transaction.*)")
     if before.algo.name != cfg.algo.name:
         changed.append("algo.name")
     if changed:
@@ -185,6 +187,20 @@ def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
 def _terms(cfg: Config[Any]) -> dict[str, Any]:
     """What shaping terms remember depends on."""
     return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
+
+
+def _roles(cfg: Config[Any]) -> dict[str, Any]:
+    """Who plays them, and what their policies and memories depend on."""
+    free = ("algo.", "transaction.")
+    return {
+        name: (
+            role.plays,
+            role.agents,
+            {k: v for k, v in role.set.items() if not k.startswith(free)},
+        )
+        for name, role in cfg.roles.items()
+        if not role.learns or role.agents or role.set
+    }
 
 
 def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:

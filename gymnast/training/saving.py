@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.metrics.alerts import Alerts
@@ -51,7 +52,7 @@ def save(
         clocks=session.clock.counters(),
         checkpoints={"best": best, "latest": step},
         score=scores.best,
-        alerts=alerts.state()["alerts"],
+        alerts=[asdict(alert) for alert in alerts.all()],
     )
     pending = scores.pending.version if scores.pending else None
     protect = {version for version in (best, pending) if version is not None}

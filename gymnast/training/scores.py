@@ -22,6 +22,8 @@ class Scores:
     evaluating: Evaluating
     traces: Path | None
     """Directory for evaluated episodes."""
+    run: Path | None = None
+    """Directory of the run."""
     pending: Job | None = None
     best: dict[str, Any] | None = None
     """Score of the best version: the highest lower bound, then mean; ties to the earlier."""
@@ -36,7 +38,7 @@ class Scores:
         """`policies`: by role."""
         specs = {role: policy.spec() for role, policy in policies.items()}
         arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
-        self._send(Job(version, specs, arrays, "eval", self._file("eval", version)))
+        self._send(Job(version, specs, arrays, "eval", self._file("eval", version), self.run))
         self.newest = version
 
     def take(self, give_up: Callable[[], bool]) -> Scored | None:
@@ -51,7 +53,7 @@ class Scores:
 
     def confirm(self, specs: Any, arrays: Any, version: int, give_up: Callable[[], bool]):
         """Score a chosen version on the held-out seeds."""
-        self._send(Job(version, specs, arrays, "confirm", self._file("confirm", version)))
+        self._send(Job(version, specs, arrays, "confirm", self._file("confirm", version), self.run))
         result = self.evaluating.result(give_up)
         self.pending = None
         return result
@@ -70,7 +72,7 @@ class Scores:
         if (pending := state["pending"]) is not None:
             version = pending["version"]
             file = self._file("eval", version)
-            self._send(Job(version, pending["specs"], pending_arrays(), "eval", file))
+            self._send(Job(version, pending["specs"], pending_arrays(), "eval", file, self.run))
 
     def _send(self, job: Job) -> None:
         self.evaluating.submit(job)

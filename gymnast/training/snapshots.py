@@ -11,6 +11,9 @@ from gymnast.runs import durable
 from gymnast.runs.tensors import header_of, pack, unpack
 from gymnast.training.parts import of_role, prefixed
 
+CROSS_PLAY = "crossplay.json"
+"""What came of matches between those of a run."""
+
 
 class Snapshots:
     def __init__(self, run: Path) -> None:
@@ -19,6 +22,11 @@ class Snapshots:
     def file(self, name: str | int) -> Path:
         stem = f"{name:012d}" if isinstance(name, int) else name
         return self.directory / f"{stem}.safetensors"
+
+    @staticmethod
+    def guest(role: str, rung: int) -> str:
+        """What a player from another run is called here, by its place on the ladder of a role."""
+        return f"{role}-{rung}"
 
     def steps(self) -> list[int]:
         """Env steps of the past selves that are kept."""
@@ -49,6 +57,8 @@ class Snapshots:
 
     def supersede(self, step: int) -> None:
         """Forget whatever came after this step."""
-        for later in self.steps():
-            if later > step:
-                self.file(later).unlink(missing_ok=True)
+        gone = [later for later in self.steps() if later > step]
+        for later in gone:
+            self.file(later).unlink(missing_ok=True)
+        if gone:  # another may come at the same step
+            (self.directory / CROSS_PLAY).unlink(missing_ok=True)

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gymnast.collect.collector import Collector
+from gymnast.collect.collector import ROLE, Collector
+from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
@@ -40,6 +41,7 @@ from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
+from gymnast.training.league import refuse_unknown_players
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.parts import of_role
@@ -78,6 +80,8 @@ def begin(
     `keyboard`: keys pressed in the terminal are commands."""
     cfg = resolved.config
     refuse_what_cannot_begin(cfg, collector, source)
+    if isinstance(collector, MatchCollector):
+        refuse_unknown_players(cfg, collector.matches, collector.learners, runs_dir)
     with store.naming(label.name, runs_dir):
         run = Run.create(
             runs_dir,
@@ -131,12 +135,13 @@ def open_run(
         following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
         # closed in this order: a tracker may take its time, and the log tells what became of it
         sinks: list[Sink] = [Stored(record), shown, *following, log]
-        recorder = Recorder(metrics, sinks, judged_settings(cfg, run))
+        roles = [role for role in collector.spaces if role != ROLE]
+        recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles)
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
         played = run.matches if has_roles(cfg.env.id) else run.traces
-        scores = Scores(evaluating, played if cfg.traces.eval else None)
+        scores = Scores(evaluating, played if cfg.traces.eval else None, run.path)
         session = Session.build(cfg, collector, scores, run.path)
         networks = [x.policy.network for x in session.learners.values()]
         fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))

@@ -9,13 +9,16 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from gymnast.config.cadence import Cadence
+from gymnast.config.families import has_roles
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Share
 from gymnast.config.section import UNSET, DottedKey, Section
 
 LEARNER = "learner"
 """Who plays a role: the policy that learns it."""
 OF_A_ROLE = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
-"""Settings that a role may have for itself."""
+"""Settings that a role may have for itself,"""
+OF_ALL_ROLES = ("algo.name", "algo.n_steps")
+"""but for these."""
 
 
 def _role_name(name: str) -> str:
@@ -92,12 +95,14 @@ class LeagueConfig(Section):
     """What happens when one role dominates."""
 
 
-def role_conflicts(roles: Mapping[str, RoleConfig]) -> Iterator[tuple[str, str]]:
+def role_conflicts(roles: Mapping[str, RoleConfig], env_id: str) -> Iterator[tuple[str, str]]:
     """What is wrong with these roles: (dotted key, what)."""
+    if roles and not has_roles(env_id):
+        yield "roles", f"{env_id} has no roles: a single agent acts in it (expected none)"
     for name, role in roles.items():
         if LEARNER in role.plays and len(role.plays) > 1:
             yield f"roles.{name}.plays", "learner cannot be part of a ladder (expected it alone)"
         for key in role.set:
-            if not key.startswith(OF_A_ROLE) or key == "algo.n_steps":
+            if not key.startswith(OF_A_ROLE) or key in OF_ALL_ROLES:
                 known = ", ".join(f"{start}*" for start in OF_A_ROLE)
                 yield f"roles.{name}.set", f"{key} is not a role's own (expected {known})"

@@ -28,6 +28,8 @@ class KnownTerm:
     """One of what: the weight is the reward for one."""
     needs: tuple[str, ...] = ()
     """Names in `facts.observations`."""
+    potential: bool = False
+    """Pays for what is better and takes the same back for what is worse."""
 
 
 TERMS = {
@@ -42,6 +44,7 @@ TERMS = {
         "Potential: the car's energy, of height and of speed.",
         "energy of rest at the flag",
         ("car position", "car velocity"),
+        potential=True,
     ),
     "count": KnownTerm(
         "gymnast.shaping.counts:Counts",
@@ -68,6 +71,7 @@ TERMS = {
         "gymnast.shaping.tables:Progress",
         "Potential: fewest steps to a rewarded end, by the environment's own transition table.",
         "step nearer",
+        potential=True,
     ),
     "missed": KnownTerm(
         "gymnast.shaping.vizdoom:Missed",

@@ -15,7 +15,8 @@ import numpy as np
 from gymnast.envs.backend import Fault
 from gymnast.envs.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
 from gymnast.envs.tag import layout, motion
-from gymnast.envs.tag.rewards import Happened, Rewards, Weights
+from gymnast.envs.tag.exploiters import EXPLOITERS
+from gymnast.envs.tag.rewards import GOAL, Happened, Rewards, Weights
 from gymnast.envs.tag.rules import (
     DASHES,
     HIDER,
@@ -46,6 +47,8 @@ class TagMatches:
     restore: Literal["state", "replay", "none"] = "state"
     outcomes: Mapping[str, str] = OUTCOMES
     scripted: Mapping[str, Mapping[str, Scripted]] = SCRIPTED
+    exploiters: Mapping[str, Mapping[str, Scripted]] = EXPLOITERS
+    goal: str = GOAL
 
     def __init__(
         self,
@@ -175,7 +178,7 @@ class TagMatches:
                 nearest_before=nearest_before,
                 nearest=state.nearest,
                 seeing=state.seen_now,
-                speed=np.sqrt((state.velocity**2).sum(-1)) / self._top,
+                velocity=state.velocity / self._top[:, None],
             )
         )
         steps = np.maximum(state.clock, 1)

@@ -28,7 +28,8 @@ def slide(
     stopped = end != wanted
     move = end - start
     reach = np.abs(move)[:, :, None] + half[:, None]
-    near = (np.abs(middle[:, None] - start[:, :, None]) <= reach).all(-1).any(-1)
+    close = np.abs(middle[:, None] - start[:, :, None]) <= reach
+    near = (close[..., 0] & close[..., 1]).any(-1)
     match, agent = np.nonzero(near)
     if match.size:
         boxes = middle[match], half[match]
@@ -85,7 +86,7 @@ def in_sight(start: Array, line: Array, middle: Array, half: Array) -> Array:
     start = np.broadcast_to(start, line.shape).reshape(shape)
     offset = (middle[:, None] - start) * steep
     reach = half[:, None] * np.abs(steep)
-    first, last = (offset - reach).max(-1), (offset + reach).min(-1)
+    first, last = _latest(offset - reach), _earliest(offset + reach)
     blocked = (first < last) & (last > 0) & (first < 1)
     return ~blocked.any(-1).reshape(n, *more)
 
@@ -120,10 +121,19 @@ def _first_box(start: Array, move: Array, middle: Array, half: Array) -> tuple[A
     # who does not move along an axis never gets to the box along it, even if they touch it
     least = np.where(still, TOUCH, 0.0)[:, None]
     entry = np.where(gap > -TOUCH, np.maximum(gap, least) / pace, -np.inf)
-    first, last = entry.max(-1), (beyond / pace).min(-1)
+    first, last = _latest(entry), _earliest(beyond / pace)
     hit = (first >= 0) & (first <= 1) & (first < last)
     share = np.where(hit, first, 2.0)
     rows, box = np.arange(len(start)), share.argmin(-1)
     axis = entry[rows, box].argmax(-1)
     face = (middle - sign * half)[rows, box, axis]
     return share[rows, box], axis, face
+
+
+def _latest(of: Array) -> Array:
+    """`of.max(-1)` of two axes, in a fraction of the time; `_earliest` the other way."""
+    return np.maximum(of[..., 0], of[..., 1])
+
+
+def _earliest(of: Array) -> Array:
+    return np.minimum(of[..., 0], of[..., 1])

@@ -31,10 +31,12 @@ Array = np.ndarray
 Weights = Mapping[str, Mapping[str, float]]
 """Role -> term -> weight."""
 
-TERMS = ("goal", "time", "closing", "seeing", "nearness", "moving")
+GOAL = "goal"
+"""The term that pays for winning."""
+TERMS = (GOAL, "time", "closing", "seeing", "nearness", "moving")
 WEIGHTS: Weights = {
-    SEEKER: {"goal": 1.0, "time": -0.2, "closing": 0.2},
-    HIDER: {"goal": 1.0, "time": 0.2, "closing": -0.2},
+    SEEKER: {GOAL: 1.0, "time": -0.2, "closing": 0.2},
+    HIDER: {GOAL: 1.0, "time": 0.2, "closing": -0.2},
 }
 """Where nothing else is said."""
 
@@ -54,8 +56,8 @@ class Happened:
     nearest_before: Array
     nearest: Array
     seeing: Array
-    speed: Array
-    """As a share of the top speed."""
+    velocity: Array
+    """[N, K, 2], in top speeds of the role."""
 
 
 class Rewards:
@@ -106,7 +108,8 @@ class Rewards:
         return step.played * (1.0 - step.nearest * (1.0 / DIAGONAL))
 
     def _moving(self, step: Happened) -> Array:
-        return step.played * step.speed
+        x, y = step.velocity[..., 0], step.velocity[..., 1]
+        return step.played * np.sqrt(x**2 + y**2)
 
     def _both(self, seekers: Array, hiders: Array) -> Array:
         """[N] for all seekers alike, and [N, H]."""

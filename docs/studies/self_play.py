@@ -1,0 +1,381 @@
+"""docs/studies/self-play.json, pictures under docs/images and the results in docs/self-play.md.
+
+    python docs/studies/self_play.py RUNS_DIR        # train what is not there yet, play, store, draw
+
+Three trainings: tag by self-play; tag once more from a trained hider against a fresh seeker; and a
+PettingZoo game. A run that RUNS_DIR has under its name is taken as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast import api, figures
+from gymnast.envs.open_matches import open_matches
+from gymnast.league.heat import picture
+from gymnast.league.matrix import Matrix
+from gymnast.league.results import Entrant, Results
+from gymnast.league.standing import ratings_of, results_of
+from gymnast.runs import store
+from gymnast.runs.run import Run
+from gymnast.text import wording
+from gymnast.training.crossplay import Tournament, open_tournament, play_cast
+from gymnast.training.notebook import train
+from gymnast.training.snapshots import Snapshots
+
+HERE = Path(__file__)
+FILE = HERE.with_name("self-play.json")
+PAGE = HERE.parents[1] / "self-play.md"
+IMAGES = HERE.parents[1] / "images"
+HELD_OUT, SHARES, CROSSED = 200, (0.02, 0.15, 0.4, 0.7, 1.0), 400
+"""Matches of a score; past selves by share of the run; matches of each of their pairs."""
+RUNS: dict[str, tuple[str, dict[str, Any], str | None]] = {
+    "self-play": ("tag:selfplay", {}, None),
+    "trained-hider": ("tag:hider-vs-scripted", {}, None),
+    "dominated": ("tag:rebalanced", {}, "trained-hider"),
+    "talk": ("pettingzoo/simple_speaker_listener_v4", {}, None),
+}
+"""Name -> preset, settings, the run it starts from."""
+ROLES = ("seeker", "hider")
+COLOURS = {"seeker": "#c0392b", "hider": "#2471a3", "speaker": "#7d3c98", "listener": "#1e8449"}
+
+
+def run_of(name: str, runs_dir: Path) -> Run:
+    found = api.run_named(name, runs_dir)
+    if found is None:
+        preset, settings, source = RUNS[name]
+        train(preset, overrides=settings, name=name, source=source, runs_dir=runs_dir)
+        found = api.run_named(name, runs_dir)
+    assert found is not None
+    return found
+
+
+# ---- self-play -----------------------------------------------------------------------------------
+
+
+def scores(tournament: Tournament) -> dict[str, Any]:
+    """The best version of each role against the scripted opponents, on held-out seeds."""
+    told: dict[str, Any] = {}
+    for role, other in (ROLES, ROLES[::-1]):
+        for name in tournament.cfg.league.opponents:
+            found = play_cast(tournament, {other: f"scripted:{name}"}, HELD_OUT)
+            told[f"{role} against {name}"] = found["roles"][role] | {
+                "episodes": found["episodes"],
+                "duration": found["numbers"]["match/duration"],
+                "outcomes": {
+                    key.removeprefix("match/").removesuffix("_share"): share
+                    for key, share in found["numbers"].items()
+                    if key.endswith("_share")
+                },
+            }
+    return told
+
+
+def past_selves(run: Run) -> list[int]:
+    steps = Snapshots(run.path).steps()
+    wanted = [share * steps[-1] for share in SHARES]
+    return sorted({min(steps, key=lambda step: abs(step - one)) for one in wanted})
+
+
+def crossed(tournament: Tournament, steps: Sequence[int]) -> Results:
+    """Past selves of both roles, everybody against everybody."""
+    plan, results = tournament.evaluator.plan("confirm", CROSSED), Results(*ROLES)
+    for seeker in steps:
+        for hider in steps:
+            cast = {"seeker": f"step:{seeker}", "hider": f"step:{hider}"}
+            for played in tournament.play(cast, plan):
+                results.add(str(seeker), str(hider), played.end.winner)
+    return results
+
+
+def against_older(results: Results, steps: Sequence[int]) -> list[dict[str, Any]]:
+    """Every past self against every older one of the other role: its win rate."""
+    told: list[dict[str, Any]] = []
+    for place, newer in enumerate(steps):
+        for older in steps[:place]:
+            as_seeker = results.between(str(newer), str(older)).rate()
+            as_hider = results.between(str(older), str(newer)).rate()
+            told += [
+                {"role": "seeker", "newer": newer, "older": older, "win_rate": as_seeker.mean,
+                 "low": as_seeker.low},
+                {"role": "hider", "newer": newer, "older": older, "win_rate": 1 - as_hider.mean,
+                 "low": 1 - as_hider.high},
+            ]  # fmt: skip
+    return told
+
+
+def first_and_last(run: Run) -> dict[str, Any]:
+    """Ratings of the first and the last evaluated version, against scripted opponents."""
+    ratings, told = ratings_of(results_of(run)), dict[str, Any]()
+    for role in ROLES:
+        steps = sorted(
+            int(e.name) for e in ratings.entrants if e.role == role and e.name.isdecimal()
+        )
+        told[role] = {
+            name: ratings.entrants[Entrant(role, str(step))].to_json() | {"env_steps": step}
+            for name, step in (("first", steps[0]), ("last", steps[-1]))
+        }
+    return told
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+
+def curves(run: Run, runs_dir: Path) -> bytes:
+    rows = api.rows(run.id, runs_dir=runs_dir)
+    figure = figures.blank(9, 6.4)
+    panels: list[tuple[str, Callable[[Any], None]]] = [
+        ("rating against scripted opponents", lambda axes: _ratings(axes, rows)),
+        ("win rate against scripted:medium", lambda axes: _against(axes, rows, "medium")),
+        ("win rate against each other", lambda axes: _by_role(axes, rows, "league/win_rate")),
+        ("return", lambda axes: _by_role(axes, rows, "episode/return")),
+        ("length of a match, steps", lambda axes: _one(axes, rows, "match/duration")),
+        ("matches that end by a tag", lambda axes: _one(axes, rows, "match/tag_share")),
+    ]
+    for place, (title, draw) in enumerate(panels):
+        axes = figure.add_subplot(3, 2, place + 1)
+        draw(axes)
+        _dress(axes, title)
+    return figures.png(figure)
+
+
+def _points(rows: Sequence[dict[str, float]], key: str, clock: str) -> tuple[list, list]:
+    found = [(row[clock] / 1e6, row[key]) for row in rows if key in row and clock in row]
+    return [x for x, _ in found], [y for _, y in found]
+
+
+def _ratings(axes: Any, rows: Sequence[dict[str, float]]) -> None:
+    for role in ROLES:
+        at, clock = f"eval/{role}:league/rating", "eval:clock/env_steps"
+        x, low = _points(rows, f"{at}_low", clock)
+        axes.fill_between(
+            x, low, _points(rows, f"{at}_high", clock)[1], color=COLOURS[role], alpha=0.2
+        )
+        axes.plot(*_points(rows, at, clock), color=COLOURS[role], label=role)
+
+
+def _against(axes: Any, rows: Sequence[dict[str, float]], name: str) -> None:
+    for role in ROLES:
+        key = f"eval/{role}/{name}:match/win_rate"
+        axes.plot(*_points(rows, key, "eval:clock/env_steps"), color=COLOURS[role], label=role)
+    axes.set_ylim(-0.02, 1.02)
+
+
+def _by_role(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
+    for role in ROLES:
+        axes.plot(
+            *_points(rows, f"{role}:{key}", "clock/env_steps"), color=COLOURS[role], label=role
+        )
+
+
+def _one(axes: Any, rows: Sequence[dict[str, float]], key: str) -> None:
+    axes.plot(*_points(rows, key, "clock/env_steps"), color="#444444")
+
+
+def _dress(axes: Any, title: str) -> None:
+    axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("million env steps", fontsize=7)
+    axes.grid(alpha=0.25)
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize=7, frameon=False)
+
+
+def strip(tournament: Tournament, wanted: str, pictures: int = 6) -> bytes:
+    """One match between the learners, as pictures from its beginning to its end."""
+    from PIL import Image
+
+    plan = tournament.evaluator.plan("confirm", 20)
+    played = tournament.play(dict.fromkeys(ROLES, "learner"), plan)
+    chosen = next((p for p in played if p.end.outcome == wanted and p.end.length > 40), played[0])
+    matches = open_matches(tournament.cfg, 1)
+    matches.reset([0], [chosen.seed])
+    shown = [matches.draw(0).copy()]
+    for t in range(chosen.end.length):
+        matches.step({role: chosen.trace.actions[role][t][None] for role in ROLES})
+        shown.append(matches.draw(0).copy())
+    matches.close()
+    at = np.linspace(0, len(shown) - 1, pictures).round().astype(int)
+    sheet = Image.fromarray(np.concatenate([shown[i] for i in at], axis=1))
+    width = 1440
+    sheet = sheet.resize((width, sheet.height * width // sheet.width), Image.Resampling.LANCZOS)
+    from io import BytesIO
+
+    file = BytesIO()
+    sheet.quantize(64).save(file, "png", optimize=True)
+    return file.getvalue()
+
+
+def rebalancing(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+    rows = api.rows(run.id, runs_dir=runs_dir)
+    events = [e for e in run.events() if e["kind"] == "rebalanced"]
+    x, rates = _points(rows, "seeker:league/win_rate", "clock/env_steps")
+    figure = figures.blank(7, 2.6)
+    axes = figure.add_subplot()
+    axes.plot(x, rates, color=COLOURS["seeker"], label="seeker's win rate")
+    for event in events:
+        style = "-" if event["what"] == "applied" else ":"
+        axes.axvline(event["env_steps"] / 1e6, color="#888888", lw=0.8, ls=style)
+        side = f"{event['remedy']} {event['what']}"
+        axes.text(
+            event["env_steps"] / 1e6, 1.0, side, fontsize=5, rotation=90, va="top", ha="right"
+        )
+    axes.axhline(0.35, color="#444444", lw=0.6, ls="--")
+    axes.set_ylim(0, 1)
+    _dress(axes, "a trained hider against a fresh seeker")
+    kept = ("env_steps", "what", "remedy", "weaker", "win_rates", "note")
+    told = {
+        "run": run.id,
+        "first_win_rate": rates[0],
+        "lowest": min(rates),
+        "last_win_rate": rates[-1],
+        "share_of_rows_above_35%": float(np.mean(np.array(rates[len(rates) // 2 :]) > 0.35)),
+        "events": [{key: e[key] for key in kept if key in e} for e in events],
+    }
+    return figures.png(figure), told
+
+
+def talking(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
+    rows = api.rows(run.id, runs_dir=runs_dir)
+    x, returns = _points(rows, "eval:episode/return", "eval:clock/env_steps")
+    figure = figures.blank(7, 2.4)
+    axes = figure.add_subplot()
+    axes.plot(x, returns, color=COLOURS["speaker"])
+    axes.axhline(-18, color="#444444", lw=0.6, ls="--")
+    _dress(axes, "simple_speaker_listener_v4: evaluated return (dashed: without talking)")
+    score = run.info["score"]
+    return figures.png(figure), {
+        "run": run.id,
+        "first": returns[0],
+        "last": returns[-1],
+        "score": score,
+        "env_steps": run.info["clocks"]["env_steps"],
+        "seconds": run.info["clocks"]["seconds"],
+    }
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def page(told: dict[str, Any]) -> str:
+    rows = [
+        (pair, f"{one['win_rate']:.1%}", f"{one['low']:.1%} to {one['high']:.1%}",
+         f"{one['duration']:.0f}")
+        for pair, one in told["scores"].items()
+    ]  # fmt: skip
+    ratings = [
+        (role, name, wording.count(one["env_steps"]), f"{one['rating']:.0f}",
+         f"{one['low']:.0f} to {one['high']:.0f}")
+        for role, pair in told["ratings"].items()
+        for name, one in pair.items()
+    ]  # fmt: skip
+    older = told["against_older"]
+    worst = min(older, key=lambda one: one["low"])
+    dominated, talk, run = told["dominated"], told["talk"], told["run"]
+    return "\n".join(
+        [
+            f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
+            f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}).",
+            "",
+            f"The best version on {HELD_OUT} held-out matches each:",
+            "",
+            _markdown(("", "wins", "95 %", "steps of a match"), rows),
+            "",
+            "![Curves](images/self-play.png)",
+            "",
+            "Ratings by all evaluations of the run; scripted:medium is 1000:",
+            "",
+            _markdown(("role", "version", "env steps", "rating", "95 %"), ratings),
+            "",
+            f"Past selves against each other, {CROSSED} matches a pair. Every one of "
+            f"{len(told['past_selves'])} against every older opponent: the lowest lower bound is "
+            f"{worst['low']:.1%} ({worst['role']} {worst['newer']:,} against {worst['older']:,}).",
+            "",
+            "![Cross-play](images/self-play-matrix.png)",
+            "",
+            "One match that the seeker wins and one that the hider survives:",
+            "",
+            "![A tag](images/self-play-tag.png)",
+            "",
+            "![A timeout](images/self-play-timeout.png)",
+            "",
+            "### A dominated start",
+            "",
+            "A hider that was trained against the scripted seeker, and a seeker that knows nothing "
+            f"(`gymnast train tag:rebalanced --from trained-hider`). The seeker's win rate falls to "
+            f"{dominated['lowest']:.0%} and ends at {dominated['last_win_rate']:.0%}; in the second half "
+            f"{dominated['share_of_rows_above_35%']:.0%} of the rows are above 35 %.",
+            "",
+            "![Rebalancing](images/self-play-balance.png)",
+            "",
+            "### A PettingZoo game",
+            "",
+            "`gymnast train pettingzoo/simple_speaker_listener_v4`: "
+            f"{talk['score']['mean']:.1f} [{talk['score']['low']:.1f}, {talk['score']['high']:.1f}] over "
+            f"{talk['score']['episodes']} held-out episodes after {talk['env_steps']:,} env steps "
+            f"({talk['seconds'] / 60:.1f} minutes). The best without talking is -18, chance -39.",
+            "",
+            "![Talking](images/self-play-talk.png)",
+        ]
+    )
+
+
+def _markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    every = [head, ["---"] * len(head), *lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in every)
+
+
+BEGIN, END = "<!-- made by docs/studies/self_play.py -->", "<!-- end -->"
+
+
+def main(runs_dir: Path) -> None:
+    runs = {name: run_of(name, runs_dir) for name in RUNS}
+    own = runs["self-play"]
+    tournament = open_tournament(own.id, n_matches=64, runs_dir=runs_dir)
+    steps = past_selves(own)
+    results = crossed(tournament, steps)
+    balance, dominated = rebalancing(runs["dominated"], runs_dir)
+    talk, talked = talking(runs["talk"], runs_dir)
+    told = {
+        "command": f"python docs/studies/self_play.py {runs_dir.name}",
+        "revision": own.info["revision"],
+        "run": {
+            "id": own.id,
+            "seed": own.info["seed"],
+            "env_steps": own.info["clocks"]["env_steps"],
+            "seconds": own.info["clocks"]["seconds"],
+            "machine": "{cores} cores of {model}".format(**own.info["cpu"]),
+        },
+        "scores": scores(tournament),
+        "ratings": first_and_last(own),
+        "past_selves": steps,
+        "matrix": Matrix.of(results).to_json(),
+        "against_older": against_older(results, steps),
+        "dominated": dominated,
+        "talk": talked,
+    }
+    pictures = {
+        "": curves(own, runs_dir),
+        "-matrix": picture(Matrix.of(results)),
+        "-tag": strip(tournament, "tag"),
+        "-timeout": strip(tournament, "timeout"),
+        "-balance": balance,
+        "-talk": talk,
+    }
+    tournament.close()
+    for name, drawn in pictures.items():
+        (IMAGES / f"self-play{name}.png").write_bytes(drawn)
+    FILE.write_text(json.dumps(told, indent=1) + "\n")
+    text = PAGE.read_text()
+    head, tail = text.partition(BEGIN)[0], text.partition(END)[2]
+    PAGE.write_text(f"{head}{BEGIN}\n\n{page(told)}\n\n{END}{tail}")
+
+
+if __name__ == "__main__":
+    main(store.runs_dir(sys.argv[1]))

@@ -1,0 +1,143 @@
+"""The reward of a run: what its terms came to, and which of them can be farmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from gymnast.audit import farming
+from gymnast.audit.farming import can_be_tried, farm
+from gymnast.audit.shaping import shaping_totals
+from gymnast.audit.totals import totals
+from gymnast.collect.casting import LEARNER, Player
+from gymnast.config.families import has_roles
+from gymnast.config.resolve import load
+from gymnast.envs.open_matches import open_matches
+from gymnast.runs import store
+from gymnast.runs.curve import rows_of
+from gymnast.runs.run import Run
+from gymnast.training.control import Settings
+from gymnast.training.crossplay import Tournament, open_tournament
+from gymnast.training.league import SCRIPTED
+
+EPISODES = 100
+"""Matches of each cast that totals are of."""
+OPPONENT = f"{SCRIPTED}medium"
+OWN = "its own policy"
+
+
+def audit(
+    ref: str,
+    *,
+    episodes: int = EPISODES,
+    runs_dir: str | Path | None = None,
+    told: Callable[[int, int], None] = lambda *_: None,
+) -> dict[str, Any]:
+    """`told`: how many of how many parts are done."""
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    settings = _settings(run)
+    found: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
+    if has_roles(run.info["env"]):
+        at_once = episodes if run.info["env"] == "tag" else None  # its matches cost next to nothing
+        with closing(open_tournament(ref, n_matches=at_once, runs_dir=runs_dir)) as tournament:
+            found |= _matches(tournament, settings, episodes, told)
+    shaped = _shaping(run, settings, found.get("learned", [""]))
+    verdicts = [
+        {key: line[key] for key in ("role", "term", "verdict")}
+        for line in (*found.get("farming", {}).get("terms", ()), *shaped)
+    ]
+    return {
+        **found,
+        "shaping": shaped,
+        "flagged": [one for one in verdicts if one["verdict"] in ("farmable", "outweighs")],
+        "unknown": [one for one in verdicts if one["verdict"] == "unknown"],
+    }
+
+
+def _settings(run: Run) -> Settings:
+    settings = Settings(load(run.config(), at=str(run.path / "config.yaml")))
+    settings.load(run.info.get("live", {}))
+    return settings
+
+
+def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, Any]]:
+    rows, found = rows_of(run), list[dict[str, Any]]()
+    for role in roles:
+        terms = settings.of(role).shaping
+        found += [
+            {**vars(total), "share": total.share, "verdict": total.verdict}
+            for total in shaping_totals(rows, terms, role)
+        ]
+    return found
+
+
+def _matches(
+    tournament: Tournament, settings: Settings, episodes: int, told: Callable[[int, int], None]
+) -> dict[str, Any]:
+    policies = tournament.saved.document("policy")
+    learned = [role for role in tournament.roles if role in policies]
+    casts = _casts(tournament, learned)
+    plan = tournament.evaluator.plan("audit", episodes)
+    judging = learned if can_be_tried(tournament.matches) else []
+    parts, done = len(casts) + len(judging), 0
+    told(done, parts)
+    played: list[dict[str, Any]] = []
+    for cast in casts:
+        played.append(_cast(tournament, cast, plan))
+        told(done := done + 1, parts)
+    found: dict[str, Any] = {
+        "checkpoint": tournament.saved.step,
+        "learned": learned,
+        "deterministic": plan.deterministic,
+        "casts": played,
+    }
+    if not judging:
+        return found
+    terms: list[dict[str, Any]] = []
+    for role in judging:
+        own: dict[str, Player] = {OWN: tournament.player(role, LEARNER, plan)}
+        verdicts = farm(
+            lambda n: open_matches(tournament.cfg, n),
+            role,
+            discount=settings.of(role).algo.gamma,
+            seed=tournament.cfg.eval.seed,
+            own=own,
+            n=min(episodes, farming.MATCHES),
+        )
+        terms += [verdict.plain() for verdict in verdicts]
+        told(done := done + 1, parts)
+    return found | {
+        "farming": {
+            "matches": min(episodes, farming.MATCHES),
+            "threshold": farming.EVEN,
+            "terms": terms,
+        }
+    }
+
+
+def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]]:
+    """The run's own players together, then each that learned against somebody scripted."""
+    plays = {role: cfg.plays[-1] for role, cfg in tournament.cfg.roles.items()}
+    casts = [{r: LEARNER if r in learned else plays.get(r, LEARNER) for r in tournament.roles}]
+    for role in learned:
+        others = [other for other in tournament.roles if other != role]
+        if others and all("medium" in tournament.matches.scripted.get(o, {}) for o in others):
+            casts.append({r: LEARNER if r == role else OPPONENT for r in tournament.roles})
+    return [cast for place, cast in enumerate(casts) if cast not in casts[:place]]
+
+
+def _cast(tournament: Tournament, cast: Mapping[str, str], plan: Any) -> dict[str, Any]:
+    played = tournament.play(cast, plan)
+    winners = [match.end.winner for match in played]
+    return {
+        "cast": dict(cast),
+        "matches": len(played),
+        "won": {role: winners.count(role) for role in tournament.roles},
+        "roles": {
+            role: [vars(total) for total in totals(played, role)]
+            for role, name in cast.items()
+            if name == LEARNER
+        },
+    }

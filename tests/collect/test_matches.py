@@ -1,0 +1,387 @@
+"""What rollouts of matches hold, against a plain loop over the game's own rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.collect.casting import LEARNER
+from gymnast.collect.collector import Collected
+from gymnast.collect.matches import MatchCollector
+from gymnast.config.section import Span
+from gymnast.envs.backend import Fault
+from gymnast.errors import EnvError
+from gymnast.rollout import Rollout
+from gymnast.seeds import episode_seed, stream
+from tests.match_games import (
+    BREAKS_AT,
+    FOX,
+    HEN,
+    OUTCOMES,
+    ROLES,
+    SEATS,
+    Casts,
+    Coop,
+    Seat,
+    breaks,
+    by_luck,
+    by_rules,
+    end_of,
+    first_memory,
+    length_of,
+    lineup,
+    next_memory,
+    obs_of,
+    outcome_of,
+    reward_of,
+)
+
+N, SEED = 4, 3
+LENGTHS = [5, 6, 7, 8]
+Array = np.ndarray
+
+
+def collector_of(matches: Coop, learners: tuple[str, ...] = (FOX, HEN), **more: Any):
+    given = {"traced": lambda _seed: True} | more
+    collector = MatchCollector(matches, seed=SEED, learners=learners, **given)
+    collector.casting = Casts()
+    return collector
+
+
+def collect(
+    collector: MatchCollector, policies: dict, lengths: list[int], done: int = 0, env_steps: int = 0
+) -> list[Collected]:
+    """Rollouts of these lengths, one after the other, from rollout number `done` on."""
+    clock, found = Clock(rollouts=done, env_steps=env_steps), list[Collected]()
+    for steps in lengths:
+        found.append(collector.collect(policies, Span(steps), clock))
+        clock.rollouts += 1
+        clock.env_steps += found[-1].steps
+    return found
+
+
+# ---- the plain loop ----------------------------------------------------------------------------
+
+
+@dataclass
+class Place:
+    """Where one match is played after the other."""
+
+    index: int
+    number: int = -1
+    seed: int = 0
+    memory: int = 0
+    t: int = 0
+    cast: dict[str, str] = field(default_factory=dict)
+    returns: dict[Seat, float] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        self.number += 1
+        self.seed = episode_seed(SEED, "episode", "match", self.index, self.number)
+        self.memory, self.t = first_memory(self.seed), 0
+        self.cast = Casts().cast(self.index, self.number)
+        self.returns = dict.fromkeys(SEATS, 0.0)
+
+    def plays(self, seat: Seat) -> bool:
+        return self.t < end_of(seat, self.seed)[0]
+
+    def sees(self, seat: Seat) -> Array:
+        return obs_of(seat, self.memory, self.t)
+
+
+@dataclass
+class Expected:
+    """One seat's step, as it must be in the rollout of its role."""
+
+    obs: Array
+    action: Array
+    dist: Array
+    reward: float
+    terminated: bool
+    done: bool
+    start: bool
+    after: Array
+    learned: bool
+
+
+def played(policies: dict, lengths: list[int], *, faulty: bool = False):
+    """The steps of every seat, [rollout][t][(match, seat)], the ends of matches and of their agents."""
+    places = [Place(i) for i in range(N)]
+    for place in places:
+        place.begin()
+    steps, ends, episodes = [], [], []
+    for number, length in enumerate(lengths):
+        noise, theirs, even = {}, {}, {}
+        for role, kind in ROLES.items():
+            head, n = policies[role].head, N * kind.seats
+            noise[role] = head.noise(stream(SEED, "action", role, number), (length, n))
+            other = stream(SEED, "opponent", role, number)
+            theirs[role], even[role] = head.noise(other, (length, n)), other.random((length, n))
+        steps.append([])
+        ends.append([])
+        episodes.append([])
+        for t in range(length):
+            row: dict[tuple[int, Seat], Expected] = {}
+            for place in places:
+                given = {}
+                for seat in filter(place.plays, SEATS):
+                    role, at = seat[0], place.index * ROLES[seat[0]].seats + seat[1]
+                    obs, policy = place.sees(seat), policies[role]
+                    dist = policy.dist(obs[None])
+                    action = policy.head.sample(dist, noise[role][t, at : at + 1])
+                    given[seat] = policy.head.for_env(action)[0]
+                    if place.cast[role] != LEARNER:
+                        other = by_rules if role == FOX else by_luck
+                        drawn = theirs[role][t, at : at + 1], even[role][t, at : at + 1]
+                        given[seat] = other(obs[None], *drawn)[0]
+                    opens, learned = place.t == 0, place.cast[role] == LEARNER
+                    row[place.index, seat] = Expected(
+                        obs, action[0], dist[0], 0.0, False, False, opens, obs, learned
+                    )
+                place.memory = next_memory(
+                    place.memory, {s: float(np.ravel(a)[0]) for s, a in given.items()}
+                )
+                place.t += 1
+                broke = faulty and breaks(place.seed) and place.t == BREAKS_AT
+                for seat in given:
+                    step = row[place.index, seat]
+                    step.reward = reward_of(seat, place.memory, place.t)
+                    place.returns[seat] += step.reward
+                    last, terminated, truncated = end_of(seat, place.seed)
+                    step.done = place.t == last
+                    step.terminated = step.done and terminated
+                    step.after = place.sees(seat)
+                    if step.done and not broke and step.learned:
+                        cut = truncated and not terminated
+                        told = (place.returns[seat], place.t, place.index, place.seed, cut)
+                        episodes[-1].append((seat, *told))
+                    if broke:
+                        step.learned = False
+                        for back in range(1, min(place.t - 1, t) + 1):
+                            steps[-1][t - back][place.index, seat].learned = False
+                if not broke and place.t == length_of(place.seed):
+                    names = list(OUTCOMES)
+                    told = outcome_of(place.seed)
+                    ends[-1].append((place.seed, "" if told < 0 else names[told], place.t))
+                if broke or place.t == length_of(place.seed):
+                    place.begin()
+            steps[-1].append(row)
+    return steps, ends, episodes
+
+
+def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
+    """Every step of a role's rollout is what it must be; how many can be learned from."""
+    seats, learned = ROLES[role].seats, 0
+    advantage, _ = rollout.advantages(0.9, 0.0)
+    for t, row in enumerate(expected):
+        for match in range(N):
+            for place in range(seats):
+                at, step = match * seats + place, row.get((match, (role, place)))
+                assert rollout.valid[t, at] == (step is not None and step.learned)
+                if step is None or not step.learned:
+                    continue
+                learned += 1
+                assert np.array_equal(rollout.obs[t, at], step.obs)
+                np.testing.assert_allclose(rollout.dist[t, at], step.dist, atol=1e-6)
+                np.testing.assert_allclose(rollout.action[t, at], step.action, atol=1e-6)
+                logprob = policy.head.logprob(step.dist[None], rollout.action[t, at][None])[0]
+                assert rollout.logprob[t, at] == pytest.approx(logprob, abs=1e-5)
+                assert rollout.reward[t, at] == pytest.approx(step.reward)
+                ends = (rollout.terminated[t, at], rollout.done[t, at], rollout.start[t, at])
+                assert ends == (step.terminated, step.done, step.start)
+                value = policy.value(np.stack([step.obs, step.after]))
+                assert rollout.value[t, at] == pytest.approx(value[0], abs=1e-5)
+                if not step.terminated:
+                    assert rollout.next_value[t, at] == pytest.approx(value[1], abs=1e-5)
+                follows = 0.0 if step.terminated else 0.9 * value[1]
+                assert advantage[t, at] == pytest.approx(step.reward + follows - value[0], abs=1e-4)
+    return learned
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: bool):
+    policies, lengths = lineup(), [11, 1, 30, 17]
+    collector = collector_of(Coop(N, faulty=faulty), max_faults=99)
+    collector.begin()
+    found = collect(collector, policies, lengths)
+    steps, ends, episodes = played(policies, lengths, faulty=faulty)
+    assert any(breaks(end[0]) for rollout in ends for end in rollout) != faulty
+    for told, rows, over, parts in zip(found, steps, ends, episodes, strict=True):
+        assert told.steps == N * len(rows)
+        assert told.episodes == len(over)
+        for role in ROLES:
+            rollout = told.rollouts[role]
+            assert same(rollout, role, rows, policies[role]) > 0
+            mine = [part for part in parts if part[0][0] == role]
+            assert [(e.env, e.length, e.seed, e.truncated) for e in rollout.episodes] == [
+                (match * ROLES[role].seats + seat[1], length, seed, cut)
+                for seat, _, length, match, seed, cut in mine
+            ]
+            returns = [e.raw_return for e in rollout.episodes]
+            assert returns == pytest.approx([part[1] for part in mine])
+        traces = [(trace.seed, trace.outcome, len(trace)) for trace in told.match_traces]
+        assert traces == over
+        assert [(end.outcome, end.length) for end in told.ends] == [end[1:] for end in over]
+        assert bool(told.faults) <= faulty
+    assert faulty == any(told.faults for told in found)
+    assert sum(len(over) for over in ends) > 10
+
+
+def test_what_is_learned_never_pairs_an_action_with_what_somebody_else_saw():
+    game, policies = Coop(N), lineup()
+    collector = collector_of(game)
+    collector.begin()
+    for told in collect(collector, policies, [40]):
+        for role, rollout in told.rollouts.items():
+            pairs = {
+                (obs.tobytes(), np.asarray(action).tobytes())
+                for (_, _, seat), (obs, action) in game.noted.items()
+                if seat[0] == role
+            }
+            given = policies[role].head.for_env(rollout.action)
+            for t, at in zip(*rollout.valid.nonzero(), strict=True):
+                assert (rollout.obs[t, at].tobytes(), given[t, at].tobytes()) in pairs
+
+
+def test_a_trace_holds_what_was_done_and_paid_in_the_whole_match():
+    game = Coop(N)
+    collector = collector_of(game)
+    collector.begin()
+    longest = 0
+    for told in collect(collector, lineup(), [7, 7, 7, 7]):
+        for trace in told.match_traces:
+            longest = max(longest, len(trace))
+            for role, seat in SEATS:
+                for t in range(1, end_of((role, seat), trace.seed)[0] + 1):
+                    _, action = game.noted[trace.seed, t, (role, seat)]
+                    assert np.array_equal(trace.actions[role][t - 1, seat], action)
+                paid = trace.rewards[role][end_of((role, seat), trace.seed)[0] :, seat]
+                assert not paid.any()
+    assert longest > 7  # one that began before its rollout did
+
+
+def test_roles_that_nobody_learns_have_no_rollout_and_play_all_the_same():
+    class Given(Casts):
+        def cast(self, match: int, number: int) -> dict[str, str]:
+            return {FOX: LEARNER, HEN: "luck"}
+
+    collector = collector_of(Coop(N), (FOX,))
+    collector.casting = Given()
+    collector.begin()
+    assert collector.spaces.keys() == {FOX}
+    (told,) = collect(collector, lineup(roles=[FOX]), [20])
+    assert told.rollouts.keys() == {FOX}
+    assert told.ends
+    assert {end.cast[HEN] for end in told.ends} == {"luck"}
+
+
+def test_matches_are_counted_and_not_the_agents_that_left_them():
+    collector = collector_of(Coop(N))
+    collector.begin()
+    first, rest = collect(collector, lineup(), [2, 3])
+    parts = sum(len(rollout.episodes) for rollout in first.rollouts.values())
+    assert parts > 0  # some left early
+    assert (first.episodes, len(first.ends)) == (0, 0)
+    assert rest.episodes == len(rest.ends)
+
+
+@pytest.mark.parametrize("restore", ["state", "replay"])
+def test_going_on_from_the_middle_of_matches_is_the_same_as_never_having_stopped(restore):
+    policies = lineup()
+    whole = collector_of(Coop(N, restore, faulty=True), max_faults=99)
+    whole.begin()
+    expected = collect(whole, policies, LENGTHS)
+    for done in (1, 2, 3):
+        first = collector_of(Coop(N, restore, faulty=True), max_faults=99)
+        first.begin()
+        collect(first, policies, LENGTHS[:done])
+        saved = {name: array.copy() for name, array in first.state().items()}
+        second = collector_of(Coop(N, restore, faulty=True), max_faults=99)
+        assert second.load(saved) == []
+        again = second.state()
+        assert again.keys() == saved.keys()
+        for name, array in saved.items():
+            if not name.endswith("/obs"):
+                assert np.array_equal(again[name], array), name
+        found = collect(second, policies, LENGTHS[done:], done, N * sum(LENGTHS[:done]))
+        for one, other in zip(found, expected[done:], strict=True):
+            same_collected(one, other)
+    last = (second.state(), whole.state())
+    for name in last[1]:
+        if not name.endswith("/obs"):  # of whoever is out of play it is of no meaning
+            assert np.array_equal(last[0][name], last[1][name]), name
+
+
+def same_collected(one: Collected, other: Collected) -> None:
+    assert one.ends == other.ends
+    assert one.rollouts.keys() == other.rollouts.keys()
+    for role, rollout in one.rollouts.items():
+        arrays, others = rollout.arrays(), other.rollouts[role].arrays()
+        keep = rollout.valid
+        assert np.array_equal(keep, other.rollouts[role].valid)
+        for name in ("obs", "action", "dist", "logprob", "value", "next_value", "reward"):
+            assert np.array_equal(arrays[name][keep], others[name][keep]), name
+        for name in ("terminated", "done", "start"):
+            assert np.array_equal(arrays[name], others[name]), name
+        assert rollout.episodes == other.rollouts[role].episodes
+    for trace, twin in zip(one.match_traces, other.match_traces, strict=True):
+        assert (trace.seed, trace.cast, trace.version) == (twin.seed, twin.cast, twin.version)
+        for role in ROLES:
+            assert np.array_equal(trace.actions[role], twin.actions[role])
+            assert np.array_equal(trace.rewards[role], twin.rewards[role])
+
+
+def test_a_match_that_does_not_come_back_the_same_begins_anew_and_is_named():
+    policies = lineup()
+    first = collector_of(Coop(N, "replay"))
+    first.begin()
+    collect(first, policies, [5])
+    saved = first.state()
+    running = np.flatnonzero(saved["length"] > 1)
+    for role, kind in ROLES.items():
+        alive = saved[f"{role}/playing"].reshape(N, kind.seats)
+        saved[f"{role}/obs"][running[0]][alive[running[0]]] += 1
+    second = collector_of(Coop(N, "replay"))
+    assert second.load(saved) == [running[0]]
+    assert second.running.length[running[0]] == 0
+    assert second.running.number[running[0]] == saved["number"][running[0]] + 1
+    (told,) = collect(second, policies, [3], 1)
+    columns = second.columns(FOX, [int(running[0])])
+    assert told.rollouts[FOX].start[0, columns].all()
+
+
+def test_what_cannot_be_had_again_begins_anew():
+    first = collector_of(Coop(N, "none"))
+    first.begin()
+    collect(first, lineup(), [5])
+    second = collector_of(Coop(N, "none"))
+    assert not second.goes_on_exactly
+    assert second.load(first.state()) == list(range(N))
+
+
+def test_a_match_that_breaks_too_often_ends_collecting():
+    class Rotten(Coop):
+        def reset(self, matches, seeds):
+            return super().reset(matches, [7 * seed for seed in seeds])
+
+    collector = collector_of(Rotten(N, faulty=True), max_faults=2)
+    collector.begin()
+    (told,) = collect(collector, lineup(), [20])
+    assert told.failed is not None
+    assert told.vec_steps == 2 * BREAKS_AT
+    assert not any(rollout.valid.any() for rollout in told.rollouts.values())
+    assert len(told.faults) == 2 * N
+
+
+def test_matches_that_cannot_begin_are_refused_with_their_reason():
+    class Stillborn(Coop):
+        def reset(self, matches, seeds):
+            super().reset(matches, seeds)
+            return tuple(Fault(match, 0, "no hens") for match in matches)
+
+    with pytest.raises(EnvError, match="no hens"):
+        collector_of(Stillborn(N)).begin()

@@ -1,0 +1,50 @@
+"""Matches of tag played by anybody, for tests of what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gymnast.envs.matches import MatchStep, Scripted
+from gymnast.envs.tag import TagMatches
+
+Array = np.ndarray
+
+
+def begun(n: int, first_seed: int = 0, **settings: Any) -> TagMatches:
+    matches = TagMatches(n, **settings)
+    matches.reset(range(n), range(first_seed, first_seed + n))
+    return matches
+
+
+def acted(
+    matches: TagMatches, by: dict[str, Scripted], rng: np.random.Generator
+) -> dict[str, Array]:
+    """What each role's player does now."""
+    actions = {}
+    for role, seats in matches.roles.items():
+        obs = matches.obs[role]
+        rows = obs.reshape(-1, obs.shape[-1])
+        chosen = by[role](rows, rng.random(len(rows)))
+        actions[role] = chosen.reshape(matches.n_matches, seats.seats, -1)
+    return actions
+
+
+def named(seeker: str = "random", hider: str = "random") -> dict[str, Scripted]:
+    scripted = TagMatches.scripted
+    return {"seeker": scripted["seeker"][seeker], "hider": scripted["hider"][hider]}
+
+
+def played(
+    matches: TagMatches, by: dict[str, Scripted], seed: int = 0, steps: int | None = None
+) -> Iterator[MatchStep]:
+    """Step by step, until every match is over or for so many steps."""
+    rng, over = np.random.default_rng(seed), np.zeros(matches.n_matches, bool)
+    for _ in range(matches.time_limit if steps is None else steps):
+        step = matches.step(acted(matches, by, rng))
+        over |= step.over
+        yield step
+        if steps is None and over.all():
+            return

@@ -1,0 +1,164 @@
+"""What an agent sees: nothing of whom it cannot see, and the truth of whom it can."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gymnast.envs.tag import TagMatches
+from gymnast.envs.tag.rules import DIAGONAL, FIELD_OF_VIEW, HEADINGS, SIGHT
+from gymnast.envs.tag.sight import NAMES, PLACE
+from tests.envs.tag.playing import begun, named, played
+
+STRONG = named("strong", "medium")
+
+
+def put(matches: TagMatches, **columns: np.ndarray) -> TagMatches:
+    """The same matches, but for this."""
+    state = matches.state() | columns
+    other = TagMatches(matches.n_matches)
+    other.load(state)
+    return other
+
+
+def only_turning(matches: TagMatches) -> dict[str, np.ndarray]:
+    """One step in which everybody stands and turns: what they see after it."""
+    left = np.tile([0, 1, 0], (matches.n_matches, 1, 1))
+    matches.step({"seeker": left, "hider": left})
+    return {role: obs.copy() for role, obs in matches.obs.items()}
+
+
+def sees(state: dict[str, np.ndarray], who: int) -> bool:
+    """By angle, range and a line looked along point by point; of the only match."""
+    at, other = state["position"][0, who], state["position"][0, 1 - who]
+    line = other - at
+    heading = state["heading"][0, who] * 2 * np.pi / HEADINGS
+    off = (np.arctan2(line[1], line[0]) - heading + np.pi) % (2 * np.pi) - np.pi
+    points = at + np.linspace(0, 1, 600)[:, None] * line
+    boxed = (np.abs(points[:, None] - state["middle"][0]) < state["half"][0]).all(-1).any()
+    return bool(np.hypot(*line) <= SIGHT and abs(off) <= FIELD_OF_VIEW / 2 and not boxed)
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0, 1]),
+    st.tuples(st.floats(-9, 9), st.floats(-9, 9)),
+    st.tuples(st.floats(-0.2, 0.2), st.floats(-0.2, 0.2)),
+    st.integers(0, 60),
+)
+def test_nothing_that_is_seen_changes_with_an_opponent_who_is_not(
+    seed: int,
+    who: int,
+    place: tuple[float, float],
+    speed: tuple[float, float],
+    steps: int,
+):
+    """Not its place, speed, heading or dash; not even to what is remembered of it."""
+    matches = begun(1, seed)
+    for step in played(matches, STRONG, seed, steps):
+        assume(not step.over[0])
+    here, there = matches.state(), matches.state()
+    other = 1 - who
+    there["position"][0, other], there["velocity"][0, other] = place, speed
+    there["heading"][0, other] = (there["heading"][0, other] + 7) % HEADINGS
+    there["cooldown"][0, other] = 3
+    role = ("seeker", "hider")[who]
+    shown = []
+    for state in (here, there):
+        one = put(matches, **state)
+        shown.append(only_turning(one)[role])
+        after = one.state()
+        assume(after["in_play"].all() and not sees(after, who))
+    assert np.array_equal(*shown)
+
+
+def test_whom_an_agent_sees_and_where_is_what_a_search_finds():
+    checked = 0
+    for seed in range(12):
+        matches = begun(1, seed)
+        for number, step in enumerate(played(matches, named("medium", "medium"), seed), 1):
+            if step.over[0]:
+                break
+            if number % 8:
+                continue
+            state = matches.state()
+            for who, role in enumerate(("seeker", "hider")):
+                obs = dict(zip(NAMES, step.obs[role][0, 0].tolist(), strict=True))
+                assert (obs["seen"] == 1) == sees(state, who)
+                if not obs["seen"]:
+                    assert not any(obs[f"seen {x}"] for x in ("ahead", "aside", "speed ahead"))
+                    continue
+                angle = state["heading"][0, who] * 2 * np.pi / HEADINGS
+                turned = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+                line = turned @ (state["position"][0, 1 - who] - state["position"][0, who])
+                speed = turned @ (state["velocity"][0, 1 - who] - state["velocity"][0, who])
+                found = np.array([obs["seen ahead"], obs["seen aside"]]) * SIGHT
+                assert np.allclose(found, line, atol=1e-4)
+                last = np.array([obs["last ahead"], obs["last aside"]]) * DIAGONAL
+                assert np.allclose(last, line, atol=1e-4)
+                assert obs["last fresh"] == 1
+                for way, wanted in zip(("ahead", "aside"), speed, strict=True):
+                    assert np.sign(obs[f"seen speed {way}"]) == np.sign(np.float32(wanted))
+                checked += 1
+    assert checked > 60
+
+
+def test_what_was_seen_is_remembered_where_it_was_and_grows_old_evenly():
+    matches = begun(60)
+    seen_last = matches.state()["position"][:, 0]
+    age = np.where(matches.obs["hider"][:, 0, PLACE["seen"]] > 0, 0, -1)
+    over, checked = np.zeros(60, bool), 0
+    for step in played(matches, STRONG):
+        state, obs = matches.state(), step.obs["hider"][:, 0]
+        over |= step.over
+        now = (obs[:, PLACE["seen"]] > 0) & ~over
+        seen_last[now] = state["position"][now, 0]
+        age = np.where(now, 0, np.where(age >= 0, age + 1, age))
+        fresh = np.where(age >= 0, 1 - age / matches.time_limit, 0)
+        assert np.allclose(obs[~over, PLACE["last fresh"]], fresh[~over], atol=1e-6)
+        angle = state["heading"][:, 1] * 2 * np.pi / HEADINGS
+        line = seen_last - state["position"][:, 1]
+        ahead = (line * np.stack([np.cos(angle), np.sin(angle)], -1)).sum(-1) / DIAGONAL
+        known = ~over & (age > 0)
+        checked += int(known.sum())
+        assert np.allclose(obs[known, PLACE["last ahead"]], ahead[known], atol=1e-6)
+        assert not obs[~over & (age < 0)][:, PLACE["last ahead"] :].any()
+    assert checked > 500
+
+
+def test_sight_turns_with_the_body():
+    """A whole turn on the spot shows again what was seen, and other things in between."""
+    matches = begun(1, 3)
+    state = matches.state()
+    state["velocity"][:] = 0
+    matches.load(state)
+    shown = [
+        only_turning(matches)["seeker"][0, 0, : PLACE["speed ahead"]] for _ in range(2 * HEADINGS)
+    ]
+    assert np.array_equal(shown[0], shown[HEADINGS])
+    assert not np.array_equal(shown[0], shown[HEADINGS // 2])
+
+
+def test_a_seeker_sees_the_nearest_of_those_it_can_see_and_forgets_who_is_tagged():
+    matches = begun(80, hiders=3)
+    checked, forgot = 0, 0
+    for step in played(matches, named("strong", "weak")):
+        state, obs = matches.state(), step.obs["seeker"][:, 0]
+        playing = state["in_play"][:, 0]
+        who = state["seen_who"][:, 0]
+        rows = np.arange(80)
+        known = playing & (obs[:, PLACE["last fresh"]] > 0)
+        assert state["in_play"][rows, who][known].all()
+        seen = playing & (obs[:, PLACE["seen"]] > 0)
+        found = np.hypot(obs[:, PLACE["seen ahead"]], obs[:, PLACE["seen aside"]]) * SIGHT
+        line = state["position"][:, 1:] - state["position"][:, :1]
+        distance = np.where(state["in_play"][:, 1:], np.hypot(line[..., 0], line[..., 1]), np.inf)
+        nearest = distance.min(1)
+        assert (found[seen] >= nearest[seen] - 1e-3).all()
+        assert (np.abs(found[seen][:, None] - distance[seen]).min(1) < 1e-3).all()
+        checked += int(seen.sum())
+        forgot += int((playing & ~known & step.terminated["hider"].any(1)).sum())
+    assert checked > 300
+    assert forgot > 3
