@@ -9,17 +9,13 @@ from importlib.util import find_spec
 from types import ModuleType
 
 HIDDEN = "GYMNAST_NATIVE"
-"""Environment variable: `off` pretends that they were not built."""
-
-
-def kernels() -> ModuleType | None:
-    if HIDDEN in os.environ and os.environ[HIDDEN] == "off":  # much cheaper than get
-        return None
-    return _loaded()
+"""Environment variable: `off` pretends that they were not built. A process looks once."""
 
 
 @cache
-def _loaded() -> ModuleType | None:
+def kernels() -> ModuleType | None:
+    if os.environ.get(HIDDEN) == "off":
+        return None
     try:
         from gymnast import _native
     except ImportError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from gymnast.rl.returns import gae
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
-class Episode:
+class Episode(NamedTuple):
     """One finished episode, as the environment itself scored it."""
 
     raw_return: float
@@ -60,7 +59,7 @@ class Episodes:
         columns = (self.raw_return, self.length, self.env, self.seed, self.truncated)
         newest = [column[first:].tolist() for column in columns]
         numbers = self.numbers[first:] or [{}] * (len(self) - first)
-        return list(map(Episode, *newest, numbers))
+        return list(map(Episode._make, zip(*newest, numbers, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -105,10 +104,6 @@ class Rollout:
     def whole(self) -> bool:
         """Every step is valid."""
         return bool(self.valid.all())
-
-    def counted(self, column: Array) -> Array:
-        """Of an array [T, N, ...] the steps to learn from, [steps, ...]."""
-        return column.reshape(-1, *column.shape[2:]) if self.whole else column[self.valid]
 
     def next_obs(self) -> Observed:
         """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""

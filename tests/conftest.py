@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from gymnast import compiled
 
 settings.register_profile("shared machine", deadline=None)  # a busy core is not a failure
 settings.load_profile("shared machine")
@@ -29,6 +32,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
     if report.skipped and os.environ.get("GYMNAST_NO_SKIPS"):
         report.outcome = "failed"
         report.longrepr = f"skipped where skips are not allowed: {report.longrepr}"
+
+
+@pytest.fixture
+def without_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As where gymnast was installed without a C++ compiler."""
+    monkeypatch.setenv(compiled.HIDDEN, "off")
+    compiled.kernels.cache_clear()
+    yield
+    compiled.kernels.cache_clear()
 
 
 @pytest.fixture(autouse=True)

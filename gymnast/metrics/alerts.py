@@ -10,7 +10,7 @@ several numbers tell together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import Range, Ranges
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import Phase, Seen
 from gymnast.metrics.specs import spec
 
 
@@ -63,6 +63,8 @@ class Alerts:
         self._bad: dict[str, int] = {}
         """Check id -> rows in a row that were bad."""
         self._seen = Seen(KEYS, self._settings)
+        self._ready: set[str] = set()
+        """Ids of checks all of whose keys have been seen."""
         self._alerts: dict[str, Alert] = {}
         self._checks = {id: c for id, c in CHECKS.items() if spec_is_known(c, metrics)}
         self._of_roles = {role: Alerts(metrics, settings) for role in roles}
@@ -70,16 +72,23 @@ class Alerts:
     def judge(self, row: Mapping[str, float]) -> list[Alert]:
         """Takes the row in; returns the alerts that it raised or resolved."""
         self._seen.take(row)
-        changed = self._judge_ranges(row) + self._judge_checks(row)
+        keys, phases = tuple(row), self._seen.phases()
+        ranges, checks = self._together.get(keys) or self._put_together(keys)
+        changed = self._judge_ranges(ranges, row, phases) + self._judge(checks, row, phases)
         for role, alerts in self._of_roles.items():
-            alerts._seen.take(told := _told_of(role, row))
-            changed += [_of_role(role, alert) for alert in alerts._judge_checks(told)]
+            changed += [_of_role(role, alert) for alert in alerts._judge_alone(_told_of(role, row))]
         return changed
 
-    def _judge_ranges(self, row: Mapping[str, float]) -> list[Alert]:
-        env_steps, phases = int(row.get("clock/env_steps", 0)), self._seen.phases()
-        keys, values = tuple(row), [*row.values()]
-        ranges, _ = self._together.get(keys) or self._put_together(keys)
+    def _judge_alone(self, row: Mapping[str, float]) -> list[Alert]:
+        """By checks, of a role; its ranges are judged in the row of all roles."""
+        self._seen.take(row)
+        _, checks = self._together.get(keys := tuple(row)) or self._put_together(keys)
+        return self._judge(checks, row, self._seen.phases())
+
+    def _judge_ranges(
+        self, ranges: Ranges, row: Mapping[str, float], phases: set[Phase]
+    ) -> list[Alert]:
+        env_steps, values = int(row.get("clock/env_steps", 0)), [*row.values()]
         changed: list[Alert] = []
         if self._doubtful or not ranges.allow(values):
             for (key, span), value in zip(ranges.every, values, strict=True):
@@ -94,17 +103,13 @@ class Alerts:
                     changed += self._turn(key, span, kind, values[place], env_steps)
         return changed
 
-    def _judge_checks(self, row: Mapping[str, float]) -> list[Alert]:
-        env_steps, phases, keys = (
-            int(row.get("clock/env_steps", 0)),
-            self._seen.phases(),
-            tuple(row),
-        )
-        _, checks = self._together.get(keys) or self._put_together(keys)
-        changed: list[Alert] = []
+    def _judge(
+        self, checks: Sequence[Check], row: Mapping[str, float], phases: set[Phase]
+    ) -> list[Alert]:
+        env_steps, changed = int(row.get("clock/env_steps", 0)), list[Alert]()
         for check in checks:
-            if self._seen.has(*check.needs):
-                changed += self._look(check, not check.excused.isdisjoint(phases), env_steps)
+            if check.id in self._ready or self._has_what_it_needs(check):
+                changed += self._look(check, phases, env_steps)
         return changed
 
     def redeclare(
@@ -145,6 +150,7 @@ class Alerts:
         self._seen = Seen(KEYS, self._settings)
         self._seen.load(state["seen"])
         self._ranges, self._together, self._doubtful = {}, {}, True
+        self._ready = set()
         for key, saved in state["ranges"].items():
             self._ranges[key] = Range(spec(key, self._metrics))
             self._ranges[key].load(saved)
@@ -157,10 +163,19 @@ class Alerts:
         self._together[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
         return self._together[keys]
 
-    def _look(self, check: Check, excused: bool, env_steps: int) -> list[Alert]:
+    def _has_what_it_needs(self, check: Check) -> bool:
+        if self._seen.has(*check.needs):
+            self._ready.add(check.id)
+        return check.id in self._ready
+
+    def _look(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
+        excused = phases and not check.excused.isdisjoint(phases)
         message = None if excused else check.judge(self._seen)
-        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
         before = self._alerts.get(check.id)
+        if message is None and before is None:
+            self._bad[check.id] = 0
+            return ()
+        self._bad[check.id] = bad = 0 if message is None else self._bad.get(check.id, 0) + 1
         if message is not None and bad >= check.patience:
             alert = self._raised(check.id, "warning", message, check.remedy, env_steps)
             return [] if before is not None and before.active else [alert]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
 from operator import le
 from typing import Any
@@ -29,7 +28,7 @@ class Range:
         self.healthy = metric.healthy_for(Limits())
         self.idle = self.healthy == (-math.inf, math.inf)
         """Whether it is enough to look at each value by itself."""
-        self.recent: deque[float] = deque(maxlen=WINDOW)
+        self.recent: list[float] = []
         self.bad = 0
         """Rows in a row whose mean was on the bad side."""
         self.side = ""
@@ -47,6 +46,8 @@ class Range:
     def watch(self, value: float, phases: set[Phase]) -> str:
         """Of a value that is possible: low, high, or nothing."""
         recent, (low, high) = self.recent, self.healthy
+        if len(recent) == WINDOW:
+            del recent[0]
         recent.append(value)
         mean = sum(recent) / len(recent)
         side = "low" if mean < low else "high" if mean > high else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -25,9 +24,10 @@ Phase = Literal["warm-up", "annealed", "solved"]
 class Track:
     """One key so far."""
 
-    recent: deque[float] = field(default_factory=lambda: deque[float](maxlen=WINDOW))
+    recent: list[float] = field(default_factory=list[float])
+    """Its latest values, as many as a short mean holds."""
     first: list[float] = field(default_factory=list[float])
-    """Its first values, as many as a short mean holds."""
+    """As many of its first."""
     count: int = 0
     best: float = -math.inf
     """Highest short mean."""
@@ -44,14 +44,16 @@ class Track:
 
     def add(self, value: float, now: float) -> None:
         recent = self.recent
+        if len(recent) == WINDOW:
+            del recent[0]
+        else:
+            self.first.append(value)
         recent.append(value)
         self.count += 1
         self.total += value
         self.mean = mean = sum(recent) / len(recent)
         if value > self.peak:
             self.peak = value
-        if len(self.first) < WINDOW:
-            self.first.append(value)
         if mean > self.best and len(recent) == WINDOW:
             self.best, self.best_at = mean, now
 
@@ -123,10 +125,9 @@ class Seen:
         found: set[Phase] = set()
         if self.rows <= WARM_UP_ROWS or (self.progress or 1.0) < WARM_UP_SHARE:
             found.add("warm-up")
-        if self.has("hyper/lr"):
-            lr = self.tracks["hyper/lr"]
-            if lr.recent[-1] <= ANNEALED * lr.peak:
-                found.add("annealed")
+        lr = self.tracks.get("hyper/lr")
+        if lr is not None and lr.recent[-1] <= ANNEALED * lr.peak:
+            found.add("annealed")
         if self.solved:
             found.add("solved")
         return found
@@ -137,14 +138,22 @@ class Seen:
         goal = self.threshold
         if goal is None:
             return False
-        latest = (self.tracks[key].recent[-1] for key in (RETURN, SCORE) if self.has(key))
-        return any(value >= goal for value in latest)
+        tracks = (self.tracks.get(key) for key in (RETURN, SCORE))
+        return any(track is not None and track.recent[-1] >= goal for track in tracks)
 
     # ---- to go on as if it had not stopped ----------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         tracks = {
-            key: [[*t.recent], t.first, t.count, _plain(t.best), t.best_at, _plain(t.peak), t.total]
+            key: [
+                [*t.recent],
+                [*t.first],
+                t.count,
+                _plain(t.best),
+                t.best_at,
+                _plain(t.peak),
+                t.total,
+            ]
             for key, t in self.tracks.items()
         }
         return {"rows": self.rows, "tracks": tracks}
@@ -152,9 +161,7 @@ class Seen:
     def load(self, state: Mapping[str, Any]) -> None:
         self.rows = state["rows"]
         self.tracks = {
-            key: Track(
-                deque(recent, maxlen=WINDOW), [*first], count, _float(best), at, _float(peak), total
-            )
+            key: Track([*recent], [*first], count, _float(best), at, _float(peak), total)
             for key, (recent, first, count, best, at, peak, total) in state["tracks"].items()
         }
 

@@ -35,7 +35,7 @@ class Units(NamedTuple):
     """Those that are 0 for every row."""
 
     def plus(self, other: Units) -> Units:
-        return Units(*map(float.__add__, self, other))
+        return Units._make(map(float.__add__, self, other))
 
 
 class Health(NamedTuple):
@@ -55,9 +55,8 @@ class Health(NamedTuple):
     def of_numbers(cls, numbers: list[float]) -> Health:
         """As the kernels write them, one after another."""
         n = len(Units._fields)
-        shared, actor, critic = (Units(*numbers[k * n : (k + 1) * n]) for k in range(3))
-        mean, std, logit_range, prob_max, prob_min = numbers[3 * n :]
-        return cls(shared, actor, critic, mean, std, logit_range, prob_max, prob_min)
+        shared, actor, critic = (Units._make(numbers[k * n : (k + 1) * n]) for k in range(3))
+        return cls._make((shared, actor, critic, *numbers[3 * n :]))
 
 
 N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3

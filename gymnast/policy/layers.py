@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -137,7 +138,7 @@ class Network:
     """Parameters that no input reaches (a Gaussian's log_std): name, size, initial value."""
     module: OwnModule | None = None
 
-    @property
+    @cached_property
     def needs_torch(self) -> bool:
         """Also to act: these layers exist in the torch engine only."""
         return self.module is not None or any(

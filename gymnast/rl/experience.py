@@ -43,15 +43,15 @@ def experience(
     whether the mean of each number of an observation is asked for."""
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done
-    if native is None or not _fit(*columns, obs):
+    if native is None or action.dtype not in _COMPILED:
         return slow_experience(*columns, obs, keep, each=each)
     found = native.experience(*columns, obs, keep, each)
     return Experience(
-        Spread(*found[:4]),
-        Spread(*found[4:8]),
-        Spread(*found[8:12]),
+        Spread._make(found[:4]),
+        Spread._make(found[4:8]),
+        Spread._make(found[8:12]),
         *map(int, found[12:15]),
-        None if obs is None else Spread(*found[15:19]),
+        None if obs is None else Spread._make(found[15:19]),
         found[19:],
     )
 
@@ -80,19 +80,5 @@ def slow_experience(
     return Experience(*three, over, cut, paid, spread(obs, keep), means)
 
 
-_KINDS = (
-    (np.dtype(np.float64),),
-    (np.dtype(np.int64), np.dtype(np.float32)),
-    (np.dtype(np.float32),),
-    (np.dtype(np.bool_),),
-    (np.dtype(np.bool_),),
-    (np.dtype(np.float32),),
-)
-
-
-def _fit(*columns: Array | None) -> bool:
-    """Whether the kernels take them as they are."""
-    return all(
-        x is None or (x.dtype in kinds and x.flags.c_contiguous and x.size)
-        for x, kinds in zip(columns, _KINDS, strict=True)
-    )
+_COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))
+"""Actions that the kernels know."""

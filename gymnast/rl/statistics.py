@@ -34,7 +34,7 @@ def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
     """Of the numbers in x [..., more], where valid [...]; in float64 whatever x holds."""
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
-        return Spread(*native.spread(x, valid))
+        return Spread._make(native.spread(x, valid))
     return slow_spread(x, valid)
 
 

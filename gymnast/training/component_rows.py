@@ -32,7 +32,7 @@ def action_components(space: Action, given: Array, keep: Array | None) -> dict[s
 
 def has_components(space: Observation) -> bool:
     """Whether each number of an observation is told of."""
-    return isinstance(space, Vector) and space.size <= MOST
+    return isinstance(space, Vector) and len(space.low) <= MOST
 
 
 def obs_components(means: list[float]) -> dict[str, float]:

@@ -9,7 +9,6 @@ import time
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
 
 import numpy as np
 
@@ -73,13 +72,11 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
 
 def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
     """What shaping and scale made of the rewards, before they are normalised."""
-    given = due = raw.counted(raw.reward)
-    size = agreed = due_size = float(given @ given)
-    if learned.reward is not raw.reward:
-        due = raw.counted(learned.reward)
-        due_size, agreed = float(due @ due), float(given @ due)
-    sizes = size * due_size
-    row = {"rollout/learned_reward": float(due.mean())}
+    given, due = (r.reward.ravel() if raw.whole else r.reward[raw.valid] for r in (raw, learned))
+    size = float(given @ given)
+    agreed = size if learned.reward is raw.reward else float(given @ due)
+    sizes = size * (size if learned.reward is raw.reward else float(due @ due))
+    row = {"rollout/learned_reward": float(np.add.reduce(due)) / len(due)}
     if sizes:
         row["rollout/reward_agreement"] = agreed / sizes**0.5
     return row
@@ -118,19 +115,17 @@ def _numbers(obs: Observed) -> np.ndarray | None:
 def episode_row(recent: Collection[Episode]) -> dict[str, float]:
     if not recent:
         return {"episode/count": 0}
-    returns = spread(np.array([*map(_RETURN, recent)], dtype=np.float64))
+    raw_return, length, *_, numbers = zip(*recent, strict=True)
+    returns = spread(np.array(raw_return, dtype=np.float64))
     return {
         "episode/count": len(recent),
         "episode/return": returns.mean,
         "episode/return_std": returns.std,
         "episode/return_min": returns.least,
         "episode/return_max": returns.most,
-        "episode/length": sum(map(_LENGTH, recent)) / len(recent),
-        **means_of([*filter(None, map(_NUMBERS, recent))]),
+        "episode/length": sum(length) / len(recent),
+        **means_of([*filter(None, numbers)]),
     }
-
-
-_RETURN, _LENGTH, _NUMBERS = map(attrgetter, ("raw_return", "length", "numbers"))
 
 
 def means_of(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:

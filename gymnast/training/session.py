@@ -164,7 +164,7 @@ class Session:
         return {
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
-            "recent": {role: [vars(e) for e in es] for role, es in self.recent.items()},
+            "recent": {role: [e._asdict() for e in es] for role, es in self.recent.items()},
             "recent_kl": {role: list(t.recent) for role, t in self.transactions.items()},
             "scores": self.scores.state(),
             "evaluates": self.evaluates.state(),

@@ -17,9 +17,9 @@ pytestmark = pytest.mark.usefixtures("each_way")
 
 
 @pytest.fixture(params=["native", "torch"])
-def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+def each_way(request: pytest.FixtureRequest):
     if request.param == "torch":
-        monkeypatch.setenv(compiled.HIDDEN, "off")
+        request.getfixturevalue("without_kernels")
     elif compiled.kernels() is None:
         pytest.skip(compiled.why_absent())
 
@@ -71,6 +71,7 @@ def test_a_row_of_a_dense_layer_does_not_depend_on_the_rows_beside_it(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv(compiled.HIDDEN, raising=False)
+    compiled.kernels.cache_clear()
     x, weight = torch.randn(16, 1024), torch.randn(1024, 256)
     with torch.no_grad():
         together = quick.dense(x, weight, torch.ones(256))

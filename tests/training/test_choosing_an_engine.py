@@ -69,10 +69,8 @@ def test_auto_takes_the_native_engine_where_it_can_and_names_its_instructions():
     assert engine_of("CartPole-v1", {"engine": "torch"}) == "torch: engine=torch"
 
 
-def test_without_compiled_kernels_auto_takes_torch_and_native_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setenv("GYMNAST_NATIVE", "off")
+@pytest.mark.usefixtures("without_kernels")
+def test_without_compiled_kernels_auto_takes_torch_and_native_is_refused():
     assert engine_of("CartPole-v1", {}) == "torch: GYMNAST_NATIVE=off"
     with pytest.raises(ConfigError, match="GYMNAST_NATIVE=off"):
         engine_of("CartPole-v1", {"engine": "native"})
@@ -139,10 +137,10 @@ def test_going_on_with_the_same_engine_is_exact_and_no_event(whole: Run):
     assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
 
 
-def test_losing_the_kernels_is_a_change_of_engine(monkeypatch: pytest.MonkeyPatch):
+def test_losing_the_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):
     run = trained("CartPole-v1", SETTINGS)
     assert run.info["engine"].startswith("native")
-    monkeypatch.setenv("GYMNAST_NATIVE", "off")
+    request.getfixturevalue("without_kernels")
     back = gone_back(run, 2 * 32)
     resumed(back)
     (event,) = kinds(back, "engine changed")
