@@ -60,6 +60,7 @@ bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machi
 	$(BIN)/python -m benchmarks.recording
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.backends
+	$(BIN)/python -m benchmarks.tag
 	$(BIN)/python -m benchmarks.solving
 
 clean:

@@ -19,6 +19,7 @@ from benchmarks import (
     results,
     scaling,
     solving,
+    tag,
 )
 from benchmarks.tasks import HIDDEN
 from benchmarks.timed import ROOT
@@ -31,6 +32,7 @@ FURTHER = {
     "memory": ("Memory", memory.section),
     "scaling": ("Scaling", scaling.section),
     "backends": ("Backends", backends_table.section),
+    "tag": ("The arena of tag", tag.section),
 }
 """Measurement -> its heading and what writes it."""
 
@@ -161,6 +163,7 @@ python -m benchmarks.recording
 python -m benchmarks.memory
 python -m benchmarks.scaling
 python -m benchmarks.backends
+python -m benchmarks.tag
 python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of ours
 benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of a peer
 ```

@@ -67,8 +67,10 @@ class TagMatches:
         for what, count in (counts | {"time_limit": time_limit}).items():
             if count < 1:
                 raise ConfigError(f"tag: {what} is {count}", fix="it must be 1 or more")
-        self.name, self.n_matches, self.time_limit = "tag", n_matches, time_limit
-        self.roles = {
+        self.name, self.n_matches = "tag", n_matches
+        self.time_limit: int | None = time_limit
+        self._limit = time_limit
+        self.roles: Mapping[str, Role] = {
             role: Role(count, SPACE, ACTION)
             for role, count in zip(ROLES, (seekers, hiders), strict=True)
         }
@@ -142,7 +144,7 @@ class TagMatches:
     def draw(self, match: int) -> Array:
         from gymnast.envs.tag.drawing import picture  # pygame, only where somebody looks
 
-        return picture(self._state.rows(np.array([match])), self._seekers, self.time_limit)
+        return picture(self._state.rows(np.array([match])), self._seekers, self._limit)
 
     def close(self) -> None:
         pass
@@ -155,10 +157,10 @@ class TagMatches:
         state.clock = state.clock + running
         line, distance = between_sides(state.position, s)
         hunted = played[:, :s, None] & played[:, None, s:]
-        tagged = ((distance <= REACH) & hunted).any(1)
+        tagged = np.any((distance <= REACH) & hunted, axis=1)
         left = played[:, s:] & ~tagged
         caught = running & ~left.any(1)
-        late = running & ~caught & (state.clock >= self.time_limit)
+        late = running & ~caught & (state.clock >= self._limit)
         over = caught | late
         state.in_play = played & ~over[:, None]
         state.in_play[:, s:] &= ~tagged

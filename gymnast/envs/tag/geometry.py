@@ -6,6 +6,8 @@ for one match than for many, so a match is the same wherever it is played.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 Array = np.ndarray
@@ -47,7 +49,7 @@ def inverse(direction: Array) -> Array:
 
 def ray_lengths(
     at: Array,
-    inverses: tuple[Array, Array],
+    inverses: Sequence[Array],
     middle: Array,
     half: Array,
     limit: float,

@@ -42,7 +42,7 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         self.possible_agents, self.agents = list(self._seat), list[str]()
         low, high = (np.array(x, SPACE.dtype) for x in (SPACE.low, SPACE.high))
         self._observations = {agent: gym.spaces.Box(low, high) for agent in self._seat}
-        self._actions = {agent: gym.spaces.MultiDiscrete(ACTION.n) for agent in self._seat}
+        self._actions = {agent: gym.spaces.MultiDiscrete(list(ACTION.n)) for agent in self._seat}
         self._seed: int | None = None
         self._episode = 0
 

@@ -1,4 +1,4 @@
-"""The numbers of the game. Lengths are in body widths and a bit; speeds are lengths per step."""
+"""The numbers of the game. Speeds are lengths per step."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _ROOM = 2.5
 """A way that is free this far is free."""
 _RING = 0.5 * HALF_FIELD
 """Whoever looks for somebody walks around the middle at about this distance."""
-_BETWEEN = RAY_ANGLES - RAY_ANGLES[:, None]
+_BETWEEN = (RAY_ANGLES - RAY_ANGLES[:, None]).astype(np.float32)
 _SIN_BETWEEN, _COS_BETWEEN = np.sin(_BETWEEN), np.cos(_BETWEEN)
 
 _LOOK_AHEAD = 5.0
