@@ -170,10 +170,11 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
         "eval.steps": "off",
         "eval.warmup": "off",
         "eval.start_at": "off",
-        "eval.max_episode_steps": _LENGTH,
         "traces.eval": "on",
         "traces.film": "off",
     }
+    if not has_roles(cfg.env.id):  # matches are as long as they are
+        settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
     if cfg.algo.span().episodes:  # whole ones, so that they must be short

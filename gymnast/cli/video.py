@@ -71,7 +71,7 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     with without_screen():
         if has_roles(cfg.env.id):
             many = _matches(found, cfg, at, options)
-            _tell(many, {"films": many} if len(many) > 1 else many[0], as_json=as_json)
+            _tell(many, {"films": many}, as_json=as_json)
             return
         learning = options["learning"]
         made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)

@@ -31,7 +31,7 @@ def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str
 def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
     trace = chosen.trace
     stage.settle(trace)
-    cast = dict(trace.cast)
+    cast = {role: trace.cast[role] for role in stage.matches.roles}
     if stage.slowed:
         cast[stage.slowed] += f", {stage.handicap:.0%} speed"
     colours = getattr(stage.matches, "colours", {})

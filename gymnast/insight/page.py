@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gymnast.clock import CLOCKS
+from gymnast.config.families import has_roles
 from gymnast.runs.curve import learning_told
 from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
@@ -229,7 +230,10 @@ def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"gymnast compare {id} @last", "whether that was better"
     if run["checkpoints"]["best"]:
         yield f"gymnast eval {id}:best --episodes 100", "score the best checkpoint again"
-        yield f"gymnast play {id}", "watch it"
+        if has_roles(run["env"]):
+            yield f"gymnast video {id}", "film its matches"
+        else:
+            yield f"gymnast play {id}", "watch it"
     yield f"gymnast rows {id} --csv", "every number of every row"
 
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gymnast.config import presets
+from gymnast.config.config import Config
+from gymnast.config.families import has_roles
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
+from gymnast.envs.matches import ByRole
+from gymnast.envs.open_matches import open_matches
 from gymnast.policy import spaces
 from gymnast.policy.action_spaces import highest_entropy
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Choice, Image, with_declared_ranges
+from gymnast.policy.spaces import (
+    Action,
+    Amounts,
+    Choice,
+    Image,
+    Observation,
+    with_declared_ranges,
+)
 from gymnast.training.network_report import start
 from tests.identity import ACTIONS, OBSERVATIONS, Identity
 
@@ -30,18 +44,30 @@ SHIPPED = [
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
     cfg = resolve(target).config
-    envs = InProcess(lambda: make_env(cfg.env), 1, cfg.env.id)
-    shown = []
-    for episode in range(100):
-        envs.reset([0], [episode])
-        shown.append(envs.obs[0].copy())
-    envs.close()
-    obs = with_declared_ranges(envs.obs_space, cfg.facts.observations)
-    policy = Policy(obs, envs.action_space, cfg.policy, cfg.normalize)
-    policy.initialize(seed, "agent")
+    for role, (obs, action, shown) in first_shown(cfg).items():
+        obs = with_declared_ranges(obs, cfg.facts.observations)
+        policy = Policy(obs, action, cfg.policy, cfg.normalize)
+        policy.initialize(seed, role)
+        assert start(policy, shown)["uniform"]  # as `gymnast net` says it
+        is_close_to_uniform(policy, shown)
 
-    assert start(policy, np.stack(shown))["uniform"]  # as `gymnast net` says it
-    is_close_to_uniform(policy, np.stack(shown))
+
+def first_shown(cfg: Config[Any]) -> dict[str, tuple[Observation, Action, np.ndarray]]:
+    """Role -> its spaces, and what it sees first in a hundred episodes."""
+    if has_roles(cfg.env.id):
+        with closing(open_matches(cfg, 1)) as matches:
+            every = [(matches.reset([0], [i]), _copied(matches.obs))[1] for i in range(100)]
+            return {
+                name: (role.obs, role.action, np.concatenate([seen[name][0] for seen in every]))
+                for name, role in matches.roles.items()
+            }
+    with closing(InProcess(lambda: make_env(cfg.env), 1, cfg.env.id)) as envs:
+        shown = [(envs.reset([0], [i]), envs.obs[0].copy())[1] for i in range(100)]
+        return {"agent": (envs.obs_space, envs.action_space, np.stack(shown))}
+
+
+def _copied(obs: ByRole) -> dict[str, np.ndarray]:
+    return {role: seen.copy() for role, seen in obs.items()}
 
 
 @pytest.mark.parametrize("squash", ["off", "on"])

@@ -1,0 +1,100 @@
+"""What verbs for one agent say where there are several roles, and what the others make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import gymnast
+from gymnast.check.presets import check_presets
+from gymnast.cli.check import check
+from gymnast.cli.net import net
+from gymnast.cli.play import play
+from gymnast.cli.runs import show
+from gymnast.cli.tune import tune
+from gymnast.errors import GymnastError
+from gymnast.runs.run import Run
+from tests.small_runs import SMALL
+
+TINY = SMALL | {
+    "stop.env_steps": 128,
+    "env.n_envs": 4,
+    "env.kwargs": {"time_limit": 9},
+    "algo.n_steps": 16,
+    "eval.every": "64 env_steps",
+    "league.opponents": ["weak"],
+}
+
+
+@pytest.fixture(scope="session")
+def tag(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    runs = Path(tmp_path_factory.mktemp("roles")) / "runs"
+    return gymnast.train("tag", overrides=TINY, quiet=True, runs_dir=runs)
+
+
+def typed(verb: click.Command, *words: str, runs: Path | None = None) -> Any:
+    at = ["--runs", str(runs)] if runs else []
+    return CliRunner().invoke(verb, [*words, *at], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "instead"),
+    [
+        (play, ["RUN"], "gymnast video"),
+        (play, ["tag", "--random"], "gymnast video"),
+        (check, ["tag"], "--all"),
+        (tune, ["envs", "tag"], "gymnast train"),
+    ],
+    ids=["play a run", "play", "check", "tune"],
+)
+def test_a_verb_for_one_agent_refuses_roles_and_says_what_to_use(
+    tag: Run, verb: click.Command, words: list[str], instead: str
+):
+    words = [tag.id if word == "RUN" else word for word in words]
+    refused = typed(verb, *words, runs=tag.path.parent).exception
+    assert isinstance(refused, GymnastError)
+    assert "has several roles" in refused.message
+    assert instead in refused.fix
+
+
+def test_the_page_of_a_run_names_the_verb_that_shows_its_matches(tag: Run):
+    page = typed(show, tag.id, runs=tag.path.parent).stdout
+    assert f"gymnast video {tag.id}" in page
+    assert "gymnast play" not in page
+
+
+def test_an_evaluation_of_one_agent_is_refused_too(tag: Run):
+    with pytest.raises(GymnastError, match="tag has several roles"):
+        gymnast.evaluate(tag)
+
+
+def test_a_stored_policy_is_loaded_by_its_role(tag: Run):
+    with pytest.raises(GymnastError, match="no policy of 'agent'") as refused:
+        gymnast.load(tag)
+    assert refused.value.fix == "name its role: seeker, hider"
+    obs = gymnast.load(tag, role="hider").policy.obs
+    assert obs.shape == gymnast.load(tag, role="seeker").policy.obs.shape
+
+
+def test_each_role_that_is_learned_has_its_network(tag: Run):
+    page = typed(net, tag.id, runs=tag.path.parent)
+    assert page.exception is None, page.exception
+    lines = page.stdout.splitlines()
+    assert lines.count("seeker") == lines.count("hider") == 1
+    assert page.stdout.count("actor.0.weight") == 2
+    alone = typed(
+        net, "tag:seeker-vs-scripted", "--set", "env.n_envs=4", "--set", "algo.batch_size=64"
+    )
+    assert alone.exception is None, alone.exception
+    assert alone.stdout.count("actor.0.weight") == 1
+    assert "(uniform)" in alone.stdout
+
+
+@pytest.mark.slow
+def test_a_preset_of_several_roles_is_trained_scored_and_replayed():
+    (tried,) = check_presets(["tag:selfplay"])
+    assert (tried.verdict, tried.reason) == ("passed", "")
