@@ -1,7 +1,7 @@
 """What metrics, alerts, traces and checkpoints cost: trainings with and without, in turn.
 
-python -m benchmarks.recording                  # about 4 minutes; writes JSON and the page
-python -m benchmarks.recording sample TASK VARIANT ENV_STEPS RUNS_DIR
+python -m benchmarks.recording                  # about 5 minutes; writes JSON and the page
+python -m benchmarks.recording sample TASK ENGINE VARIANT ENV_STEPS RUNS_DIR
 
 The product has no switch for its record, so the process without it takes the code out: rows are
 not made, judged, stored, logged or shown, and no episode is traced. What the update computes on its
@@ -20,7 +20,10 @@ from benchmarks.tables import table
 from benchmarks.tasks import TASKS
 
 REPETITIONS = 7
-LETTERS = ("a", "b", "c")
+CASES = ("a native", "b native", "b torch", "c native")
+"""Task and engine."""
+SHORTER = {"native": 1.5, "torch": 6.0}
+"""Than a sample of the comparison, so that all take about as long."""
 VARIANTS = {
     "on": "everything on",
     "bare": "without metrics, alerts and traces",
@@ -30,35 +33,39 @@ VARIANTS = {
 
 def main() -> None:
     if sys.argv[1:2] == ["sample"]:
-        letter, variant, env_steps, runs_dir = sys.argv[2:]
-        _sample(letter, variant, int(env_steps), runs_dir)
+        letter, engine, variant, env_steps, runs_dir = sys.argv[2:]
+        _sample(letter, engine, variant, int(env_steps), runs_dir)
         return
     options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("recording") | {"tasks": {letter: {} for letter in LETTERS}}
+    entry = measurement.begin("recording") | {"tasks": {case: {} for case in CASES}}
     for number in range(options.repetitions):
-        for letter, samples in entry["tasks"].items():
+        for case, samples in entry["tasks"].items():
             for variant in VARIANTS:
-                one = _measure(letter, variant, options.quick)
+                one = _measure(case, variant, options.quick)
                 samples.setdefault(variant, []).append(one)
-                print(f"{number + 1} {letter} {variant}: {one['cpu']:.2f} s", flush=True)
+                print(f"{number + 1} {case} {variant}: {one['cpu']:.2f} s", flush=True)
     measurement.end("recording", entry, options.quick)
 
 
-def _measure(letter: str, variant: str, quick: bool) -> dict[str, Any]:
+def _measure(case: str, variant: str, quick: bool) -> dict[str, Any]:
+    letter, engine = case.split()
     task = TASKS[letter]
-    env_steps = task.scaled(task.ours / (8 if quick else 1.5))
+    env_steps = task.scaled(task.ours / (SHORTER[engine] * (5 if quick else 1)))
     with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
-        words = ["sample", letter, variant, str(env_steps), runs]
+        words = ["sample", letter, engine, variant, str(env_steps), runs]
         one = sample.told([sample.OURS, "-m", "benchmarks.recording", *words])
     return {key: one[key] for key in ("env_steps", "cpu", "wall")}
 
 
-def _sample(letter: str, variant: str, env_steps: int, runs_dir: str) -> None:
+def _sample(letter: str, engine: str, variant: str, env_steps: int, runs_dir: str) -> None:
     from benchmarks.child import measured, tell
     from benchmarks.ours import overrides, train
 
     task = TASKS[letter]
-    settings, warm_up = overrides(task, env_steps), overrides(task.warm_up, task.warm_up.env_steps)
+    settings, warm_up = (
+        overrides(of, steps) | {"engine": engine}
+        for of, steps in ((task, env_steps), (task.warm_up, task.warm_up.env_steps))
+    )
     if variant != "on":
         _take_the_record_out()
         settings["traces"] = {"train": 0, "eval": "off", "film": "off"}
@@ -89,11 +96,11 @@ def shares(samples: dict[str, list[dict[str, Any]]], without: str) -> list[float
 
 def section(found: dict[str, Any]) -> str:
     rows = []
-    for letter, samples in found["tasks"].items():
+    for case, samples in found["tasks"].items():
         costs = [shares(samples, without) for without in ("bare", "nothing")]
         cells = (f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})" for c in costs)
-        rows.append([letter, len(samples["on"]), *cells])
-    head = ("task", "pairs", "metrics, alerts, traces", "and checkpoints")
+        rows.append([*case.split(), len(samples["on"]), *cells])
+    head = ("task", "engine", "pairs", "metrics, alerts, traces", "and checkpoints")
     return _SECTION.format(
         table=table(head, rows), surroundings=measurement.surroundings_text(found)
     )

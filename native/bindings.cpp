@@ -285,11 +285,12 @@ std::vector<double> means_of(Floats x) {
 }
 
 // All that a row says of the steps of a rollout [T, N]: mean, deviation, least and most of rewards,
-// actions and log-probabilities; episodes that ended, that were cut short, steps with a reward; if
-// there are observations [T, N, K], the same four of all their numbers, then (`each`) K means.
+// actions and log-probabilities; episodes that ended, that were cut short, steps with a reward; how
+// often each of so many options was chosen; if there are observations [T, N, K], the same four of all
+// their numbers, then (`each`) K means.
 std::vector<double> experience_of(Array<double> reward, Features action, Floats logprob,
                                   Flags terminated, Flags done, Maybe<float> obs, Maybe<bool> valid,
-                                  bool each) {
+                                  std::int64_t options, bool each) {
   const auto steps = std::int64_t(reward.size());
   const std::uint8_t* keep = bytes(valid);
   if (logprob.size() != reward.size() || terminated.size() != reward.size() ||
@@ -298,7 +299,7 @@ std::vector<double> experience_of(Array<double> reward, Features action, Floats 
     throw std::invalid_argument("columns of a rollout do not fit each other");
   const std::int64_t width = obs ? std::int64_t(obs->size()) / steps : 0;
   std::vector<double> found;
-  found.reserve(19 + std::size_t(width));
+  found.reserve(19 + std::size_t(options + width));
   const auto add = [&](const Spread& s) { found.insert(found.end(), {s.mean, s.std, s.least, s.most}); };
   const std::int64_t amounts = std::int64_t(action.size()) / steps;
   add(spread(reward.data(), steps, 1, keep));
@@ -311,12 +312,41 @@ std::vector<double> experience_of(Array<double> reward, Features action, Floats 
   add(spread(logprob.data(), steps, 1, keep));
   const Counts counted = counts(reward.data(), bytes(terminated), bytes(done), steps, keep);
   found.insert(found.end(), {double(counted.over), double(counted.cut), double(counted.paid)});
+  if (options) {
+    if (amounts != 1 || action.dtype() != nb::dtype<std::int64_t>())
+      throw nb::type_error("one option per step is chosen");
+    const auto* chosen = static_cast<const std::int64_t*>(action.data());
+    found.resize(found.size() + std::size_t(options));
+    double* const times = found.data() + found.size() - options;
+    for (std::int64_t i = 0; i < steps; ++i)
+      if (!keep || keep[i]) {
+        if (chosen[i] < 0 || chosen[i] >= options) throw std::out_of_range("there is no such option");
+        times[chosen[i]] += 1;
+      }
+  }
   if (!obs) return found;
   add(spread(obs->data(), steps, width, keep));
   if (!each) return found;
   found.resize(found.size() + std::size_t(width));
   column_means(obs->data(), steps, width, keep, found.data() + found.size() - width);
   return found;
+}
+
+// Of observations and what followed them, [steps, K] each: those in double, and the changes without
+// jumps (rl/effect.py), every `stride`-th number.
+void changes_of(Floats obs, Floats after, std::int64_t stride, Array<double> before,
+                Array<double> change) {
+  const auto rows = std::int64_t(before.shape(0)), width = std::int64_t(before.shape(1));
+  const std::int64_t from = rows ? std::int64_t(obs.size()) / rows : 0;
+  if (obs.size() != after.size() || before.size() != change.size() || stride < 1 || !rows ||
+      (from + stride - 1) / stride != width)
+    throw std::invalid_argument("observations and changes do not fit each other");
+  const float *x = obs.data(), *y = after.data();
+  double *b = before.data(), *c = change.data();
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < width; ++j, ++b, ++c)
+      *b = x[i * from + j * stride], *c = double(y[i * from + j * stride]) - *b;
+  limit_jumps(change.data(), rows, width);
 }
 
 // Of x [T, N, K], every so many-th of each axis.
@@ -385,12 +415,14 @@ NB_MODULE(_native, m) {
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("gamma"), nb::arg("lam"),
         nb::arg("advantage").noconvert(), nb::arg("target").noconvert());
+  m.def("changes", changes_of, nb::arg("obs").noconvert(), nb::arg("after").noconvert(),
+        nb::arg("stride"), nb::arg("before").noconvert(), nb::arg("change").noconvert());
   m.def("column_means", means_of, nb::arg("x").noconvert());
   m.def("diversity", diversity_of, nb::arg("x"), nb::arg("step") = 1, nb::arg("copy") = 1,
         nb::arg("number") = 1);
   m.def("experience", experience_of, nb::arg("reward"), nb::arg("action"), nb::arg("logprob"),
         nb::arg("terminated"), nb::arg("done"), nb::arg("obs").none(), nb::arg("valid").none(),
-        nb::arg("each"));
+        nb::arg("options"), nb::arg("each"));
   m.def("few_rows", few_rows, nb::arg("x"), nb::arg("weight").noconvert(), nb::arg("bias"),
         nb::arg("out").noconvert());
   m.def("side_by_side", side_by_side, nb::arg("planes").noconvert(), nb::arg("index").noconvert(),

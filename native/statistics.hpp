@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 namespace gymnast {
 
@@ -95,6 +96,31 @@ inline void column_means(const float* x, std::int64_t rows, std::int64_t width,
           for (int j = 0; at + j < width; ++j) sum[j] += x[i * width + at + j];
     }
     for (int j = 0; j < N && at + j < width; ++j) mean[at + j] = sum[j] / double(count);
+  }
+}
+
+// The middle of n numbers, or the mean of the two there; what is none spoils it. Reorders them.
+inline double median(double* x, std::int64_t n) {
+  if (std::any_of(x, x + n, [](double v) { return v != v; })) return std::nan("");
+  double* const upper = x + n / 2;
+  std::nth_element(x, upper, x + n);
+  return n % 2 ? *upper : (*std::max_element(x, upper) + *upper) / 2;
+}
+
+// Around its median, each column of x [rows, width] is limited to three times the usual distance.
+inline void limit_jumps(double* x, std::int64_t rows, std::int64_t width) {
+  std::vector<double> column(rows);
+  for (std::int64_t j = 0; j < width; ++j) {
+    for (std::int64_t i = 0; i < rows; ++i) column[i] = x[i * width + j];
+    const double centre = median(column.data(), rows);
+    for (std::int64_t i = 0; i < rows; ++i)
+      x[i * width + j] -= centre, column[i] = std::fabs(x[i * width + j]);
+    const double most = 3.0 * median(column.data(), rows);
+    if (!(most > 0)) continue;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      double& v = x[i * width + j];
+      v = v < -most ? -most : v > most ? most : v;
+    }
   }
 }
 

@@ -26,6 +26,7 @@ EPISODES = 100
 """Matches of each cast that totals are of."""
 OPPONENT = f"{SCRIPTED}medium"
 OWN = "its own policy"
+FLAGS = ("farmable", "outweighs")
 
 
 def audit(
@@ -51,9 +52,16 @@ def audit(
     return {
         **found,
         "shaping": shaped,
-        "flagged": [one for one in verdicts if one["verdict"] in ("farmable", "outweighs")],
+        "flagged": _flagged(verdicts),
         "unknown": [one for one in verdicts if one["verdict"] == "unknown"],
     }
+
+
+def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All terms together only where none of them explains it alone."""
+    found = [one for one in verdicts if one["verdict"] in FLAGS]
+    explained = {one["role"] for one in found if one["term"] != farming.TOGETHER}
+    return [f for f in found if f["term"] != farming.TOGETHER or f["role"] not in explained]
 
 
 def _settings(run: Run) -> Settings:

@@ -135,29 +135,43 @@ def farm(
     with closing(open_(1)) as one:
         if not can_be_tried(one):
             return []
-        exploiters, goal, scripted = one.exploiters[role], one.goal, one.scripted
-        (other,) = (name for name in one.roles if name != role)
-    players = {name: by_rules(rules) for name, rules in exploiters.items()} | dict(own or {})
-    honest = {name: by_rules(scripted[role][name]) for name in HONEST}
-    seeds = [episode_seed(seed, "audit", i) for i in range(n)]
+        goal = one.goal
+        farmers = {name: by_rules(rules) for name, rules in one.exploiters[role].items()}
+    farmers |= own or {}
+    tried = tries(open_, role, farmers, discount=discount, seed=seed, n=n)
+    honest = [one for one in tried if one.player in HONEST]
+    return judged(role, goal, [one for one in tried if one.player in farmers], honest)
 
-    def tried(players: Mapping[str, Player]) -> list[Tried]:
-        found: list[Tried] = []
-        for name in OPPONENTS:
-            rival = by_rules(scripted[other][name])
+
+def tries(
+    open_: Callable[[int], Matches],
+    role: str,
+    farmers: Mapping[str, Player],
+    *,
+    discount: float,
+    seed: int,
+    n: int,
+) -> list[Tried]:
+    """These and honest players against every opponent, n matches each, on the same seeds. All play at
+    once, which is far quicker than one after the other."""
+    seeds = [episode_seed(seed, "audit", i) for i in range(n)]
+    found: list[Tried] = []
+    with closing(open_(n * (len(farmers) + len(HONEST)))) as matches:
+        scripted = matches.scripted
+        (other,) = (name for name in matches.roles if name != role)
+        players = {**farmers, **{name: by_rules(scripted[role][name]) for name in HONEST}}
+        for opponent in OPPONENTS:
+            rival = by_rules(scripted[other][opponent])
             sides = {role: side_by_side([*players.values()]), other: rival}
-            with closing(open_(n * len(players))) as matches:
-                names = {role: "several", other: name}
-                played = play_matches(matches, sides, names, [*seeds] * len(players))
+            names = {role: "several", other: opponent}
+            played = play_matches(matches, sides, names, seeds * len(players))
             for place, player in enumerate(players):
                 block = played[place * n : (place + 1) * n]
-                paid = per_step(block, role).items()
                 won = np.array([match.end.winner == role for match in block])
+                paid = per_step(block, role).items()
                 added = {term: discounted(steps, discount) for term, steps in paid}
-                found.append(Tried(player, name, won, added))
-        return found
-
-    return judged(role, goal, tried(players), tried(honest))
+                found.append(Tried(player, opponent, won, added))
+    return found
 
 
 def judged(role: str, goal: str, tried: Sequence[Tried], honest: Sequence[Tried]) -> list[Judged]:
@@ -218,8 +232,7 @@ def _total(term: str) -> Callable[[Tried], Array]:
 
 
 def side_by_side(players: Sequence[Player]) -> Player:
-    """One that gives each of these an equal part of the seats, in order: all play at once, which is far
-    quicker than one after the other."""
+    """One that gives each of these an equal part of the seats, in order."""
 
     def play(obs: Array, noise: Array, even: Array) -> Array:
         parts = (np.split(x, len(players)) for x in (obs, noise, even))

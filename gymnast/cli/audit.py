@@ -34,8 +34,8 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
 
     Where roles play each other: totals per term, role and match of a checkpoint (the best unless named),
     played among its policies and against scripted:medium; and each term against players that go after
-    it instead of winning, in at most 40 matches each. Elsewhere: what shaping terms came to per episode, by the record, beside the
-    raw return.
+    it instead of winning, in at most 40 matches each. Elsewhere: what shaping terms came to per
+    episode, by the record, beside the raw return.
 
     Exit code: 1 where a term can be farmed or outweighs the raw return.
     """

@@ -16,6 +16,7 @@ from gymnast.collect.collector import Collected
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.seats import Seats
+from gymnast.collect.tasks import TaskDraw
 from gymnast.config.section import Span
 from gymnast.envs.backend import refuse
 from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
@@ -56,7 +57,8 @@ class MatchCollector:
     ) -> None:
         """`learners`: roles that are learned; `traced`: is the match with this seed kept as a trace."""
         self.matches, self.seed, self.traced = matches, seed, traced
-        self.learners, self.doubts, self.tasks = tuple(learners), tuple(doubts), None
+        self.learners, self.doubts = tuple(learners), tuple(doubts)
+        self.tasks: TaskDraw | None = None
         self.casting: Casting = AllLearn(matches.roles)
         self.seats = {name: Seats(name, r, matches.n_matches) for name, r in matches.roles.items()}
         self.running = RunningEpisodes(matches.n_matches)

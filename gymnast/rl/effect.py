@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from gymnast.compiled import kernels
 
 Array = np.ndarray
 SAMPLED = 256
@@ -30,8 +34,8 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     if np.count_nonzero(keep) < FEWEST:
         return None
     stride = -(-obs.shape[2] // COMPONENTS)
-    before = _rows(obs[-steps:, :, ::stride], keep).astype(np.float64)
-    change = _without_jumps(_rows(after[-steps:, :, ::stride], keep) - before)
+    known, reached = (_rows(x[-steps:], keep) for x in (obs, after))
+    before, change = changes(known, reached, stride)
     taken = _as_numbers(_rows(action[-steps:], keep))
     n, seen = before.shape
     freedom = taken.shape[1]
@@ -56,6 +60,25 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
 def _rows(x: Array, keep: Array) -> Array:
     """[steps that count, ...]"""
     return x.reshape(-1, *x.shape[2:]) if keep.all() else x[keep]
+
+
+def changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
+    """Of observations and what followed them, [n, k], every so many-th number: as they were, and how
+    they changed, jumps limited; both in float64."""
+    native: Any = kernels()
+    if native is None or not all(
+        x.dtype == np.float32 and x.flags.c_contiguous for x in (obs, after)
+    ):
+        return slow_changes(obs, after, stride)
+    before, change = np.empty((2, len(obs), -(-obs.shape[1] // stride)))
+    native.changes(obs, after, stride, before, change)
+    return before, change
+
+
+def slow_changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
+    """The same without compiled code."""
+    before = obs[:, ::stride].astype(np.float64)
+    return before, _without_jumps(after[:, ::stride] - before)
 
 
 def _without_jumps(change: Array) -> Array:

@@ -22,6 +22,8 @@ class Experience(NamedTuple):
     """Those that cut it short."""
     paid: int
     """Steps with a reward that is not 0."""
+    chosen: list[int]
+    """How often each option was."""
     obs: Spread | None
     """Of all numbers of all observations."""
     obs_means: list[float]
@@ -37,22 +39,28 @@ def experience(
     obs: Array | None,
     keep: Array | None,
     *,
-    each: bool,
+    options: int = 0,
+    each: bool = False,
 ) -> Experience:
-    """Of arrays [T, N, ...]. `obs`: numbers, in float32; `keep`: the steps that count, [T, N]; `each`:
-    whether the mean of each number of an observation is asked for."""
+    """Of arrays [T, N, ...]. `obs`: numbers, in float32; `keep`: the steps that count, [T, N];
+    `options`: of how many an action is one, if that is to be counted; `each`: whether the mean of each
+    number of an observation is asked for."""
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done
-    if native is None or action.dtype not in _COMPILED:
-        return slow_experience(*columns, obs, keep, each=each)
-    found = native.experience(*columns, obs, keep, each)
+    if native is None or action.dtype not in _COMPILED or not _in_order(*columns, obs):
+        return slow_experience(*columns, obs, keep, options=options, each=each)
+    found = native.experience(*columns, obs, keep, options, each)
+    seen = 15 + options
     return Experience(
         Spread._make(found[:4]),
         Spread._make(found[4:8]),
         Spread._make(found[8:12]),
-        *map(int, found[12:15]),
-        None if obs is None else Spread._make(found[15:19]),
-        found[19:],
+        int(found[12]),
+        int(found[13]),
+        int(found[14]),
+        [*map(int, found[15:seen])],
+        None if obs is None else Spread._make(found[seen : seen + 4]),
+        found[seen + 4 :],
     )
 
 
@@ -65,7 +73,8 @@ def slow_experience(
     obs: Array | None,
     keep: Array | None,
     *,
-    each: bool,
+    options: int = 0,
+    each: bool = False,
 ) -> Experience:
     """The same one by one."""
     over, cut, paid = (
@@ -73,11 +82,20 @@ def slow_experience(
         for x in (done, done & ~terminated, reward)
     )
     three = spread(reward, keep), spread(action, keep), spread(logprob, keep)
+    chosen: list[int] = []
+    if options:
+        taken = action.ravel() if keep is None else action[keep]
+        chosen = np.bincount(taken, minlength=options).tolist()
     if obs is None:
-        return Experience(*three, over, cut, paid, None, [])
+        return Experience(*three, over, cut, paid, chosen, None, [])
     rows = obs.reshape(-1, *obs.shape[2:]) if keep is None else obs[keep]
     means = column_means(rows.reshape(len(rows), -1)) if each else []
-    return Experience(*three, over, cut, paid, spread(obs, keep), means)
+    return Experience(*three, over, cut, paid, chosen, spread(obs, keep), means)
+
+
+def _in_order(*columns: Array | None) -> bool:
+    """Whether they lie in memory as the kernels read them."""
+    return all(x is None or x.flags.c_contiguous for x in columns)
 
 
 _COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))

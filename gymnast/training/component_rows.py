@@ -3,6 +3,7 @@ where they are few."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -15,19 +16,21 @@ from gymnast.rl.statistics import column_means
 Array = np.ndarray
 
 
-def action_components(space: Action, given: Array, keep: Array | None) -> dict[str, float]:
-    """`given`: as the environment got them, [T, N, ...]; of a Choice, as the policy counts them.
-    `keep`: the steps that count, [T, N]; None: all do."""
-    match space:
-        case Choice() if space.n <= MOST:
-            chosen = given.ravel() if keep is None else given[keep]
-            share = np.bincount(chosen, minlength=space.n) / len(chosen)
-            return _named("rollout/action_share", share.tolist())
-        case Amounts():
-            amounts = _flat(given, keep)
-            return _at_limit(space, amounts) | _moments(amounts)
-        case _:
-            return {}
+def action_options(space: Action) -> int:
+    """Of how many an action is one, where each of them is told of; else 0."""
+    return space.n if isinstance(space, Choice) and space.n <= MOST else 0
+
+
+def action_components(
+    space: Action, given: Array, keep: Array | None, chosen: Sequence[int] = ()
+) -> dict[str, float]:
+    """`given`: as the environment got them, [T, N, ...]; `keep`: the steps that count, [T, N]; None:
+    all do; `chosen`: how often each option was, where that is told of."""
+    if isinstance(space, Amounts):
+        amounts = _flat(given, keep)
+        return _at_limit(space, amounts) | _moments(amounts)
+    steps = sum(chosen)
+    return _named("rollout/action_share", [count / steps for count in chosen])
 
 
 def has_components(space: Observation) -> bool:

@@ -10,6 +10,7 @@ from gymnast.config.config import Config
 from gymnast.config.live import overlaid, overruled
 from gymnast.config.resolve import load, revise, save
 from gymnast.config.saved import diff
+from gymnast.config.sections.league import RoleConfig
 from gymnast.errors import ConfigError, RunError
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
@@ -192,15 +193,12 @@ def _terms(cfg: Config[Any]) -> dict[str, Any]:
 def _roles(cfg: Config[Any]) -> dict[str, Any]:
     """Who plays them, and what their policies and memories depend on."""
     free = ("algo.", "transaction.")
-    return {
-        name: (
-            role.plays,
-            role.agents,
-            {k: v for k, v in role.set.items() if not k.startswith(free)},
-        )
+    told = {
+        name: (role.plays, role.agents, [s for s in role.set.items() if not s[0].startswith(free)])
         for name, role in cfg.roles.items()
-        if not role.learns or role.agents or role.set
     }
+    unsaid = RoleConfig()
+    return {name: of for name, of in told.items() if of != (unsaid.plays, unsaid.agents, [])}
 
 
 def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:

@@ -25,7 +25,12 @@ from gymnast.rl.experience import experience
 from gymnast.rl.statistics import spread
 from gymnast.rollout import Episode, Rollout
 from gymnast.seeds import task_of
-from gymnast.training.component_rows import action_components, has_components, obs_components
+from gymnast.training.component_rows import (
+    action_components,
+    action_options,
+    has_components,
+    obs_components,
+)
 
 
 def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
@@ -48,8 +53,8 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     keep, space, r = _kept(rollout), policy.action, rollout
     amounts = isinstance(space, Amounts)
     given = policy.head.for_env(r.action) if amounts else r.action
-    seen, each = _numbers(r.obs), has_components(policy.obs)
-    found = experience(r.reward, given, r.logprob, r.terminated, r.done, seen, keep, each=each)
+    columns = r.reward, given, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
+    found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
     reward, action, obs = found.reward, found.action, found.obs
     steps = r.reward.size if keep is None else r.steps
     return {
@@ -62,7 +67,7 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         **obs_components(found.obs_means),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
-        **action_components(space, given, keep),
+        **action_components(space, given, keep, found.chosen),
         "rollout/episodes": found.over,
         "rollout/truncated_share": found.cut / max(found.over, 1),
         "rollout/surprise": -found.logprob.mean,

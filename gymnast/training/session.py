@@ -229,7 +229,7 @@ class Session:
 
 def open_collector(cfg: Config[Any]) -> Collector:
     """The training environments."""
-    return _open_matches(cfg) if has_roles(cfg.env.id) else _open_vector(cfg)
+    return _open_matches(cfg) if has_roles(cfg.env.id) else open_vector(cfg)
 
 
 def _open_matches(cfg: Config[Any]) -> MatchCollector:
@@ -253,7 +253,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     )
 
 
-def _open_vector(cfg: Config[Any]) -> VectorCollector:
+def open_vector(cfg: Config[Any]) -> VectorCollector:
     """Whether seeds do what they are for is declared, or tried."""
     env = cfg.env
     if env.backend in WHOLE and cfg.algo.span().episodes:
@@ -316,7 +316,7 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         if isinstance(obs, Vector)
         else (),
         outcomes=tuple(collector.outcomes),
-        band=tuple(cfg.league.balance.band) if len(collector.spaces) > 1 else None,
+        band=cfg.league.balance.band if len(collector.spaces) > 1 else None,
     )
 
 

@@ -11,7 +11,7 @@ from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.numbers import Share
 from gymnast.config.section import Span
-from gymnast.training.evaluate import Evaluation
+from gymnast.training.evaluation import Scored
 
 ENOUGH_EPISODES = 50
 """One lucky episode is not a result."""
@@ -40,7 +40,7 @@ def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> R
     return None
 
 
-def after_evaluation(cfg: Config[Any], result: Evaluation, without_gain: int) -> Reason | None:
+def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Reason | None:
     """`without_gain`: evaluations since the best one."""
     score = result.score()
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau

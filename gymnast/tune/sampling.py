@@ -22,7 +22,7 @@ from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
 from gymnast.errors import GymnastError
 from gymnast.training.learner import policy_for
-from gymnast.training.session import open_collector
+from gymnast.training.session import open_vector
 
 SLICE = 0.1
 """Seconds that are timed at once, at least."""
@@ -69,7 +69,7 @@ def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sampl
     shorter where slices agree. Starting up and warming up are not timed."""
     env = cfg.env.model_copy(update={"backend": backend, "n_envs": n_envs})
     try:
-        collector = open_collector(cfg.model_copy(update={"env": env}))
+        collector = open_vector(cfg.model_copy(update={"env": env}))
     except GymnastError as problem:
         return Sample(backend, n_envs, refused=problem.message)
     with closing(collector):

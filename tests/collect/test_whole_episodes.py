@@ -136,6 +136,8 @@ def test_true_successors_are_known_where_an_episode_is_cut_short(end):
     collector, policy = begun(lambda: Script(4, end))
     rollout = collector.collect({"agent": policy}, Span(10), Clock()).rollouts["agent"]
     following = rollout.next_obs()
+    for steps in (1, 3, len(following), 99):
+        assert np.array_equal(rollout.newest_next_obs(steps), following[-steps:])
     for t, n in np.ndindex(rollout.reward.shape):
         if not rollout.terminated[t, n]:
             seed = seed_in(rollout.obs[t, n])

@@ -53,6 +53,8 @@ def affordable(command: str) -> str:
             command += " --set algo.batch_size=25%"
     if verb == "tune":
         command += " --backends inprocess --copies 2 --seconds 0.1"
+    if verb == "audit":
+        command += " --episodes 6"
     if verb == "check":
         command += " --steps 200" + (" CartPole-v1:ppo" if command.endswith("--all") else "")
     return command

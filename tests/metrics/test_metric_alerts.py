@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 
 import pytest
 
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits, Metric
+from gymnast.metrics.ranges import Range
 from gymnast.metrics.specs import METRICS
 
 RESOLVED = {name: metric.resolved(Limits(n_actions=2)) for name, metric in METRICS.items()}
@@ -88,3 +90,25 @@ def test_a_resumed_run_judges_on_as_if_it_had_not_stopped():
         ]
         assert judged(second, "policy/kl", *values[stop:]) == expected
         assert [a.count for a in second.all()] == [a.count for a in whole.all()]
+
+
+def test_a_row_is_judged_as_each_of_its_keys_would_be():
+    """Whatever is odd in some rows and gone in others, and whichever keys a row has."""
+    rng, alerts = random.Random(5), Alerts(RESOLVED)
+    names = ["policy/kl", "policy/entropy", "value/loss", "policy/clip_fraction", "episode/length"]
+    apart = {name: Range(RESOLVED[name]) for name in names}
+    holding: dict[str, str] = {}
+    usual = {"policy/kl": 0.01, "policy/entropy": 0.5, "policy/clip_fraction": 0.1}
+    for step in range(400):
+        row = {name: usual.get(name, 20.0) for name in names if rng.random() < 0.9}
+        if step % 40 < 12:  # for a while
+            row["policy/kl"] = 0.3
+        for name in row:
+            if rng.random() < 0.03:
+                row[name] = rng.choice([math.nan, math.inf, -math.inf, -7.0, 1e9])
+        alerts.judge({"clock/env_steps": float(step), "clock/rollouts": 50.0 + step} | row)
+        for name, value in row.items():
+            holding[name] = apart[name].judge(value, set())
+        expected = {f"{name}:{kind}" for name, kind in holding.items() if kind}
+        assert {alert.id for alert in alerts.active()} == expected, step
+    assert {alert.id.rpartition(":")[2] for alert in alerts.all()} >= {"nan", "impossible", "high"}

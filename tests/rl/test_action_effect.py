@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gymnast.rl.effect import action_effect
+from gymnast.rl.effect import action_effect, changes, slow_changes
 
 
 def steps(rng: np.random.Generator, heeds: float, policy: str = "random", n: int = 16):
@@ -71,3 +71,20 @@ def test_steps_that_are_not_valid_do_not_count():
     assert action_effect(obs, broken, action, valid) is None
     valid[-12:] = True
     assert action_effect(obs, after, action, valid) < 0.1
+
+
+@pytest.mark.parametrize("n", [1, 2, 16, 255])
+@pytest.mark.parametrize("stride", [1, 3])
+def test_changes_are_centred_and_limited_the_same_compiled_or_not(n: int, stride: int):
+    rng = np.random.default_rng(n)
+    obs, after = rng.normal(size=(2, n, 7)).astype(np.float32)
+    after[::5] += 100.0  # a jump
+    after[:, 3] = obs[:, 3]  # what does not change
+    after[-1, 6] = np.nan
+    found, slow = changes(obs, after, stride), slow_changes(obs, after, stride)
+    assert np.array_equal(found, slow, equal_nan=True)
+    by_hand = after[:, ::stride].astype(np.float64) - obs[:, ::stride]
+    centred = by_hand - np.median(by_hand, axis=0)
+    most = 3 * np.median(np.abs(centred), axis=0)
+    limited = np.where(most > 0, np.clip(centred, -most, most), centred)
+    assert np.array_equal(found[1], limited, equal_nan=True)

@@ -82,3 +82,11 @@ def test_it_is_the_same_compiled_or_not(steps, n, k, seed):
     x = rng.normal(3, 2, (steps, n, k)) * rng.integers(0, 2, k)  # some do not vary
     slow = slow_of_numbers(x)
     assert of_numbers(x) == (None if slow is None else pytest.approx(slow))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_of_much_a_sample_is_evenly_spread_over_steps_copies_and_numbers(dtype: type):
+    x = np.random.default_rng(4).normal(0, 50, (40, 20, 70)).astype(dtype)
+    sampled = x[::3, ::2, ::3].astype(np.float64, order="C")
+    assert diversity(x) == of_numbers(sampled)
+    assert diversity(x[::-1]) == of_numbers(x[::-1][::3, ::2, ::3].astype(np.float64, order="C"))

@@ -12,7 +12,8 @@ from gymnast.metrics.families.components import MOST
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import METRICS, declared, in_order, spec
 from gymnast.policy.spaces import Amounts, Choice, Vector
-from gymnast.training.component_rows import action_components, has_components
+from gymnast.rl.experience import experience
+from gymnast.training.component_rows import action_components, action_options, has_components
 from gymnast.training.session import limits_of, open_collector
 from tests.algos.practice import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact, rows, trained
@@ -51,6 +52,20 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "dqn": ("dqn", {"algo.n_steps": T, "algo.warmup": 8}),
 }
 """Algorithm and settings, on the scripted environment."""
+MATCHES = {
+    "env.kwargs": {"time_limit": 3},
+    "algo.n_steps": T,
+    "eval.every": "2 rollouts",
+    "league.opponents": ["weak"],
+}
+ROLES: dict[str, dict[str, Any]] = {
+    "seekers and hiders": {"league.live_share": "10%", "league.snapshot": "1 rollouts"},
+    "a ladder": {"roles.seeker.plays": ["random", "scripted:weak"]},
+}
+"""Settings of runs in which roles meet."""
+EVERY_RUN = {name: ("Script", *told) for name, told in RUNS.items()} | {
+    name: ("tag", "ppo", MATCHES | settings) for name, settings in ROLES.items()
+}
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +74,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[d
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     for engine in ENGINES:
         found[engine] = {}
-        for name, (algo, settings) in RUNS.items():
+        for name, (env, algo, settings) in EVERY_RUN.items():
             if (engine, algo) != ("native", "dqn"):  # which that engine does not compute
                 given = EVERY | settings | {"engine": engine}
-                run = trained("Script", given, algo=algo, runs_dir=tmp_path_factory.mktemp("runs"))
+                run = trained(env, given, algo=algo, runs_dir=tmp_path_factory.mktemp("runs"))
                 found[engine][name] = rows(run)
     return found
 
@@ -73,7 +88,7 @@ def test_every_metric_of_the_table_is_told_by_some_run(told, engine: str):
     assert not set(METRICS) - names
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "dqn"])
+@pytest.mark.parametrize("name", [name for name in EVERY_RUN if name != "dqn"])
 def test_engines_tell_the_same_numbers(told, name: str):
     native, torch = (told[engine][name] for engine in ENGINES)
     assert [row.keys() for row in native] == [row.keys() for row in torch]
@@ -128,12 +143,12 @@ def test_amounts_are_bounded_by_their_own_range():
 
 
 def test_spaces_of_many_parts_have_no_metric_for_each():
-    many, every = MOST + 1, np.ones((4, 1), dtype=bool)
+    many = MOST + 1
     wide = Vector((many,), (-1.0,) * many, (1.0,) * many)
     free = Amounts((many,), (-np.inf,) * many, (np.inf,) * many)
     zeros = np.zeros((4, 1, many), np.float32)
     assert not has_components(wide)
-    assert not action_components(Choice(many, 0), np.zeros((4, 1), np.int64), every)
+    assert not action_options(Choice(many, 0))
     assert not action_components(free, zeros, None)
     limits = Limits(options=("",) * many, components=(Part("", 0, 1),) * many)
     assert not [m for m in declared(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
@@ -142,7 +157,9 @@ def test_spaces_of_many_parts_have_no_metric_for_each():
 def test_steps_that_do_not_count_are_left_out():
     keep = np.array([[True, False], [True, True]])
     chosen = np.array([[0, 1], [2, 2]])
-    shares = action_components(Choice(3, 0), chosen, keep)
+    rest = np.zeros((2, 2)), np.zeros((2, 2), np.float32), np.zeros((2, 2), bool)
+    found = experience(rest[0], chosen, *rest[1:], rest[2], None, keep, options=3)
+    shares = action_components(Choice(3, 0), chosen, keep, found.chosen)
     assert list(shares.values()) == pytest.approx([1 / 3, 0, 2 / 3])
     amounts = np.array([[[1.0], [9.0]], [[0.5], [-1.0]]], np.float32)
     row = action_components(Amounts((1,), (-1.0,), (1.0,)), amounts, keep)

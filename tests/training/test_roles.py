@@ -1,0 +1,499 @@
+"""Training roles against each other: who learns from what, against whom, and going on exactly."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gymnast.clock import Clock
+from gymnast.collect.casting import LEARNER
+from gymnast.collect.matches import MatchEnd
+from gymnast.config.resolve import resolve
+from gymnast.config.section import Span
+from gymnast.envs.tag import TagMatches
+from gymnast.errors import ConfigError, GymnastError
+from gymnast.runs import checkpoint
+from gymnast.training.evaluation import Inline
+from gymnast.training.league import League, match_row
+from gymnast.training.learner import policy_for
+from gymnast.training.learning import learn
+from gymnast.training.match_evaluation import MatchEvaluation, MatchEvaluator, Met
+from gymnast.training.scores import Scores
+from gymnast.training.session import Session, open_collector
+from tests.small_runs import (
+    arrays,
+    exact,
+    gone_back,
+    matches,
+    resumed,
+    rows,
+    same_arrays,
+    same_run,
+    trained,
+)
+
+N, T = 4, 8
+ROLLOUT = N * T
+ROLES = ("seeker", "hider")
+TAG = {
+    "env.n_envs": N,
+    "env.kwargs": {"time_limit": 6, "hiders": 2},
+    "algo.n_steps": T,
+    "algo.epochs": 2,
+    "algo.batch_size": "50%",
+    "policy.hidden": [8],
+    "stop.env_steps": 8 * ROLLOUT,
+    "eval.mode": "inline",
+    "eval.every": "3 rollouts",
+    "eval.episodes": 2,
+    "eval.confirm_episodes": 2,
+    "eval.n_envs": 2,
+    "league.opponents": ["weak"],
+    "league.snapshot": "2 rollouts",
+    "league.window": 8,
+}
+"""A match is over in six steps, and hiders win nearly all of them."""
+EVERYTHING = {
+    "algo.lr": "3e-3 -> 0",
+    "normalize.obs": "running",
+    "normalize.reward": "running",
+    "normalize.value": "popart",
+    "checkpoint.every": "2 rollouts",
+    "checkpoint.keep": 20,
+    "traces.train": "100%",
+    "league.live_share": "30%",
+    "league.keep": 3,
+    "league.learning": "alternating",
+    "league.turn": 2,
+    "league.balance.patience": 2,
+    "league.balance.remedies": ["alone", "handicap", "reward", "warm_start"],
+    "roles.seeker.set": {"algo.lr": "1e-3 -> 0", "policy.hidden": [4]},
+    "shaping.mine": {"term": "py:tests.shaping.own_terms:brightness", "weight": 0.5},
+}
+
+
+def tag(**overrides: Any) -> dict[str, Any]:
+    return TAG | {key.replace("__", "."): value for key, value in overrides.items()}
+
+
+def kinds(run: Any, kind: str) -> list[dict[str, Any]]:
+    return [event for event in run.events() if event["kind"] == kind]
+
+
+def of(role: str, held: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: array for name, array in held.items() if name.startswith(f"{role}/")}
+
+
+# ---- going on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("engine", "killed_at"), [("native", (0, 2, 6)), ("torch", (4,))])
+def test_stopping_and_going_on_is_the_same_as_never_having_stopped(engine: str, killed_at):
+    whole = trained("tag", TAG | EVERYTHING | {"engine": engine})
+    assert {event["remedy"] for event in kinds(whole, "rebalanced")} >= {"alone", "handicap"}
+    met = set[str]()
+    for rollouts in killed_at:
+        killed = gone_back(whole, rollouts * ROLLOUT)
+        saved = checkpoint.latest(killed.path)
+        casts = json.loads(saved.tensors("collector")["cast"].tobytes())
+        met |= {name.partition(":")[0] for cast in casts for name in cast.values()}
+        same_run(resumed(killed), whole)
+        (event,) = kinds(killed, "resumed")
+        assert event["bit_exact"]
+    assert met == {LEARNER, "step"}  # matches against past selves were under way
+
+
+def test_a_ladder_goes_on_where_it_stood():
+    ladder = {"roles.seeker.plays": ["random", "scripted:weak", "scripted:medium"]}
+    settings = {**ladder, "league.gate": "50%", "checkpoint.every": "1 rollouts"}
+    whole = trained("tag", TAG | settings | {"checkpoint.keep": 20, "traces.train": "100%"})
+    rungs = [row["seeker:league/rung"] for row in rows(whole) if "seeker:league/rung" in row]
+    assert rungs[0] == 1
+    assert rungs[-1] == 3
+    climbed = int(kinds(whole, "next opponent")[0]["env_steps"])
+    for step in (climbed - ROLLOUT, climbed):
+        same_run(resumed(gone_back(whole, step)), whole)
+
+
+def test_other_roles_cannot_be_poured_into_a_checkpoint():
+    run = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
+    for key, value in (
+        ("roles.hider.plays", "scripted:weak"),
+        ("roles.seeker.set", {"policy.hidden": [9]}),
+        ("roles.hider.set", {"normalize.obs": "running"}),
+    ):
+        with pytest.raises(ConfigError, match="cannot change roles"):
+            resumed(run, {key: value, "stop.env_steps": 2 * ROLLOUT})
+    resumed(run, {"roles.hider.set": {"algo.lr": 1e-5}, "stop.env_steps": 2 * ROLLOUT})
+    assert rows(run)[1]["hider:hyper/lr"] == 1e-5
+    assert rows(run)[1]["seeker:hyper/lr"] != 1e-5
+
+
+# ---- who learns from what ----------------------------------------------------------------------
+
+
+def test_settings_of_a_role_are_its_own():
+    plain = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
+    own = {"algo.lr": 0.1, "algo.epochs": 1}
+    other = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own))
+    before, after = (of("hider", arrays(run)) for run in (plain, other))
+    assert same_arrays(before, after)
+    assert not same_arrays(of("seeker", arrays(plain)), of("seeker", arrays(other)))
+    row = rows(other)[0]
+    assert row["seeker:hyper/lr"] == 0.1
+    assert row["hider:hyper/lr"] == rows(plain)[0]["hider:hyper/lr"] != 0.1
+
+
+def test_a_network_of_its_own_is_the_roles_alone():
+    settings = tag(stop__env_steps=ROLLOUT, roles__seeker__set={"policy.hidden": [3, 5]})
+    held = arrays(trained("tag", settings))
+    widths = {role: {len(a) for n, a in held.items() if n.startswith(role)} for role in ROLES}
+    assert {3, 5} <= widths["seeker"]
+    assert not {3, 5} & widths["hider"]
+    assert 8 in widths["hider"]
+
+
+def test_roles_learn_in_turn():
+    turns = {"league__learning": "alternating", "league__turn": 2, "checkpoint__keep": 20}
+    run = trained("tag", tag(**turns, stop__env_steps=6 * ROLLOUT, checkpoint__every="1 rollouts"))
+    for rollout in range(6):
+        before, after = (arrays(run, which=k * ROLLOUT) for k in (rollout, rollout + 1))
+        whose, other = ROLES if rollout // 2 % 2 == 0 else ROLES[::-1]
+        assert not same_arrays(of(whose, before), of(whose, after))
+        assert same_arrays(of(other, before), of(other, after))
+        row = rows(run)[rollout]
+        assert f"{whose}:policy/loss" in row
+        assert f"{other}:policy/loss" not in row
+        assert f"{other}:rollout/reward_mean" in row
+
+
+def session_of(settings: dict[str, Any], path: Path) -> Session:
+    cfg = resolve("tag", TAG | settings).config
+    collector = open_collector(cfg)
+    session = Session.build(cfg, collector, Scores(Inline(cfg), None), path)
+    collector.begin()
+    return session
+
+
+@pytest.mark.parametrize("broken", ROLES)
+def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_path: Path):
+    session = session_of({"normalize.obs": "running"}, tmp_path)
+    clock = session.clock
+    rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
+    first = tuple(index[0] for index in rollouts[broken].valid.nonzero())
+    reward = rollouts[broken].reward.copy()
+    reward[first] = np.nan
+    rollouts[broken] = replace(rollouts[broken], reward=reward)
+    before = {role: learner.snapshot() for role, learner in session.learners.items()}
+    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    done = learn(session, rollouts, values)
+    assert [role for role, *_ in done.undone] == [broken, broken]
+    for role, learner in session.learners.items():
+        now = learner.snapshot()
+        same = same_arrays(now.policy, before[role].policy)
+        assert same == (role == broken)
+        assert same_arrays(now.arrays, before[role].arrays) == (role == broken)
+        assert (f"{role}:policy/kl" in done.row) == (role != broken)
+    session.collector.close()
+
+
+def test_what_was_undone_of_each_role_is_kept_apart():
+    strict = {"transaction.max_kl": 1e-12, "transaction.kl_factor": 1.0, "eval.every": "off"}
+    run = trained("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
+    bundles = {event["role"]: event["bundle"] for event in kinds(run, "update undone")}
+    assert bundles.keys() == set(ROLES)
+    for role, bundle in bundles.items():
+        assert checkpoint.read(Path(bundle)).document("incident")["role"] == role
+
+
+def test_returns_so_far_are_followed_while_it_is_anothers_turn(tmp_path: Path):
+    turns = {"league.learning": "alternating", "league.turn": 1, "normalize.reward": "running"}
+    session = session_of(turns, tmp_path)
+    clock, hider = session.clock, session.learners["hider"]
+    rollouts = session.collector.collect(session.lineup(), Span(5), clock).rollouts
+    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    learn(session, rollouts, values)
+    assert hider.reward_scale.moments.count == type(hider.reward_scale)("running", 1).moments.count
+    column = rollouts["hider"]
+    expected = np.zeros(column.reward.shape[1])
+    for reward, done in zip(column.reward, column.done, strict=True):
+        expected = np.where(done, 0.0, expected * values["hider"].gamma + reward)
+    assert hider.reward_scale.carry == pytest.approx(expected)
+    assert expected.any()
+    session.collector.close()
+
+
+# ---- against whom ------------------------------------------------------------------------------
+
+
+def test_scripted_opponents_of_evaluations_are_never_met_in_training():
+    run = trained("tag", tag(traces__train="100%", league__live_share="50%"))
+    casts = [trace.cast for told in matches(run, "train").values() for trace in told]
+    players = {name.partition(":")[0] for cast in casts for name in cast.values()}
+    assert players == {LEARNER, "step"}
+    assert all(LEARNER in cast.values() for cast in casts)
+    evaluated = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    assert {frozenset(cast.values()) for cast in evaluated} == {
+        frozenset([LEARNER, "scripted:weak"])
+    }
+
+
+def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more():
+    other = trained("tag", tag(stop__env_steps=2 * ROLLOUT))
+    plays = {"roles__hider__plays": other.id, "league__opponents": []}
+    more = {"traces__train": "100%", "checkpoint__every": "2 rollouts", "checkpoint__keep": 20}
+    run = trained("tag", tag(**plays, **more, stop__env_steps=4 * ROLLOUT))
+    best = other.info["checkpoints"]["best"]
+    stored = checkpoint.find(other.path, best).tensors("policy")
+    assert arrays(run).keys() == of("seeker", arrays(run)).keys()
+    session = session_of({"roles.hider.plays": other.id}, run.path)
+    assert session.league is not None
+    frozen = session.league.snapshots.read("hider-0", "hider")
+    assert same_arrays({f"hider/{n}": a for n, a in frozen.arrays().items()}, of("hider", stored))
+    session.collector.close()
+    casts = [trace.cast for told in matches(run, "train").values() for trace in told]
+    casts += [trace.cast for told in matches(run, "eval").values() for trace in told]
+    assert all(cast == {"seeker": LEARNER, "hider": other.id} for cast in casts)
+    killed = gone_back(run, 2 * ROLLOUT)
+    shutil.rmtree(other.path)
+    same_run(resumed(killed), run)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"roles.seker.plays": "random"}, "roles.seker: tag has no such role"),
+        ({"roles.hider.plays": "scripted:mediun"}, "did you mean medium"),
+        ({"roles.hider.plays": "nobody"}, "nobody"),
+        ({"league.opponents": ["weak", "mighty"]}, "no scripted hider 'mighty'"),
+        ({"roles.hider.plays": "random", "roles.seeker.plays": "random"}, "nobody learns"),
+        ({"roles.hider.set": {"algo.lrr": 1}}, "roles.hider.set: algo.lrr: unknown key"),
+        ({"roles.hider.set": {"algo.lr": "much"}}, "roles.hider.set: algo.lr: much is not"),
+    ],
+)
+def test_players_that_cannot_be_had_are_refused_before_there_is_a_run(settings, words, runs_dir):
+    with pytest.raises(GymnastError, match=words):
+        trained("tag", TAG | settings)
+    assert not list(runs_dir.glob("*/run.json"))
+
+
+def test_a_run_that_has_not_learned_the_role_cannot_play_it():
+    other = trained("tag", tag(roles__hider__plays="random", stop__env_steps=ROLLOUT))
+    with pytest.raises(ConfigError, match=r"has no hider \(it has: seeker\)"):
+        trained("tag", tag(roles__hider__plays=other.id))
+
+
+@pytest.mark.parametrize("algo", ["dqn", "reinforce"])
+def test_algorithms_that_cannot_learn_roles_say_so(algo: str):
+    with pytest.raises(ConfigError, match="several agents") as refused:
+        open_collector(resolve("tag", algo=algo).config)
+    assert "ppo" in refused.value.fix
+
+
+# ---- the league --------------------------------------------------------------------------------
+
+
+def end(winner: str | None, **cast: str) -> MatchEnd:
+    outcome = {"seeker": "tag", "hider": "timeout"}.get(winner or "", "")
+    return MatchEnd({role: cast.get(role, LEARNER) for role in ROLES}, outcome, winner, 6, {})
+
+
+def league_of(path: Path, **settings: Any) -> tuple[League, Clock, dict[str, Any]]:
+    cfg = resolve("tag", tag(**settings)).config
+    game = TagMatches(2)
+    learners = [role for role in ROLES if role not in cfg.roles or cfg.roles[role].learns]
+    policies = {
+        role: policy_for(game.roles[role].obs, game.roles[role].action, cfg) for role in learners
+    }
+    return League(cfg, game, learners, path), Clock(limits={"env_steps": 1000}), policies
+
+
+def test_the_next_opponent_comes_when_enough_matches_are_surely_won(tmp_path: Path):
+    ladder = {"roles__hider__plays": ["random", "scripted:weak"], "league__window": 100}
+    league, clock, policies = league_of(tmp_path, **ladder, league__snapshot="off")
+    first, second = {"hider": "random"}, {"hider": "scripted:weak"}
+    assert league.cast(0, 0) == {"seeker": LEARNER, **first}
+    league.take([end("seeker", **first)] * 40 + [end("hider", **first)] * 9)
+    assert league.follow(clock, policies) == []  # 49 matches are too few
+    league.take([end("hider", **first)] * 3)
+    assert league.follow(clock, policies) == []  # 40 of 52 may be by chance
+    league.take([end("seeker", **first)] * 40)
+    ((kind, told),) = league.follow(clock, policies)
+    assert (kind, told["plays"]) == ("next opponent", "scripted:weak")
+    assert league.cast(0, 1) == {"seeker": LEARNER, **second}
+    league.take([end("seeker", **first)] * 99)  # matches that were under way count no more
+    assert league.climbed["hider"].known == 0
+    league.take([end("seeker", **second)] * 99)
+    assert league.follow(clock, policies) == []  # nobody comes after the last
+    assert league.row()["hider:league/rung"] == 2
+
+
+def test_only_those_that_surely_win_enter_the_pool(tmp_path: Path):
+    league, clock, policies = league_of(
+        tmp_path, league__entry="60%", league__window=60, league__snapshot="100 env_steps"
+    )
+
+    def entered(at: int) -> list[str]:
+        clock.env_steps = at
+        ((kind, told),) = league.follow(clock, policies)
+        assert kind == "snapshot"
+        return told["roles"]
+
+    assert entered(100) == ["seeker", "hider"]  # somebody must be first
+    assert entered(200) == []  # nothing is known of them
+    league.take([end("hider")] * 49)
+    assert entered(300) == []  # too few
+    league.take([end("hider")])
+    assert entered(400) == ["hider"]
+    league.take([end("seeker")] * 20)
+    assert entered(500) == []  # 40 of 60 may be by chance
+    assert league.pools["seeker"].steps == [100]
+    assert league.pools["hider"].steps == [100, 400]
+    assert league.snapshots.steps() == [100, 200, 300, 400, 500]
+
+
+def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
+    league, clock, policies = league_of(tmp_path, league__window=60)
+    league.follow(clock, policies)
+    league.take([end(None)] * 60)
+    league.take([end(None, hider="step:0"), end(None, seeker="step:0")])
+    for role in ROLES:
+        assert league.wins[role].known == league.past[role].known == 0
+        assert league.wins[role].unknown == 60
+        assert league.pools[role].against[0].known == 0
+    row = league.row()
+    assert row["match/unknown_share"] == 1
+    assert not [key for key in row if "win" in key]
+    league.take([end("seeker")] * 3 + [end("hider")])
+    assert league.row()["seeker:league/win_rate"] == 3 / 4
+    assert league.row()["hider:league/win_rate"] == 1 / 4
+    assert match_row([end(None), end("")], {"tag": "seeker"}, {})["match/unknown_share"] == 0.5
+
+
+def test_a_match_against_a_past_self_counts_for_the_one_that_learns(tmp_path: Path):
+    league, clock, policies = league_of(tmp_path)
+    league.follow(clock, policies)
+    league.take([end("seeker", hider="step:0")] * 3 + [end("hider", hider="step:0")])
+    assert league.past["seeker"].rate().mean == 3 / 4
+    assert league.past["hider"].known == league.wins["seeker"].known == 0
+    assert league.pools["hider"].against[0].score == 3  # seen from the seeker that met it
+    assert league.row()["match/count"] == 0
+
+
+def test_shares_of_live_matches_and_of_past_selves_are_as_asked(tmp_path: Path):
+    league, clock, policies = league_of(tmp_path, league__live_share="75%")
+    assert {*map(str, league.cast(0, 0).values())} == {LEARNER}  # there is no past yet
+    league.follow(clock, policies)
+    casts = [league.cast(match, number) for match in range(40) for number in range(50)]
+    live = sum(set(cast.values()) == {LEARNER} for cast in casts)
+    past = {role: sum(cast[role] == "step:0" for cast in casts) for role in ROLES}
+    assert live / 2000 == pytest.approx(0.75, abs=0.03)
+    assert past["seeker"] + past["hider"] == 2000 - live
+    assert past["seeker"] / 2000 == pytest.approx(0.125, abs=0.03)
+    assert casts == [league.cast(match, number) for match in range(40) for number in range(50)]
+
+
+def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_path: Path):
+    remedies = ["alone", "handicap", "reward", "warm_start"]
+    league, clock, policies = league_of(
+        tmp_path, league__balance={"patience": 1, "remedies": remedies}, league__window=10
+    )
+    game = league.matches
+    league.follow(clock, policies)
+    league.take([end("seeker", hider="step:0")] * 2 + [end("hider", hider="step:0")] * 8)
+    before = policies["hider"].arrays()
+    policies["hider"].parameters.flat += 1.0
+    league.take([end("seeker")] * 10)
+    told = [event for _ in remedies for event in league.follow(clock, policies)]
+    assert [detail["remedy"] for kind, detail in told if kind == "rebalanced"] == remedies
+    assert league.learns("hider", clock)
+    assert not league.learns("seeker", clock)
+    assert league.reward_factor("hider") == 3.0
+    assert league.reward_factor("seeker") == 1.0
+    assert game.state()["handicap"].tolist() == [0.85, 1.0]
+    assert told[-1][1]["from_step"] == 0
+    assert same_arrays(policies["hider"].arrays(), before)
+    league.take([end("seeker")] * 5 + [end("hider")] * 5)
+    told = [event for _ in remedies for event in league.follow(clock, policies)]
+    assert [detail["remedy"] for _, detail in told] == remedies[::-1]
+    assert {detail["what"] for _, detail in told} == {"withdrawn"}
+    assert game.state()["handicap"].tolist() == [1.0, 1.0]
+    assert all(league.learns(role, clock) for role in ROLES)
+    assert league.reward_factor("hider") == 1.0
+
+
+# ---- evaluation --------------------------------------------------------------------------------
+
+
+def test_evaluating_changes_neither_policies_nor_their_normalisers(tmp_path: Path):
+    session = session_of({"normalize.obs": "running", "normalize.value": "popart"}, tmp_path)
+    clock = session.clock
+    rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
+    values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
+    learn(session, rollouts, values)
+    policies = {role: learner.policy for role, learner in session.learners.items()}
+    before = {role: policy.arrays() for role, policy in policies.items()}
+    evaluator = MatchEvaluator(session.cfg)
+    plan = evaluator.plan("eval")
+    first, again = (evaluator.evaluate(policies, 7, plan)[0] for _ in range(2))
+    assert first == again
+    assert first.version == 7
+    for role, policy in policies.items():
+        assert same_arrays(policy.arrays(), before[role])
+    evaluator.close()
+    session.collector.close()
+
+
+def test_evaluation_is_the_same_in_a_process_of_its_own():
+    settings = tag(stop__env_steps=4 * ROLLOUT, league__opponents=["weak", "medium"])
+    inline, apart = (trained("tag", settings | {"eval.mode": m}) for m in ("inline", "process"))
+    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(apart)]
+    assert inline.info["score"] == apart.info["score"]
+    told = [row for row in rows(inline) if "eval:episode/return" in row]
+    assert len(told) > 1
+    for role in ROLES:
+        assert {f"eval/{role}/weak:match/win_rate", f"eval/{role}:league/rating"} <= told[0].keys()
+
+
+def met(role: str, opponent: str, winners: Sequence[str | None], returns: float) -> Met:
+    ends = tuple(end(winner) for winner in winners)
+    return Met(role, opponent, ends, (returns,) * len(ends))
+
+
+def test_the_score_is_that_of_the_role_that_does_worst():
+    pairs = (
+        met("seeker", "weak", ["seeker", "seeker", None, "hider"], -5.0),
+        met("hider", "weak", ["seeker", "seeker", "hider", None], 5.0),
+    )
+    told = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
+    assert told.score()["role"] == "hider"
+    assert told.score()["mean"] == pytest.approx(1 / 3)
+    assert told.score()["episodes"] == 3  # the unknown one counts for nobody
+    assert told.row()["eval/seeker:match/win_rate"] == pytest.approx(2 / 3)
+    assert told.row()["eval/seeker:match/unknown_share"] == 1 / 4
+
+
+def test_win_rates_are_never_compared_with_returns():
+    pairs = (met("seeker", "weak", ["seeker", "hider"], 0.7), met("hider", "weak", [None] * 2, 0.6))
+    told = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
+    assert told.score()["role"] == "hider"  # by returns, as nobody knows who has won its matches
+    assert told.score_of("seeker")["mean"] == pytest.approx(0.7)
+
+
+def test_without_scripted_opponents_whoever_learns_meets_whoever_is_there():
+    run = trained("tag", tag(league__opponents=[], stop__env_steps=3 * ROLLOUT))
+    casts = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    assert {frozenset(cast.values()) for cast in casts} == {frozenset([LEARNER])}
+    scopes = {key.rpartition(":")[0] for row in rows(run) for key in row if key[:4] == "eval"}
+    assert scopes == {"eval", "eval/seeker", "eval/hider"}
+    plays = {"roles__hider__plays": ["random", "scripted:weak"]}
+    run = trained("tag", tag(**plays, league__opponents=[], stop__env_steps=3 * ROLLOUT))
+    casts = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    assert {cast["hider"] for cast in casts} == {"scripted:weak"}
