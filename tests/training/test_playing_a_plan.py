@@ -15,6 +15,7 @@ from gymnast.envs.inprocess import InProcess
 from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
 from gymnast.training.evaluate import Evaluator, every_start
+from gymnast.training.evaluation import open_evaluator
 from gymnast.training.playing import Plan
 from tests.scripted import Flaky, length_of, reward_of
 
@@ -144,11 +145,12 @@ def test_by_steps_episodes_begin_until_that_many_steps_are_done_and_then_end(n_e
 
 @pytest.mark.parametrize("name", presets.all_presets())
 def test_the_seeds_that_confirm_are_none_of_those_that_choose(name: str):
-    evaluator = evaluator_of(name, {"eval.starts": "seeds"})
+    evaluator = open_evaluator(resolve(name, {"eval.starts": "seeds"}).config)
     choose, confirm = (evaluator.plan(which).seeds for which in ("eval", "confirm"))
     assert not set(choose) & set(confirm)
     assert len(set(confirm)) == len(confirm) == evaluator.cfg.eval.confirm_episodes
     assert len(set(choose)) == len(choose) == evaluator.cfg.eval.episodes
+    evaluator.close()
 
 
 def test_fewer_episodes_than_copies_are_played_where_categories_begin_late():
