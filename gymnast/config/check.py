@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from gymnast.config.families import has_roles
 from gymnast.config.presets import Preset, all_presets, find, split
 from gymnast.config.problems import Problem, Refused
 from gymnast.config.resolve import resolve_preset
@@ -12,6 +13,8 @@ from gymnast.config.saved import is_stored, load
 
 COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
 """Facts that a preset shipped with gymnast must state, if only as off or empty."""
+OF_ONE_AGENT = {"actions", "observations", "reward", "returns", "fps"}
+"""Those that are not asked for where several agents act."""
 
 
 def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
@@ -47,6 +50,7 @@ def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
             continue
         nameless = config.env.view in ("image", "ram")  # pixels and bytes have no names
         wanted = {f for f in COMPLETE if not (nameless and f == "observations")}
+        wanted -= OF_ONE_AGENT if has_roles(config.env.id) else set()
         missing = wanted - config.facts.model_fields_set if preset.shipped else ()
         for fact in sorted(missing):
             found[Problem(preset.source.at(("facts",)), f"facts.{fact}", "is missing")] = None

@@ -17,7 +17,9 @@ _HEAD = """# Metrics
 Every number a run reports, declared once. `gymnast metrics NAME` explains one in the terminal.
 
 - A row is written per rollout and carries every clock. Keys are `[scope:]metric`: an evaluation's
-  result is `eval:episode/return`, of the version `eval:clock/env_steps`.
+  result is `eval:episode/return`, of the version `eval:clock/env_steps`. Where several agents act, the
+  scope names the role, and in evaluations the opponent: `seeker:policy/kl`,
+  `eval/seeker/weak:match/win_rate` ([self-play](self-play.md)).
 - Outside its **bounds** a value is impossible: an error alert at once, as for NaN and infinity.
 - Outside its **healthy** range training is likely going wrong: a warning once the mean of the last
   5 rows has been outside for 5 rows, gone when it is back.
@@ -26,6 +28,7 @@ Every number a run reports, declared once. `gymnast metrics NAME` explains one i
 - **Exact** numbers repeat bit for bit on the same machine; those that read a wall clock are marked.
 - `.K` stands for the place, from 0, of an action or of a number of an action or observation; spaces of
   more than 32 have none. In a run each bears its label and its range, from the space and the facts.
+  `OUTCOME` stands for a way in which a match may end.
 - A preset's `metrics:` declares your own numbers from the environment's `info`.
 - `env/NAME` is what was drawn for a parameter of `env.randomize`: [noise.md](noise.md).
 """

@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.errors import UsageError
-from gymnast.metrics.families import components, shaping
+from gymnast.metrics.families import components, matches, shaping
 from gymnast.metrics.metric import ANY, Bounds, Metric
-from gymnast.metrics.specs import METRICS, SECTIONS, hyperparameters, in_order, own_metrics, split
+from gymnast.metrics.specs import (
+    METRICS,
+    SECTIONS,
+    hyperparameters,
+    in_order,
+    own_metrics,
+    pattern_of,
+    split,
+)
 from gymnast.text.closest import closest
 
 
@@ -19,14 +27,14 @@ def catalogue() -> Mapping[str, Metric]:
 
     sections = [section for section, _ in ALGORITHMS.values()]
     added = {m.name: m for algo in sections for m in (*hyperparameters(algo), *own_metrics(algo))}
-    of_tasks = [*shaping.shipped(), *components.patterns()]
+    of_tasks = [*shaping.shipped(), *components.patterns(), *matches.patterns()]
     known = {**METRICS, **added, **{metric.name: metric for metric in of_tasks}}
     return {name: known[name] for name in in_order(known, known)}
 
 
 def find(name: str) -> Metric:
     """By name; a scope before it (`eval:`) is understood, a misspelling answered."""
-    metric_name = components.pattern_of(split(name)[1])
+    metric_name = pattern_of(split(name)[1])
     metric = METRICS.get(metric_name) or catalogue().get(metric_name)
     if metric is None:
         problem = f"there is no metric {name!r}{closest(metric_name, catalogue())}"

@@ -33,6 +33,7 @@ __all__ = [
     "Range",
     "declared",
     "in_order",
+    "pattern_of",
     "refuse_unknown",
     "section",
     "spec",
@@ -85,7 +86,12 @@ METRICS: Mapping[str, Metric] = table(
 )
 
 
-_PATTERNS = table(components.patterns())
+_PATTERNS = table(components.patterns(), matches.patterns())
+
+
+def pattern_of(name: str) -> str:
+    """What stands for a name that depends on the task: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
+    return matches.pattern_of(components.pattern_of(name))
 
 
 def split(key: str) -> tuple[tuple[str, ...], str]:
@@ -95,10 +101,10 @@ def split(key: str) -> tuple[tuple[str, ...], str]:
 
 
 def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
-    """The declaration behind a row's key, whatever its scopes. Of a part of a space that `metrics` do
-    not know, as in a stored run, that of any such part."""
+    """The declaration behind a row's key, whatever its scopes. Of a part of a space or an outcome that
+    `metrics` do not know, as in a stored run, that of any such part."""
     name = key.rpartition(":")[2]
-    return metrics[name] if name in metrics else _PATTERNS[components.pattern_of(name)]
+    return metrics[name] if name in metrics else _PATTERNS[pattern_of(name)]
 
 
 def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
@@ -126,7 +132,7 @@ def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> li
         where = section(key)
         name = key.rpartition(":")[2]
         family, part = components.place_of(name)
-        metric = metrics.get(name) or _PATTERNS.get(family)
+        metric = metrics.get(name) or _PATTERNS.get(pattern_of(name))
         first = places.get(where.partition("/")[0], len(places))
         return (first, where, metric.priority if metric else 99, family, part)
 

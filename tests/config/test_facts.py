@@ -11,7 +11,7 @@ import pygame
 import pytest
 
 from gymnast.config.config import Config
-from gymnast.config.families import family_of
+from gymnast.config.families import family_of, has_roles
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
@@ -30,6 +30,8 @@ def targets() -> dict[str, str]:
         preset = Preset(path.stem.replace("__", "/"), path)
         for variant in preset.variants:
             config = resolve(f"{preset.name}:{variant}").config
+            if has_roles(config.env.id):  # no single agent acts, observes and is paid there
+                continue
             env = config.env.model_copy(update={"n_envs": 1, "backend": "inprocess"})
             found.setdefault(repr((env, config.facts)), f"{preset.name}:{variant}")
     return found

@@ -68,7 +68,7 @@ def test_every_extra_of_a_family_is_one_of_ours():
 
 def test_the_page_of_environments_has_every_family_its_extra_and_its_presets():
     page = (ROOT / "docs" / "environments.md").read_text()
-    rows = dict(re.findall(r"^\| ([A-Za-z0-9 ]+) \| (`.*) \|$", page, re.M))
+    rows = dict(re.findall(r"^\| ([A-Za-z0-9 -]+) \| (`.*) \|$", page, re.M))
     presets = [Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")]
     assert rows.keys() == {family.name for family in FAMILIES}
     for family in FAMILIES:

@@ -36,8 +36,9 @@ SUMMARY = {"id": "k3f9a2bc", "solved": True, "reason": "solved", "env_steps": 10
 
 
 def full_row(row, i: int, **more: float) -> dict[str, float]:
-    """Every number of the table at once."""
-    values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section != "clock"}
+    """Every number of the table at once that a single agent's run has."""
+    others = ("clock", "match", "league")
+    values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section not in others}
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
     values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
     values |= {"optim/undone": 0.0, "optim/update_share": 0.1}

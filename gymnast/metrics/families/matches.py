@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from gymnast.metrics import bounds
@@ -149,6 +150,20 @@ METRICS = (
         no_bounds_reason="ratings have no end",
     ),
 )
+
+
+_OUTCOME = "match/OUTCOME_share"
+_SHARE = re.compile(r"match/(?!unknown_)\w+_share")
+
+
+def patterns() -> list[Metric]:
+    """Of any environment of several agents: for docs and `gymnast metrics`."""
+    return list(of_outcomes(Limits(outcomes=("OUTCOME",))))
+
+
+def pattern_of(name: str) -> str:
+    """`match/timeout_share` -> `match/OUTCOME_share`; any other name as it is."""
+    return _OUTCOME if _SHARE.fullmatch(name) else name
 
 
 def of_outcomes(limits: Limits) -> Iterable[Metric]:
