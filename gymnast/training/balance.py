@@ -53,7 +53,7 @@ class Balance:
             setattr(self, key, value)
 
     def _dominated(self, wins: Mapping[str, Wins]) -> str:
-        low, high = self.cfg.band
+        low, high = self.cfg.aim or self.cfg.band
         for role, record in wins.items():
             others = [other for other in wins if other != role]
             if record.known * 2 < record.window or not others:

@@ -56,6 +56,8 @@ Remedy = Literal["alone", "handicap", "reward", "warm_start"]
 class BalanceConfig(Section):
     band: Annotated[tuple[Share, Share], Field()] = (Share(0.25), Share(0.75))
     """Where the rolling win rate of either role should stay; an alert tells when it does not."""
+    aim: Maybe[tuple[Share, Share]] = OFF
+    """Remedies keep it within this; off: within the band."""
     patience: Count = 20
     """Rollouts outside before the first remedy, and from each to the next."""
     remedies: tuple[Remedy, ...] = ()
