@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from gymnast.check.environment import check_environment
 from gymnast.check.finding import Finding
+from gymnast.check.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.presets import Preset, all_presets, find, split
@@ -94,10 +95,9 @@ def _tried(
         episode = {k: v for k, v in plain(cfg)["env"].items() if k not in _ELSEWHERE}
         key = repr((episode, plain(cfg)["facts"], plain(cfg)["metrics"]))
         if key not in checked:
-            checked[key] = ()
-            if not has_roles(cfg.env.id):  # whose faults training itself tells
-                report = check_environment(target, cfg, steps=steps, seed=seed).allowing(allow)
-                checked[key] = tuple(report.wrong)
+            examined = check_matches if has_roles(cfg.env.id) else check_environment
+            report = examined(target, cfg, steps=steps, seed=seed).allowing(allow)
+            checked[key] = tuple(report.wrong)
         if checked[key]:
             first = checked[key][0]
             return Outcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])

@@ -85,17 +85,15 @@ def _environment(
     as_json: bool,
 ) -> int:
     from gymnast.check.environment import STEPS, check_environment
+    from gymnast.check.matches import check_matches
     from gymnast.config.families import has_roles
     from gymnast.config.resolve import parse_assignment, resolve
 
     resolved = resolve(target, dict(map(parse_assignment, assignments)))
-    if has_roles(resolved.config.env.id):
-        what = f"{target} has several roles, and this steps one agent"
-        fix = f"gymnast train {target} tells what is wrong with a match; --all tries its presets"
-        raise UsageError(what, fix=fix)
     # what an environment prints is not ours to put among the answers
     with redirect_stdout(sys.stderr), progress("checking") as told:
-        report = check_environment(
+        examined = check_matches if has_roles(resolved.config.env.id) else check_environment
+        report = examined(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told
         )
     report = report.allowing(allow)

@@ -24,6 +24,7 @@ from tests.match_games import (
     OUTCOMES,
     ROLES,
     SEATS,
+    Careless,
     Casts,
     Coop,
     Seat,
@@ -205,7 +206,7 @@ def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
 @pytest.mark.parametrize("faulty", [False, True])
 def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: bool):
     policies, lengths = lineup(), [11, 1, 30, 17]
-    collector = collector_of(Coop(N, faulty=faulty), max_faults=99)
+    collector = collector_of(Careless(N, faulty=faulty), max_faults=99)
     collector.begin()
     found = collect(collector, policies, lengths)
     steps, ends, episodes = played(policies, lengths, faulty=faulty)
@@ -248,7 +249,7 @@ def test_what_is_learned_never_pairs_an_action_with_what_somebody_else_saw():
 
 
 def test_a_trace_holds_what_was_done_and_paid_in_the_whole_match():
-    game = Coop(N)
+    game = Careless(N)
     collector = collector_of(game)
     collector.begin()
     longest = 0

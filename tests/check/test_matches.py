@@ -1,0 +1,197 @@
+"""`gymnast check` of matches: every planted mistake is found, by the check that is for it and by no other."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gymnast.check.finding import CHECKS, Report
+from gymnast.check.matches import check_matches
+from gymnast.cli.check import check
+from gymnast.config.resolve import resolve
+from gymnast.errors import EnvError
+from tests.match_games import LIMIT, Careless, Coop
+
+STEPS = 150
+
+
+def checked(game: Any, **settings: Any) -> Report:
+    given = {"env.kwargs": {}, **settings}
+    cfg = resolve("tag", given).config.model_copy(update={"metrics": {}})
+    return check_matches("coop", cfg, steps=STEPS, make=game)
+
+
+class EndsTwice(Coop):
+    """Of hens that have left, one leaves again when the match is over."""
+
+    def step(self, actions, matches=None):
+        step = super().step(actions, matches)
+        step.terminated["hen"][step.over, :] = True
+        return step
+
+
+class NeverOver(Coop):
+    def step(self, actions, matches=None):
+        step = super().step(actions, matches)
+        step.over[:] = False
+        return step
+
+
+class OverTooSoon(Coop):
+    def step(self, actions, matches=None):
+        step = super().step(actions, matches)
+        step.over[self.t == 1] = True
+        return step
+
+
+class StrangeOutcome(Coop):
+    def step(self, actions, matches=None):
+        step = super().step(actions, matches)
+        step.outcome[step.over] = 3
+        return step
+
+
+class NoNumber(Coop):
+    def step(self, actions, matches=None):
+        step = super().step(actions, matches)
+        step.reward["fox"][:, 0] = np.where(self.t == 1, np.nan, step.reward["fox"][:, 0])
+        return step
+
+
+class SeesNothing(Coop):
+    def _show(self, match: int) -> None:
+        super()._show(match)
+        if self.t[match] == 1:
+            self.obs["hen"][match, 1, 1] = np.inf
+
+
+class SeesTooFar(Coop):
+    def _show(self, match: int) -> None:
+        super()._show(match)
+        if self.t[match] == 1:
+            self.obs["fox"][match, 0, 2] = 10.0
+
+
+class Slow(Coop):
+    time_limit = LIMIT - 3
+
+
+class Lucky(Coop):
+    """Every match begins somewhere else, whatever its seed."""
+
+    luck = count()
+
+    def reset(self, matches, seeds):
+        told = super().reset(matches, seeds)
+        self.memory[list(matches)] += next(Lucky.luck)
+        for match in matches:
+            self._show(match)
+        return told
+
+
+class Remembers(Coop):
+    """After some matches they go otherwise."""
+
+    def __init__(self, n_matches: int) -> None:
+        super().__init__(n_matches)
+        self.begun = 0
+
+    def reset(self, matches, seeds):
+        told = super().reset(matches, seeds)
+        self.begun += len(matches)
+        self.memory[list(matches)] += self.begun > 6
+        for match in matches:
+            self._show(match)
+        return told
+
+
+class Forgets(Coop):
+    """Its state is not all of it."""
+
+    def state(self):
+        return super().state() | {"memory": np.zeros_like(self.memory)}
+
+
+class Undrawn(Coop):
+    def draw(self, match: int):
+        raise RuntimeError("no brush")
+
+
+PLANTED: dict[type[Coop], tuple[str, str]] = {
+    Careless: ("ends", "is out of play and is paid 1e+06"),
+    EndsTwice: ("ends", "is out of play and ends once more"),
+    NeverOver: ("ends", "nobody is in play, and it goes on"),
+    OverTooSoon: ("ends", "the match is over, and fox 0 is in play"),
+    StrangeOutcome: ("ends", "outcome 3 of 3 (eaten, fled, tired)"),
+    NoNumber: ("finite", "the reward of fox 0 is nan"),
+    SeesNothing: ("finite", "the observation of a hen is not finite at index"),
+    SeesTooFar: ("observation", "of a fox: 10 at index [2], its space says [-9, 9]"),
+    Slow: ("time limit", "beyond its limit of 6 steps"),
+    Lucky: ("deterministic", "give another match"),
+    Remembers: ("past", "what was played before"),
+    Forgets: ("past", "stored goes on otherwise"),
+    Undrawn: ("rendering", "RuntimeError: no brush"),
+    partial(Coop, faulty=True): ("step", "the fence broke"),  # type: ignore[dict-item]
+}
+
+
+def test_healthy_matches_have_nothing_wrong():
+    report = checked(Coop)
+    assert {f.check: f.what for f in report.findings if f.verdict == "wrong"} == {}
+    assert STEPS <= report.steps < STEPS + 3
+    told = {finding.check: finding.what for finding in report.findings}
+    assert "eaten" in told["ends"]
+    assert told["rendering"] == "pictures of 6 x 4"
+    assert told.keys() >= {"made", "spaces", "reset", "step", "seed", "past", "speed"}
+
+
+@pytest.mark.parametrize("game", PLANTED, ids=lambda game: getattr(game, "__name__", "Faulty"))
+def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(game: Any):
+    check_name, words = PLANTED[game]
+    (found,) = checked(game).wrong
+    assert found.check == check_name
+    assert words in found.what
+    assert found.means == CHECKS[check_name]
+
+
+def test_matches_that_cannot_begin_are_told_and_not_played():
+    class Stillborn(Coop):
+        def reset(self, matches, seeds):
+            from gymnast.envs.backend import Fault
+
+            return (Fault(matches[0], 0, "no hens"),)
+
+    (found,) = checked(Stillborn).wrong
+    assert (found.check, found.what) == ("reset", "no hens")
+
+
+def test_what_cannot_be_made_is_told_with_its_cause():
+    def unmade(_: int) -> Coop:
+        raise EnvError("the coop is locked") from RuntimeError("no key")
+
+    (found,) = checked(unmade).wrong
+    assert (found.check, found.what) == ("made", "the coop is locked")
+    assert "no key" in found.traceback
+
+
+def test_what_is_declared_of_matches_is_held_against_them():
+    (found,) = checked(Coop, **{"facts.reward": [-5, 5]}).wrong
+    assert found.check == "facts.reward"
+    cfg = resolve("tag", {"metrics.env/speed": {"source": "speed", "description": "Mean."}}).config
+    (found,) = check_matches("tag", cfg, steps=700).wrong
+    assert found.check == "metrics"
+    assert "distance, duration, seen, and not speed" in found.what
+
+
+def test_the_command_checks_matches_too():
+    told = CliRunner().invoke(check, ["tag", "--steps", "60", "--json"], standalone_mode=False)
+    assert told.return_value == 0
+    answer = json.loads(told.stdout)
+    assert answer["wrong"] == 0
+    assert answer["steps"] >= 60
