@@ -120,9 +120,12 @@ def _rest(found: Found) -> Iterator[Goal]:
             told = f"{ours / sb3:.2f} of it"
             yield Goal("memory, Pong pixels", "below SB3's", told, ours < sb3)
     if record := found.get("recording"):
-        worst = max(median(recording.shares(of, "bare")) for of in record["tasks"].values())
-        wanted = "metrics, alerts and traces: under 5% of CPU time"
-        yield Goal("record", wanted, f"{worst:.1%} at most", worst < 0.05)
+        for case in ("b native", "b torch"):
+            samples = record["tasks"][case]
+            watched, pairs = (median(of(samples)) for of in (recording.stopwatch, recording.shares))
+            wanted = "metrics, alerts and traces: under 5% of CPU time"
+            told = f"{watched:.1%} by stopwatch, {pairs:.1%} in pairs"
+            yield Goal(f"record, {case}", wanted, told, max(watched, pairs) < 0.05)
     for env, limit in (("CartPole-v1", 3), ("LunarLander-v3", 60)):
         samples = ((found.get("solving") or {}).get("envs", {}).get(env) or {}).get("samples")
         if samples:

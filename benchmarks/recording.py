@@ -1,17 +1,19 @@
-"""What metrics, alerts, traces and checkpoints cost: trainings with and without, in turn.
+"""What metrics, alerts and traces cost, in one process: in turns of a few rollouts with them and without,
+and by a stopwatch around them.
 
-python -m benchmarks.recording                  # about 5 minutes; writes JSON and the page
-python -m benchmarks.recording sample TASK ENGINE VARIANT ENV_STEPS RUNS_DIR
+python -m benchmarks.recording                  # about 4 minutes; writes JSON and the page
+python -m benchmarks.recording sample TASK ENGINE ENV_STEPS RUNS_DIR
 
-The product has no switch for its record, so the process without it takes the code out: rows are
-not made, judged, stored, logged or shown, and no episode is traced. What the update computes on its
-way (KL, clipped share) stays in both.
+The product has no switch for its record, so it is taken out of the code: rows are not made, judged,
+stored, logged or shown, and no episode is traced. What the update computes on its way (KL, clipped
+share) stays in. Turns of two processes would differ by more than what is looked for.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from statistics import median
 from typing import Any
 
@@ -24,40 +26,35 @@ CASES = ("a native", "b native", "b torch", "c native")
 """Task and engine."""
 SHORTER = {"native": 1.5, "torch": 6.0}
 """Than a sample of the comparison, so that all take about as long."""
-VARIANTS = {
-    "on": "everything on",
-    "bare": "without metrics, alerts and traces",
-    "nothing": "without these and checkpoints",
-}
+TURN = 8
+"""Rollouts with the record, then as many without."""
 
 
 def main() -> None:
     if sys.argv[1:2] == ["sample"]:
-        letter, engine, variant, env_steps, runs_dir = sys.argv[2:]
-        _sample(letter, engine, variant, int(env_steps), runs_dir)
+        letter, engine, env_steps, runs_dir = sys.argv[2:]
+        _sample(letter, engine, int(env_steps), runs_dir)
         return
     options = measurement.options(__doc__, REPETITIONS)
-    entry = measurement.begin("recording") | {"tasks": {case: {} for case in CASES}}
+    entry = measurement.begin("recording") | {"tasks": {case: [] for case in CASES}}
     for number in range(options.repetitions):
         for case, samples in entry["tasks"].items():
-            for variant in VARIANTS:
-                one = _measure(case, variant, options.quick)
-                samples.setdefault(variant, []).append(one)
-                print(f"{number + 1} {case} {variant}: {one['cpu']:.2f} s", flush=True)
+            samples.append(_measure(case, options.quick))
+            print(f"{number + 1} {case}: {samples[-1]['stopwatch']:.1%}", flush=True)
     measurement.end("recording", entry, options.quick)
 
 
-def _measure(case: str, variant: str, quick: bool) -> dict[str, Any]:
+def _measure(case: str, quick: bool) -> dict[str, Any]:
     letter, engine = case.split()
     task = TASKS[letter]
     env_steps = task.scaled(task.ours / (SHORTER[engine] * (5 if quick else 1)))
     with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
-        words = ["sample", letter, engine, variant, str(env_steps), runs]
+        words = ["sample", letter, engine, str(env_steps), runs]
         one = sample.told([sample.OURS, "-m", "benchmarks.recording", *words])
-    return {key: one[key] for key in ("env_steps", "cpu", "wall")}
+    return {key: one[key] for key in ("env_steps", "cpu", "stopwatch", "with", "without")}
 
 
-def _sample(letter: str, engine: str, variant: str, env_steps: int, runs_dir: str) -> None:
+def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
     from benchmarks.child import measured, tell
     from benchmarks.ours import overrides, train
 
@@ -66,51 +63,108 @@ def _sample(letter: str, engine: str, variant: str, env_steps: int, runs_dir: st
         overrides(of, steps) | {"engine": engine}
         for of, steps in ((task, env_steps), (task.warm_up, task.warm_up.env_steps))
     )
-    if variant != "on":
-        _take_the_record_out()
-        settings["traces"] = {"train": 0, "eval": "off", "film": "off"}
-    if variant == "nothing":
-        settings["checkpoint"] = {"every": "off"}
     train(task, warm_up, runs_dir)
+    turns = _Turns()
     with measured() as spent:
         train(task, settings, runs_dir)
-    tell("gymnast", env_steps, spent)
+    told = {"with": turns.spent[True], "without": turns.spent[False], "stopwatch": turns.share()}
+    tell("gymnast", env_steps, spent, **told)
 
 
-def _take_the_record_out() -> None:
-    from gymnast.metrics.recorder import Recorder
-    from gymnast.training import learner, learning, loop
+class _Turns:
+    """Takes the record out of every other turn of rollouts, and times it where it is in."""
 
-    Recorder.write = lambda *_: []  # type: ignore[method-assign]
-    learning.rollout_row = lambda *_: {}  # type: ignore[assignment]
-    learning.reward_row = learning.effect_row = lambda *_: {}  # type: ignore[assignment]
-    learner.network_row = lambda *_: {}  # type: ignore[assignment]
-    loop.episode_row = lambda *_: {}  # type: ignore[assignment]
+    def __init__(self) -> None:
+        from gymnast.collect.vector import VectorCollector
+        from gymnast.metrics.recorder import Recorder
+        from gymnast.training import learner, learning, loop
+
+        self.on, self.rollouts, self.watched = True, 0, 0.0
+        self.spent: dict[bool, list[float]] = {True: [], False: []}
+        """CPU seconds of each turn, with and without."""
+        self._began = 0.0
+        self._around(Recorder, "write", list)
+        for name in ("rollout_row", "reward_row", "effect_row"):
+            self._around(learning, name, dict)
+        self._around(learner, "network_row", dict)
+        self._around(loop, "episode_row", dict)
+        iterate, collect = loop.Loop.iterate, VectorCollector.collect
+
+        def counted(this: Any) -> None:
+            self._tick()
+            iterate(this)
+
+        def traced_in_turns(this: Any, *given: Any, **named: Any) -> Any:
+            traced = this.traced
+            this.traced = traced if self.on else lambda _: False
+            try:
+                return collect(this, *given, **named)
+            finally:
+                this.traced = traced
+
+        loop.Loop.iterate = counted  # type: ignore[method-assign]
+        VectorCollector.collect = traced_in_turns  # type: ignore[method-assign]
+
+    def share(self) -> float:
+        return self.watched / sum(self.spent[True])
+
+    def _tick(self) -> None:
+        if self.rollouts % TURN == 0:
+            now = time.process_time()
+            if self.rollouts:
+                self.spent[self.on].append(now - self._began)
+                self.on = not self.on
+            self._began = now
+        self.rollouts += 1
+
+    def _around(self, owner: Any, name: str, nothing: Any) -> None:
+        does = getattr(owner, name)
+
+        def timed(*given: Any, **named: Any) -> Any:
+            if not self.on:
+                return nothing()
+            began = time.thread_time()
+            try:
+                return does(*given, **named)
+            finally:
+                self.watched += time.thread_time() - began
+
+        setattr(owner, name, timed)
 
 
-def shares(samples: dict[str, list[dict[str, Any]]], without: str) -> list[float]:
-    """Of the CPU time of a training with everything on, per pair."""
-    pairs = zip(samples["on"], samples[without], strict=True)
-    return [1.0 - less["cpu"] / whole["cpu"] for whole, less in pairs]
+def stopwatch(samples: list[dict[str, Any]]) -> list[float]:
+    """Of the CPU time of the turns with the record, per process."""
+    return [one["stopwatch"] for one in samples]
+
+
+def shares(samples: list[dict[str, Any]]) -> list[float]:
+    """The same by pairs of turns that follow each other: the median of each process."""
+    return [
+        median(1.0 - less / whole for whole, less in zip(one["with"], one["without"], strict=False))
+        for one in samples
+    ]
 
 
 def section(found: dict[str, Any]) -> str:
     rows = []
     for case, samples in found["tasks"].items():
-        costs = [shares(samples, without) for without in ("bare", "nothing")]
-        cells = (f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})" for c in costs)
-        rows.append([*case.split(), len(samples["on"]), *cells])
-    head = ("task", "engine", "pairs", "metrics, alerts, traces", "and checkpoints")
+        pairs = sum(min(len(one["with"]), len(one["without"])) for one in samples)
+        cells = (
+            f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})"
+            for c in (stopwatch(samples), shares(samples))
+        )
+        rows.append([*case.split(), len(samples), pairs, *cells])
+    head = ("task", "engine", "processes", "pairs", "by stopwatch", "in pairs")
     return _SECTION.format(
-        table=table(head, rows), surroundings=measurement.surroundings_text(found)
+        table=table(head, rows), turn=TURN, surroundings=measurement.surroundings_text(found)
     )
 
 
 _SECTION = """\
-Share of the CPU time of a training, in pairs: everything on, and a process from which the making,
-judging, storing, logging and showing of rows and the tracing of episodes were taken out; in the last
-column the checkpoints on the way too. What the update computes on its way (KL, clipped share) is in
-both.
+Share of the CPU time of a training that the making, judging, storing, logging and showing of rows and
+the tracing of episodes take: by a stopwatch around each of these, and in pairs of {turn} rollouts with
+them and {turn} without, in turn, in one process (the medians of its pairs; their median and range over
+processes). What the update computes on its way (KL, clipped share) is in both.
 
 {table}
 

@@ -71,14 +71,18 @@ class Learner:
             return rollout
         return replace(rollout, reward=rollout.reward * self._factor)
 
-    def learn(self, rollout: Rollout, values: Any, stream: np.random.Generator) -> dict[str, float]:
+    def learn(
+        self, rollout: Rollout, values: Any, stream: np.random.Generator, *, closely: bool = True
+    ) -> dict[str, float]:
+        """What it says of itself; `closely`: and of its network."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
         policy = self.policy
         most = highest_entropy(policy.action)
         if most and "policy/entropy" in metrics:
             metrics["policy/entropy_share"] = metrics["policy/entropy"] / most
-        metrics |= network_row(policy, rollout)
+        if closely:
+            metrics |= network_row(policy, rollout)
         if self.reward_scale.mode == "running":
             metrics["normalize/reward_scale"] = self.reward_scale.scale
         if policy.value_scale.mode != "off":

@@ -14,8 +14,15 @@ from gymnast.training.rows import effect_row, reward_row, rollout_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 
-EFFECT_EVERY = 4
-"""Rollouts from one look at what actions do to the next: it costs as much as all other numbers of steps."""
+FIRST = 64
+"""Rollouts in which it is looked closely: what is wrong with a run mostly shows early."""
+NETWORK_EVERY, EFFECT_EVERY = (1, 4), (4, 16)
+"""Rollouts from one look at the units of the network, and at what actions do, to the next: in the first
+ones, and after them. These cost as much as all other numbers of a row."""
+
+
+def looks(number: int, every: tuple[int, int]) -> bool:
+    return number % every[number >= FIRST] == 0
 
 
 @dataclass
@@ -44,11 +51,13 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
         shaped, added = learner.shaping(rollout, weights, values.gamma)
         shaped = learner.scaled(shaped)
         added |= reward_row(rollout, shaped)
-        if number % EFFECT_EVERY == 0:
+        if looks(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
         if league is None or league.learns(role, session.clock):
-            metrics, undone = session.transactions[role].learn(learner, shaped, values, order)
+            closely = looks(number, NETWORK_EVERY)
+            transaction = session.transactions[role]
+            metrics, undone = transaction.learn(learner, shaped, values, order, closely=closely)
             done.undone += [(role, incident, shaped) for incident in undone]
             done.updates += int(metrics.pop("optim/steps"))
         else:

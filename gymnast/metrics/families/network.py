@@ -8,7 +8,7 @@ SAMPLE, DEAR_SAMPLE = 64, 32
 """Steps of a rollout that are shown to the network at most; where acting takes torch, the second."""
 SAMPLED = (
     f"up to {SAMPLE} steps of the rollout, evenly spaced ({DEAR_SAMPLE} where the network needs torch "
-    "to act), after the update"
+    "to act), after the update; of every rollout at first, of every fourth after 64"
 )
 
 
