@@ -29,6 +29,8 @@ from gymnast.errors import ConfigError
 from gymnast.text.closest import closest
 
 SHIPPED = Path(__file__).parent.parent / "presets"
+_CLASS = ("py", "pettingzoo/py")
+"""How the name of an environment begins that is a class."""
 _CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
 
 
@@ -165,7 +167,9 @@ def find(name: str) -> Preset:
         path = directory / f"{name.replace('/', '__')}.yaml"
         if path.is_file():
             return Preset(name, path)
-    if name.startswith("py:"):  # a class has no file name of its own: some preset may be for it
+    if (
+        name.partition(":")[0] in _CLASS
+    ):  # it has no file name of its own: some preset may be for it
         meant = (p for p in all_presets().values() if not p.shipped and p.env_id == name)
         return next(meant, Preset(name))
     return Preset(name)
@@ -215,12 +219,14 @@ def _has_score(entry: Any) -> bool:
 
 
 def split(target: str) -> tuple[str, str | None]:
-    """`ENV[:variant]` -> (env, variant or None). `py:package.module:Class[:variant]` too."""
+    """`ENV[:variant]` -> (env, variant or None). `[pettingzoo/]py:package.module:Class[:variant]` too."""
     head, separator, rest = target.partition(":")
-    if head == "py" and separator:
+    if head in _CLASS and separator:
         module, _, tail = rest.partition(":")
         name, _, variant = tail.partition(":")
-        return f"py:{module}:{name}", variant or None
+        # a module of PettingZoo's kind need not name its function
+        own = name or not head.startswith("pettingzoo/")
+        return f"{head}:{module}:{name}" if own else f"{head}:{module}", variant or None
     name, _, variant = target.rpartition(":") if separator else (target, "", "")
     if not name:
         raise ConfigError(f"`{target}` names no environment (expected ENV or ENV:variant)")

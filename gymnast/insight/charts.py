@@ -14,6 +14,7 @@ from gymnast.metrics.specs import split
 PAGE = "docs/reading-charts.md"
 FAMILIES = {
     "score": "Score",
+    "matches": "Matches",
     "actions": "Actions",
     "entropy": "Entropy",
     "kl": "KL",
@@ -56,6 +57,15 @@ class Chart:
 CHARTS = (
     Chart("score", "score", "Return per episode", ("eval:episode/return", "episode/return")),
     Chart("length", "score", "Steps per episode", ("eval:episode/length", "episode/length")),
+    Chart(
+        "wins",
+        "matches",
+        "Matches won",
+        ("league/win_rate", "league/past_win_rate"),
+        bounded=True,
+    ),
+    Chart("duration", "matches", "Steps per match", ("match/duration",)),
+    Chart("rung", "matches", "Opponent on the ladder", ("league/rung",)),
     Chart("actions", "actions", "Actions taken", ("rollout/action_share.*",), kind="stacked"),
     Chart("amounts", "actions", "Mean of each amount of the actions", ("rollout/action_mean.*",)),
     Chart("entropy", "entropy", "Entropy of the policy", ("policy/entropy",), bounded=True),
@@ -146,6 +156,8 @@ ABOUT = {
     "episode": "score",
     "eval": "score",
     "env": "score",
+    "match": "matches",
+    "league": "matches",
     "rollout": "experience",
     "rollout/action_at_limit": "actions",
     "rollout/action_mean": "actions",

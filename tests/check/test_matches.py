@@ -183,8 +183,9 @@ def test_what_cannot_be_made_is_told_with_its_cause():
 def test_what_is_declared_of_matches_is_held_against_them():
     (found,) = checked(Coop, **{"facts.reward": [-5, 5]}).wrong
     assert found.check == "facts.reward"
-    cfg = resolve("tag", {"metrics.env/speed": {"source": "speed", "description": "Mean."}}).config
-    (found,) = check_matches("tag", cfg, steps=700).wrong
+    metric = {"metrics.env/speed": {"source": "speed", "description": "Mean."}}
+    cfg = resolve("tag", metric | {"env.kwargs": {"time_limit": 9}}).config
+    (found,) = check_matches("tag", cfg, steps=60).wrong
     assert found.check == "metrics"
     assert "distance, duration, seen, and not speed" in found.what
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gymnast.config.presets import split
 from gymnast.config.problems import Refused
 from gymnast.config.resolve import resolve
 
@@ -63,3 +64,14 @@ def test_settings_of_a_role_may_be_written_as_a_tree():
     dotted = resolve("tag", {"roles.hider.set": {"algo.lr": 1e-4}}).config.roles["hider"]
     tree = resolve("tag", {"roles.hider.set.algo.lr": 1e-4}).config.roles["hider"]
     assert dotted.set == tree.set == {"algo.lr": 1e-4}
+
+
+def test_environments_of_several_agents_may_be_ones_own():
+    for target, expected in {
+        "pettingzoo/py:my.game:make": ("pettingzoo/py:my.game:make", None),
+        "pettingzoo/py:my.game:make:a2c": ("pettingzoo/py:my.game:make", "a2c"),
+        "pettingzoo/py:my.game": ("pettingzoo/py:my.game", None),
+        "pettingzoo/simple_spread_v3:a2c": ("pettingzoo/simple_spread_v3", "a2c"),
+        "py:my.env:Mine:a2c": ("py:my.env:Mine", "a2c"),
+    }.items():
+        assert split(target) == expected

@@ -94,6 +94,17 @@ def of(role: str, held: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 # ---- going on ----------------------------------------------------------------------------------
 
 
+def test_matches_that_are_played_again_go_on_too():
+    of_tag = ("env.kwargs", "league.opponents", "roles.seeker.set", "league.balance.remedies")
+    settings = {k: v for k, v in (TAG | EVERYTHING).items() if k not in of_tag}
+    given = {"roles.mouse.plays": "random", "roles.cat.set": {"policy.hidden": [4]}}
+    whole = trained("pettingzoo/py:tests.envs.zoo_games:Fading", settings | given)
+    same_run(resumed(gone_back(whole, 4 * ROLLOUT)), whole)
+    assert rows(whole)[-1]["eval/cat:match/unknown_share"] == 1
+    casts = [trace.cast for told in matches(whole, "eval").values() for trace in told]
+    assert {cast["mouse"] for cast in casts} == {"random"}
+
+
 @pytest.mark.parametrize(("engine", "killed_at"), [("native", (0, 2, 6)), ("torch", (4,))])
 def test_stopping_and_going_on_is_the_same_as_never_having_stopped(engine: str, killed_at):
     whole = trained("tag", TAG | EVERYTHING | {"engine": engine})

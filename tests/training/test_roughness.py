@@ -86,7 +86,7 @@ def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[Process, 
     policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy
     evaluating = Process(cfg, print)
     scores = Scores(evaluating, None)
-    scores.submit(policy, 0)
+    scores.submit({"agent": policy}, 0)
     yield evaluating, scores
     evaluating.close()
     prepared.collector.close()
