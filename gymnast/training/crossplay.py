@@ -162,6 +162,7 @@ def cross_play(
     """Past selves and scripted players of both roles, everybody against everybody. What was played
     before is kept in the run's directory and not played again."""
     row, column = tournament.roles
+    (tournament.run.path / "league").mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, most) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
     file = Snapshots(tournament.run.path).directory / CROSS_PLAY
