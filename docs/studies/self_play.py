@@ -33,7 +33,7 @@ HERE = Path(__file__)
 FILE = HERE.with_name("self-play.json")
 PAGE = HERE.parents[1] / "self-play.md"
 IMAGES = HERE.parents[1] / "images"
-HELD_OUT, SHARES, CROSSED = 200, (0.0, 1 / 64, 1 / 16, 1 / 4, 1.0), 400
+HELD_OUT, SHARES, CROSSED = 200, (0.0, 1 / 27, 1 / 9, 1 / 3, 1.0), 400
 """Matches of a score; past selves by share of the run; matches of each of their pairs."""
 RUNS: dict[str, tuple[str, dict[str, Any], str | None]] = {
     "self-play": ("tag:selfplay", {}, None),
