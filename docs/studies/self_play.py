@@ -219,13 +219,16 @@ def rebalancing(run: Run, runs_dir: Path) -> tuple[bytes, dict[str, Any]]:
     figure = figures.blank(7, 2.6)
     axes = figure.add_subplot()
     axes.plot(x, rates, color=COLOURS["seeker"], label="seeker's win rate")
-    for event in events:
-        style = "-" if event["what"] == "applied" else ":"
-        axes.axvline(event["env_steps"] / 1e6, color="#888888", lw=0.8, ls=style)
-        side = f"{event['remedy']} {event['what']}"
-        axes.text(
-            event["env_steps"] / 1e6, 1.0, side, fontsize=5, rotation=90, va="top", ha="right"
-        )
+    since: dict[str, float] = {}
+    for event in [*events, *({"what": "withdrawn", "remedy": r} for r in ("alone", "handicap"))]:
+        at = event.get("env_steps", x[-1] * 1e6) / 1e6
+        if event["what"] == "applied":
+            since[event["remedy"]] = at
+        elif event["remedy"] in since:
+            shade = {"alone": "#f5d76e", "handicap": "#e59866"}[event["remedy"]]
+            axes.axvspan(since.pop(event["remedy"]), at, color=shade, alpha=0.35, lw=0)
+    for remedy, shade in (("alone", "#f5d76e"), ("handicap", "#e59866")):
+        axes.fill_between([], [], color=shade, alpha=0.5, label=remedy)
     axes.axhline(0.35, color="#444444", lw=0.6, ls="--")
     axes.set_ylim(0, 1)
     _dress(axes, "a trained hider against a fresh seeker")
@@ -310,7 +313,7 @@ def page(told: dict[str, Any]) -> str:
             "A hider that was trained against the scripted seeker, and a seeker that knows nothing "
             f"(`gymnast train tag:rebalanced --from trained-hider`). The seeker's win rate falls to "
             f"{dominated['lowest']:.0%} and ends at {dominated['last_win_rate']:.0%}; in the second half "
-            f"{dominated['share_of_rows_above_35%']:.0%} of the rows are above 35 %.",
+            f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 %.",
             "",
             "![Rebalancing](images/self-play-balance.png)",
             "",
