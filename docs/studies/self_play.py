@@ -124,6 +124,13 @@ def first_and_last(run: Run) -> dict[str, Any]:
     return told
 
 
+def per_cpu_second(run: Run, runs_dir: Path) -> float:
+    """Env steps; the training process alone, without its evaluation process."""
+    rows = [row for row in api.rows(run.id, runs_dir=runs_dir) if "system/cpu" in row]
+    seconds = np.diff([0.0, *(row["clock/seconds"] for row in rows)])
+    return rows[-1]["clock/env_steps"] / float(seconds @ [row["system/cpu"] for row in rows])
+
+
 # ---- pictures ------------------------------------------------------------------------------------
 
 
@@ -284,7 +291,10 @@ def page(told: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
-            f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}).",
+            f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}), "
+            f"{run['env_steps_per_cpu_second']:,.0f} env steps or "
+            f"{2 * run['env_steps_per_cpu_second']:,.0f} steps of agents per CPU second. "
+            "The arena alone: [benchmarks](benchmarks.md).",
             "",
             f"The best version on {HELD_OUT} held-out matches each:",
             "",
@@ -353,6 +363,7 @@ def main(runs_dir: Path) -> None:
             "seed": own.info["seed"],
             "env_steps": own.info["clocks"]["env_steps"],
             "seconds": own.info["clocks"]["seconds"],
+            "env_steps_per_cpu_second": per_cpu_second(own, runs_dir),
             "machine": "{cores} cores of {model}".format(**own.info["cpu"]),
         },
         "scores": scores(tournament),
