@@ -20,7 +20,7 @@ from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
 from gymnast.training.control import Settings
 from gymnast.training.crossplay import Tournament, open_tournament
-from gymnast.training.league import SCRIPTED
+from gymnast.training.players import SCRIPTED
 
 EPISODES = 100
 """Matches of each cast that totals are of."""

@@ -19,9 +19,10 @@ from gymnast.rl.statistics import wilson_interval
 from gymnast.runs import document, durable
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
-from gymnast.training.league import RANDOM, SCRIPTED, STEP, match_row, scripted
 from gymnast.training.match_evaluation import MatchEvaluator
 from gymnast.training.match_play import Played, play_matches
+from gymnast.training.match_rows import match_row
+from gymnast.training.players import RANDOM, SCRIPTED, STEP, scripted
 from gymnast.training.playing import Plan
 from gymnast.training.rescore import find, policy_of
 from gymnast.training.snapshots import CROSS_PLAY, Snapshots

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gymnast.clock import Clock
 from gymnast.collect.casting import (
     LEARNER,
@@ -26,7 +24,6 @@ from gymnast.collect.matches import MatchEnd
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
 from gymnast.envs.matches import Matches
-from gymnast.errors import ConfigError
 from gymnast.league.gates import Gate
 from gymnast.league.opponents import Choosing
 from gymnast.league.pool import Pool
@@ -35,12 +32,11 @@ from gymnast.league.standing import ratings_of
 from gymnast.league.wins import Wins
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
-from gymnast.text.closest import closest
 from gymnast.training.balance import Balance
-from gymnast.training.rescore import find, policy_of
+from gymnast.training.match_rows import match_row
+from gymnast.training.players import RANDOM, SCRIPTED, STEP, from_elsewhere, scripted
 from gymnast.training.snapshots import Snapshots
 
-SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 GATE_MATCHES = 50
 """Matches before a ladder or a gate decides anything; a shorter window must be full."""
 
@@ -290,66 +286,3 @@ class League:
         if state["due"] is not None:
             self._due = Every(self.cfg.league.snapshot, clock)
             self._due.load(state["due"])
-
-
-def scripted(matches: Matches, role: str, name: str) -> Any:
-    known = matches.scripted.get(role, {})
-    if name not in known:
-        listed = ", ".join(known) or "none"
-        what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){closest(name, known)}"
-        raise ConfigError(what, fix="set roles or league.opponents")
-    return known[name]
-
-
-def from_elsewhere(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
-    """The policy of another run that plays a role here."""
-    _, saved = find(ref, runs_dir)
-    if role not in saved.document("policy"):
-        roles = ", ".join(saved.document("policy"))
-        raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
-    policy, here = policy_of(saved, role), matches.roles[role]
-    if policy.action != here.action or policy.obs.shape != here.obs.shape:
-        raise ConfigError(f"roles.{role}.plays: {ref} knows other observations or actions")
-    return policy
-
-
-def refuse_unknown_players(
-    cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
-) -> None:
-    """While there is no run yet: everybody who is to play here can be found."""
-    others = [role for role in matches.roles if role not in learners]
-    for role in others:
-        for name in cfg.roles[role].plays:
-            if name.startswith(SCRIPTED):
-                scripted(matches, role, name.removeprefix(SCRIPTED))
-            elif name != RANDOM:
-                from_elsewhere(matches, role, name, runs_dir)
-    for learner in learners:
-        rivals = [role for role in matches.roles if role != learner]
-        if all(matches.scripted.get(role) for role in rivals):
-            for role in rivals:
-                for name in cfg.league.opponents:
-                    scripted(matches, role, name)
-
-
-def match_row(
-    ends: Sequence[MatchEnd] | deque[MatchEnd],
-    outcomes: Mapping[str, str],
-    numbers: Mapping[str, str],
-) -> dict[str, float]:
-    """Of matches that are over: how, after how long, and what the environment told of them."""
-    if not ends:
-        return {"match/count": 0}
-    n = len(ends)
-    row: dict[str, float] = {
-        "match/count": n,
-        "match/duration": sum(end.length for end in ends) / n,
-        "match/unknown_share": sum(end.winner is None for end in ends) / n,
-    }
-    for outcome in outcomes:
-        row[f"match/{outcome}_share"] = sum(end.outcome == outcome for end in ends) / n
-    for metric, key in numbers.items():
-        told = [end.numbers[key] for end in ends if key in end.numbers]
-        if told:
-            row[metric] = float(np.mean(told))
-    return row

@@ -25,8 +25,9 @@ from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
-from gymnast.training.league import RANDOM, SCRIPTED, match_row, scripted
 from gymnast.training.match_play import Played, play_matches
+from gymnast.training.match_rows import match_row
+from gymnast.training.players import RANDOM, SCRIPTED, scripted
 from gymnast.training.playing import Plan
 from gymnast.training.snapshots import Snapshots
 

@@ -41,10 +41,10 @@ from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
-from gymnast.training.league import refuse_unknown_players
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.parts import of_role
+from gymnast.training.players import refuse_unknown_players
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of

@@ -21,10 +21,11 @@ from gymnast.envs.tag import TagMatches
 from gymnast.errors import ConfigError, GymnastError
 from gymnast.runs import checkpoint
 from gymnast.training.evaluation import Inline
-from gymnast.training.league import League, match_row
+from gymnast.training.league import League
 from gymnast.training.learner import policy_for
 from gymnast.training.learning import learn
 from gymnast.training.match_evaluation import MatchEvaluation, MatchEvaluator, Met
+from gymnast.training.match_rows import match_row
 from gymnast.training.scores import Scores
 from gymnast.training.session import Session, open_collector
 from tests.small_runs import (
