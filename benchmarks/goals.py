@@ -124,7 +124,7 @@ def _rest(found: Found) -> Iterator[Goal]:
             samples = record["tasks"][case]
             watched, pairs = (median(of(samples)) for of in (recording.stopwatch, recording.shares))
             wanted = "metrics, alerts and traces: under 5% of CPU time"
-            told = f"{watched:.1%} by stopwatch, {pairs:.1%} in pairs"
+            told = f"{watched:.1%} by stopwatch, {pairs:.1%} in turns"
             yield Goal(f"record, {case}", wanted, told, max(watched, pairs) < 0.05)
     for env, limit in (("CartPole-v1", 3), ("LunarLander-v3", 60)):
         samples = ((found.get("solving") or {}).get("envs", {}).get(env) or {}).get("samples")

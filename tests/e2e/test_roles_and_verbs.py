@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 import gymnast
 from gymnast.check.presets import check_presets
-from gymnast.cli.check import check
 from gymnast.cli.net import net
 from gymnast.cli.play import play
 from gymnast.cli.runs import show
@@ -46,10 +45,9 @@ def typed(verb: click.Command, *words: str, runs: Path | None = None) -> Any:
     [
         (play, ["RUN"], "gymnast video"),
         (play, ["tag", "--random"], "gymnast video"),
-        (check, ["tag"], "--all"),
         (tune, ["envs", "tag"], "gymnast train"),
     ],
-    ids=["play a run", "play", "check", "tune"],
+    ids=["play a run", "play", "tune"],
 )
 def test_a_verb_for_one_agent_refuses_roles_and_says_what_to_use(
     tag: Run, verb: click.Command, words: list[str], instead: str
