@@ -34,6 +34,7 @@ SETTINGS = [
     "policy.hidden=[8]",
     "checkpoint.every=off",
     "stop.solved=off",
+    "stop.eval_return=off",
 ]
 PATIENCE = 60.0
 
