@@ -62,9 +62,13 @@ class Session:
             time.sleep(0.01)
         return result
 
-    def listen(self) -> None:
+    def listen(self) -> bool:
+        """Take in what it says; whether it said anything."""
         with suppress(BlockingIOError, OSError):
-            self.said += os.read(self.master, 65536)
+            heard = os.read(self.master, 65536)
+            self.said += heard
+            return bool(heard)
+        return False
 
     def hidden(self) -> bool:
         """Whether typed keys are not shown, as while training."""
@@ -79,6 +83,8 @@ class Session:
     def ended(self) -> int:
         """The exit code, once it is over; the terminal must be as it was."""
         code = self.until(lambda: self._polled())
+        while self.listen():
+            pass  # its last words
         assert termios.tcgetattr(self.master) == self.before
         return code[0]
 
