@@ -227,7 +227,7 @@ METRICS = (
             "that actions explain beyond a linear fit to the observation, less what chance explains; "
             "the largest; of up to 256 steps; absent for images and where what is seen tells the action"
         ),
-        window="every fourth rollout",
+        window="every fourth rollout at first, every 16th after 64",
         bounds=(-1, 1),
     ),
     Metric(
