@@ -23,6 +23,7 @@ from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import space_text
 from gymnast.runs.match_trace import MatchTrace
+from gymnast.runs.parts import after, of_role
 from gymnast.seeds import episode_seeds
 
 Array = np.ndarray
@@ -263,14 +264,10 @@ class MatchCollector:
         self.running.load(arrays)
         self.casts = json.loads(arrays[_CAST].tobytes())
         for name, seats in self.seats.items():
-            start = f"{name}/"
-            own = {k[len(start) :]: a for k, a in arrays.items() if k.startswith(start)}
-            seats.load(own)
+            seats.load(of_role(name, arrays))
         failed: list[int] = []
         if self.matches.restore == "state":
-            start = _MATCHES
-            held = {k[len(start) :]: a for k, a in arrays.items() if k.startswith(start)}
-            self.matches.load(held)
+            self.matches.load(after(_MATCHES, arrays))
         else:
             every = range(self.matches.n_matches)
             failed = [match for match in every if not self._replay(match, arrays)]

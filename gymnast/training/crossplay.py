@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player, at_random, by_rules
+from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import load, revise
@@ -22,7 +22,7 @@ from gymnast.runs.run import Run
 from gymnast.training.match_evaluation import MatchEvaluator
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.match_rows import match_row
-from gymnast.training.players import RANDOM, SCRIPTED, STEP, scripted
+from gymnast.training.players import SCRIPTED, STEP, by_name
 from gymnast.training.playing import Plan
 from gymnast.training.rescore import find, policy_of
 from gymnast.training.snapshots import CROSS_PLAY, Snapshots
@@ -43,10 +43,8 @@ class Tournament:
     def player(self, role: str, name: str, plan: Plan) -> Player:
         """`learner` (of the run's checkpoint), `scripted:NAME`, `random`, `step:N` (a past self), or
         another run's, `RUN[:CHECKPOINT]`."""
-        if name == RANDOM:
-            return at_random(self.matches.roles[role])
-        if name.startswith(SCRIPTED):
-            return by_rules(scripted(self.matches, role, name.removeprefix(SCRIPTED)))
+        if (found := by_name(self.matches, role, name)) is not None:
+            return found
         return self.evaluator.learner(self._policy(role, name), plan)
 
     def _policy(self, role: str, name: str) -> Policy:

@@ -25,9 +25,9 @@ from gymnast.envs import child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import write_matches
+from gymnast.runs.parts import of_role
 from gymnast.runs.trace import write_traces
 from gymnast.training.evaluate import Evaluation, Evaluator, SeedList
-from gymnast.training.parts import of_role
 
 if TYPE_CHECKING:
     from gymnast.training.match_evaluation import MatchEvaluation, MatchEvaluator

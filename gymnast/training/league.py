@@ -16,8 +16,6 @@ from gymnast.collect.casting import (
     LEARNER,
     Cast,
     Player,
-    at_random,
-    by_rules,
     sampling,
 )
 from gymnast.collect.matches import MatchEnd
@@ -34,7 +32,7 @@ from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
 from gymnast.training.balance import Balance
 from gymnast.training.match_rows import match_row
-from gymnast.training.players import RANDOM, SCRIPTED, STEP, from_elsewhere, scripted
+from gymnast.training.players import STEP, by_name, from_elsewhere
 from gymnast.training.snapshots import Snapshots
 
 GATE_MATCHES = 50
@@ -121,10 +119,8 @@ class League:
         return {role: self.cfg.roles[role].plays for role in others}
 
     def _found(self, role: str, name: str) -> Player:
-        if name == RANDOM:
-            return at_random(self.matches.roles[role])
-        if name.startswith(SCRIPTED):
-            return by_rules(scripted(self.matches, role, name.removeprefix(SCRIPTED)))
+        if (found := by_name(self.matches, role, name)) is not None:
+            return found
         if name.startswith(STEP):
             return sampling(self.snapshots.read(int(name.removeprefix(STEP)), role))
         return sampling(self._from_elsewhere(role, name))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player, at_random, by_rules, decided, sampling
+from gymnast.collect.casting import LEARNER, Player, by_rules, decided, sampling
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.config import Config
 from gymnast.envs.backend import Fault, refuse
@@ -27,7 +27,7 @@ from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.match_rows import match_row
-from gymnast.training.players import RANDOM, SCRIPTED, scripted
+from gymnast.training.players import SCRIPTED, by_name, scripted
 from gymnast.training.playing import Plan
 from gymnast.training.snapshots import Snapshots
 
@@ -194,10 +194,8 @@ class MatchEvaluator:
 
     def _given(self, role: str, name: str, run: Path | None) -> Player:
         """Who plays a role that is not learned: the last of its ladder."""
-        if name == RANDOM:
-            return at_random(self.matches.roles[role])
-        if name.startswith(SCRIPTED):
-            return by_rules(scripted(self.matches, role, name.removeprefix(SCRIPTED)))
+        if (found := by_name(self.matches, role, name)) is not None:
+            return found
         if run is None:
             raise RunError(f"{name}, who plays {role}, is kept in a run that is not named")
         guest = Snapshots.guest(role, len(self.cfg.roles[role].plays) - 1)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gymnast.collect.casting import Player, at_random, by_rules
 from gymnast.config.config import Config
 from gymnast.envs.matches import Matches
 from gymnast.errors import ConfigError
@@ -15,6 +16,15 @@ from gymnast.training.rescore import find, policy_of
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 """How names of players begin; anything else is `learner`, or a policy of another run."""
+
+
+def by_name(matches: Matches, role: str, name: str) -> Player | None:
+    """Who needs no policy: `random` or `scripted:NAME`; None for all others."""
+    if name == RANDOM:
+        return at_random(matches.roles[role])
+    if name.startswith(SCRIPTED):
+        return by_rules(scripted(matches, role, name.removeprefix(SCRIPTED)))
+    return None
 
 
 def scripted(matches: Matches, role: str, name: str) -> Any:
@@ -45,9 +55,7 @@ def refuse_unknown_players(
     others = [role for role in matches.roles if role not in learners]
     for role in others:
         for name in cfg.roles[role].plays:
-            if name.startswith(SCRIPTED):
-                scripted(matches, role, name.removeprefix(SCRIPTED))
-            elif name != RANDOM:
+            if by_name(matches, role, name) is None:
                 from_elsewhere(matches, role, name, runs_dir)
     for learner in learners:
         rivals = [role for role in matches.roles if role != learner]

@@ -12,9 +12,9 @@ from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.parts import POLICY, of_role
 from gymnast.runs.run import Run
 from gymnast.training.evaluate import Evaluator
-from gymnast.training.parts import POLICY, of_role
 
 
 def rescore(

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.policy.policy import Policy
+from gymnast.runs.parts import prefixed
 from gymnast.training.evaluate import SeedList
 from gymnast.training.evaluation import Evaluating, Job, Scored
-from gymnast.training.parts import prefixed
 
 
 @dataclass

@@ -8,11 +8,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import Clock
 from gymnast.collect.collector import Collector
-from gymnast.collect.matches import MatchCollector
 from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.cadence import Every
@@ -22,7 +21,6 @@ from gymnast.config.saved import values
 from gymnast.config.sections.env import WHOLE
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
-from gymnast.envs.open_matches import open_matches
 from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
@@ -36,19 +34,21 @@ from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
+from gymnast.runs.parts import POLICY, of_role, prefixed
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.curriculum import Curriculum
-from gymnast.training.league import League
 from gymnast.training.learner import Learner
-from gymnast.training.match_evaluation import learning_roles
-from gymnast.training.parts import POLICY, of_role, prefixed
 from gymnast.training.rules import PlateauRule, rules_of
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
 from gymnast.training.transaction import Transaction
+
+if TYPE_CHECKING:
+    from gymnast.collect.matches import MatchCollector
+    from gymnast.training.league import League
 
 LEARNER, COLLECTOR = "learner", "collector"
 PENDING, WAITING = "pending", "waiting"
@@ -95,9 +95,6 @@ class Session:
             role: Learner(role, *spaces[role], settings.of(role), len(collector.columns(role)))
             for role in spaces
         }
-        league = None
-        if isinstance(collector, MatchCollector):
-            league = collector.casting = League(cfg, collector.matches, list(spaces), run)
         apart = learners if cfg.overlap else {}
         session = cls(
             clock=clock,
@@ -105,7 +102,7 @@ class Session:
             learners=learners,
             acting={r: Policy.from_spec(x.policy.spec()) for r, x in apart.items()},
             settings=settings,
-            league=league,
+            league=_league(cfg, collector, run),
             scores=scores,
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
@@ -232,7 +229,24 @@ def open_collector(cfg: Config[Any]) -> Collector:
     return _open_matches(cfg) if has_roles(cfg.env.id) else open_vector(cfg)
 
 
+def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
+    """Loaded only where several agents meet, as all that is about them."""
+    if not has_roles(cfg.env.id):
+        return None
+    from gymnast.collect.matches import MatchCollector
+    from gymnast.training.league import League
+
+    assert isinstance(collector, MatchCollector)
+    league = League(cfg, collector.matches, list(collector.spaces), run)
+    collector.casting = league
+    return league
+
+
 def _open_matches(cfg: Config[Any]) -> MatchCollector:
+    from gymnast.collect.matches import MatchCollector
+    from gymnast.envs.open_matches import open_matches
+    from gymnast.training.match_evaluation import learning_roles
+
     if cfg.algo.span().episodes or cfg.algo.acts != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")

@@ -8,8 +8,8 @@ from pathlib import Path
 from gymnast.errors import RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import durable
+from gymnast.runs.parts import of_role, prefixed
 from gymnast.runs.tensors import header_of, pack, unpack
-from gymnast.training.parts import of_role, prefixed
 
 CROSS_PLAY = "crossplay.json"
 """What came of matches between those of a run."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.collect.collector import ROLE, Collector
-from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
@@ -32,6 +31,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import Tracked, refuse_missing, trackers
 from gymnast.runs import checkpoint, films, store
 from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.parts import of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
 from gymnast.training.commands import Commands
@@ -43,8 +43,6 @@ from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
-from gymnast.training.parts import of_role
-from gymnast.training.players import refuse_unknown_players
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
@@ -80,8 +78,8 @@ def begin(
     `keyboard`: keys pressed in the terminal are commands."""
     cfg = resolved.config
     refuse_what_cannot_begin(cfg, collector, source)
-    if isinstance(collector, MatchCollector):
-        refuse_unknown_players(cfg, collector.matches, collector.learners, runs_dir)
+    if has_roles(cfg.env.id):
+        _refuse_unknown_players(cfg, collector, runs_dir)
     with store.naming(label.name, runs_dir):
         run = Run.create(
             runs_dir,
@@ -256,6 +254,14 @@ def refuse_what_cannot_begin(
             at=str(source[1].path),
             fix="use a run of the same environment and policy section",
         )
+
+
+def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Path) -> None:
+    from gymnast.collect.matches import MatchCollector
+    from gymnast.training.players import refuse_unknown_players
+
+    assert isinstance(collector, MatchCollector)
+    refuse_unknown_players(cfg, collector.matches, collector.learners, runs_dir)
 
 
 def _repeatable(cfg: Config[Any]) -> bool:

@@ -14,5 +14,9 @@ def prefixed(by_role: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    start = f"{role}/"
+    return after(f"{role}/", arrays)
+
+
+def after(start: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Those whose names begin so, by what follows."""
     return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}
