@@ -94,14 +94,34 @@ class Native {
     row_bytes_ = end > row_bytes_ ? end : row_bytes_;
   }
 
+  // What comes in is an image of bytes; convolutions follow.
+  void image(const std::string& part, int channels, int height, int width, bool planes_first,
+             float top) {
+    Stack& stack = stack_of(part);
+    if (channels > MOST_CHANNELS) throw std::length_error("too many channels");
+    stack.planes_first = planes_first, stack.top = top;
+    shown_[0] = channels, shown_[1] = height, shown_[2] = width;
+    row_bytes_ = std::int64_t(channels) * height * width;
+  }
+
+  void conv(const std::string& part, int n_out, int kernel, int stride, std::int64_t weight,
+            std::int64_t bias, const std::string& activation) {
+    Stack& stack = stack_of(part);
+    if (stack.n_conv == MOST_CONVS) throw std::length_error("too many convolutions");
+    const Conv c{shown_[0], shown_[1], shown_[2], n_out, kernel, stride, weight, bias, kind_of(activation)};
+    if (kernel < 1 || stride < 1 || kernel > c.height || kernel > c.width)
+      throw std::invalid_argument("a kernel does not fit its image");
+    stack.conv[stack.n_conv++] = c;
+    shown_[0] = n_out, shown_[1] = c.height_out(), shown_[2] = c.width_out();
+    stack.encoded = shown_[0] * shown_[1] * shown_[2];
+  }
+
   void dense(const std::string& part, int n_in, int n_out, std::int64_t weight, std::int64_t bias,
              std::int64_t norm_scale, std::int64_t norm_bias, const std::string& activation) {
     Stack& stack = stack_of(part);
     if (stack.n_dense == MOST_LAYERS) throw std::length_error("too many layers");
-    const Activation kind = activation == "tanh"   ? Activation::tanh
-                            : activation == "relu" ? Activation::relu
-                                                   : Activation::none;
-    stack.dense[stack.n_dense++] = {n_in, n_out, weight, bias, norm_scale, norm_bias, kind};
+    stack.dense[stack.n_dense++] = {n_in,       n_out,     weight,             bias,
+                                    norm_scale, norm_bias, kind_of(activation)};
   }
 
   void head(const std::string& kind, int n_outputs, std::vector<int> groups, std::int64_t log_std,
@@ -119,8 +139,11 @@ class Native {
 
   // Features are read as raw bytes: numbers of another type would be taken for other numbers.
   void check(const Features& features) const {
-    if (features.shape(0) && row_bytes(features) != row_bytes_)
-      throw std::invalid_argument("features have " + std::to_string(row_bytes(features)) +
+    if (features.shape(0)) check(row_bytes(features));
+  }
+  void check(std::int64_t found) const {
+    if (found != row_bytes_)
+      throw std::invalid_argument("features have " + std::to_string(found) +
                                   " bytes a row, the network reads " + std::to_string(row_bytes_));
   }
 
@@ -135,11 +158,12 @@ class Native {
   }
 
   void act(Floats parameters, Features features, Floats noise, Maybe<bool> mask,
-           Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats dist, Floats logprob) const {
+           Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats dist, Floats logprob,
+           Maybe<float> value) const {
     check(features);
     kernels->act(net_, parameters.data(), bytes(features), row_bytes(features),
                  std::int64_t(features.shape(0)), noise.data(), bytes(mask), pointer(chosen),
-                 pointer(amounts), dist.data(), logprob.data());
+                 pointer(amounts), dist.data(), logprob.data(), pointer(value));
   }
 
   void health(Floats parameters, Features features, Maybe<bool> mask, float saturated,
@@ -163,20 +187,34 @@ class Native {
     return part == "shared" ? net_.shared : part == "actor" ? net_.actor : net_.critic;
   }
 
+  static Activation kind_of(const std::string& name) {
+    return name == "tanh" ? Activation::tanh : name == "relu" ? Activation::relu : Activation::none;
+  }
+
   std::int64_t row_bytes_ = 0;
+  int shown_[3] = {};  // channels, height and width of what the last convolution makes
   std::vector<int> groups_;
   std::vector<float> nodes_, weights_;
 };
 
-// Rows to learn from; keeps the arrays alive.
+// Rows to learn from; keeps the arrays alive. Images that are kept once are `features` [planes, ...]
+// and `planes` [rows, channels].
 struct NativeBatch {
-  NativeBatch(Features features, Maybe<std::int64_t> chosen, Maybe<float> amounts, Floats logprob,
-              Floats dist, Floats advantage, Floats value, Floats target, Maybe<bool> mask)
-      : features_(features), chosen_(chosen), amounts_(amounts), logprob_(logprob), dist_(dist),
-        advantage_(advantage), value_(value), target_(target), mask_(mask) {
-    batch.rows = std::int64_t(features.shape(0));
+  NativeBatch(Features features, Maybe<std::int32_t> planes, Maybe<std::int64_t> chosen,
+              Maybe<float> amounts, Floats logprob, Floats dist, Floats advantage, Floats value,
+              Floats target, Maybe<bool> mask)
+      : features_(features), planes_(planes), chosen_(chosen), amounts_(amounts), logprob_(logprob),
+        dist_(dist), advantage_(advantage), value_(value), target_(target), mask_(mask) {
+    batch.rows = std::int64_t((planes ? planes->shape(0) : features.shape(0)));
     batch.features = bytes(features);
     batch.feature_bytes = row_bytes(features);
+    if (planes) {
+      batch.planes = planes->data();
+      batch.feature_bytes *= std::int64_t(planes->shape(1));
+      for (std::size_t i = 0; i < planes->size(); ++i)
+        if (batch.planes[i] < 0 || batch.planes[i] >= std::int64_t(features.shape(0)))
+          throw std::out_of_range("there is no such plane");
+    }
     batch.chosen = chosen ? chosen->data() : nullptr;
     batch.amounts = amounts ? amounts->data() : nullptr;
     batch.logprob = logprob.data(), batch.dist = dist.data();
@@ -188,6 +226,7 @@ struct NativeBatch {
 
  private:
   Features features_;
+  Maybe<std::int32_t> planes_;
   Maybe<std::int64_t> chosen_;
   Maybe<float> amounts_;
   Floats logprob_, dist_, advantage_, value_, target_;
@@ -207,14 +246,16 @@ Objective objective_of(std::optional<float> clip, bool critic, bool huber,
 }
 
 // All passes of an update: each row of `orders` [passes, rows] is cut into the fewest near-equal
-// parts of at most `size`. After a pass that moved the policy beyond `most_kl`, it stops. Fills a
-// line of `table` per step; returns the number of passes, of steps, and whether it stopped.
+// parts of at most `size`. After a pass that moved the policy beyond `most_kl` on the rows `told`, it
+// stops. Fills a line of `table` per step; returns the number of passes, of steps, and whether it stopped.
 std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats parameters, Floats gradient,
                                             Floats first, Floats second, std::int64_t steps,
-                                            const NativeBatch& rows, Array<std::int64_t> orders,
-                                            std::int64_t size, const Objective& objective, float lr,
-                                            float eps, float weight_decay, float max_norm,
+                                            const NativeBatch& rows, const NativeBatch& told,
+                                            Array<std::int64_t> orders, std::int64_t size,
+                                            const Objective& objective, float lr, float eps,
+                                            float weight_decay, float max_norm,
                                             std::optional<double> most_kl, Array<double> table) {
+  if (rows.batch.rows) native.check(rows.batch.feature_bytes);
   Adam adam{first.data(), second.data(), steps, lr, eps, weight_decay, max_norm};
   const auto passes = std::int64_t(orders.shape(0)), n = std::int64_t(orders.shape(1));
   const std::int64_t parts = (n + size - 1) / size;
@@ -234,7 +275,7 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
     order += n, ++pass;
     if (most_kl) {
       Shift moved;
-      kernels->shift(native.net_, p, rows.batch, 0, moved, parallel);
+      kernels->shift(native.net_, p, told.batch, 0, moved, parallel);
       stopped = moved.kl > *most_kl;
     }
   }
@@ -381,6 +422,7 @@ void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> in
   const auto n = std::int64_t(rows.size()), count = std::int64_t(planes.shape(0)),
              channels = std::int64_t(index.shape(1)), known = std::int64_t(index.shape(0));
   const std::int64_t size = count ? std::int64_t(planes.size()) / count : 0;
+  if (channels > MOST_CHANNELS) throw std::length_error("too many channels");
   if (std::int64_t(out.size()) != n * size * channels)
     throw std::invalid_argument("there is no room for these rows");
   const std::int32_t* which = index.data();
@@ -432,6 +474,10 @@ NB_MODULE(_native, m) {
   nb::class_<Native>(m, "Network")
       .def(nb::init<std::int64_t>(), nb::arg("size"))
       .def("piece", &Native::piece, nb::arg("part"), nb::arg("at"), nb::arg("width"), nb::arg("table"))
+      .def("image", &Native::image, nb::arg("part"), nb::arg("channels"), nb::arg("height"),
+           nb::arg("width"), nb::arg("planes_first"), nb::arg("top"))
+      .def("conv", &Native::conv, nb::arg("part"), nb::arg("n_out"), nb::arg("kernel"),
+           nb::arg("stride"), nb::arg("weight"), nb::arg("bias"), nb::arg("activation"))
       .def("dense", &Native::dense, nb::arg("part"), nb::arg("n_in"), nb::arg("n_out"),
            nb::arg("weight"), nb::arg("bias"), nb::arg("norm_scale"), nb::arg("norm_bias"),
            nb::arg("activation"))
@@ -442,14 +488,14 @@ NB_MODULE(_native, m) {
       .def("act", &Native::act, nb::arg("parameters"), nb::arg("features"), nb::arg("noise"),
            nb::arg("mask").none(), nb::arg("chosen").none().noconvert(),
            nb::arg("amounts").none().noconvert(), nb::arg("dist").noconvert(),
-           nb::arg("logprob").noconvert())
+           nb::arg("logprob").noconvert(), nb::arg("value").none().noconvert())
       .def("health", &Native::health, nb::arg("parameters"), nb::arg("features"),
            nb::arg("mask").none(), nb::arg("saturated"), nb::arg("out").noconvert());
 
   nb::class_<NativeBatch>(m, "Batch")
-      .def(nb::init<Features, Maybe<std::int64_t>, Maybe<float>, Floats, Floats, Floats, Floats, Floats,
-                    Maybe<bool>>(),
-           nb::arg("features"), nb::arg("chosen").none(), nb::arg("amounts").none(),
+      .def(nb::init<Features, Maybe<std::int32_t>, Maybe<std::int64_t>, Maybe<float>, Floats, Floats,
+                    Floats, Floats, Floats, Maybe<bool>>(),
+           nb::arg("features"), nb::arg("planes").none(), nb::arg("chosen").none(), nb::arg("amounts").none(),
            nb::arg("logprob"), nb::arg("dist"), nb::arg("advantage"), nb::arg("value"),
            nb::arg("target"), nb::arg("mask").none());
 
@@ -459,7 +505,7 @@ NB_MODULE(_native, m) {
         nb::arg("kl_coef"), nb::arg("standardize"));
   m.def("improve", improve, nb::arg("network"), nb::arg("parameters").noconvert(),
         nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
-        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("orders"),
+        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("told"), nb::arg("orders"),
         nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
         nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(), nb::arg("table").noconvert());
   m.def("shift", shift, nb::arg("network"), nb::arg("parameters"), nb::arg("batch"), nb::arg("clip"));

@@ -4,8 +4,10 @@
 //   forward           Y  = X W      A = X   (row stride ld, column stride 1)
 //   back to inputs    dX = dY W^T   A = dY, B = W transposed beforehand
 //   weight gradient   dW += X^T dY  A = X^T (row stride 1, column stride ld)
-// B and C are row-major and padded to whole LINEs of columns. Each element is summed over k in
-// order, whatever the tile, so a row's result does not depend on the rows beside it.
+// What is summed over may lie in several runs, as the lines of an image do: convolutions are such
+// products too (convolutions.hpp). B and C are row-major and padded to whole LINEs of columns. Each
+// element is summed over k in order, whatever the tile, so a row's result does not depend on the rows
+// beside it.
 #pragma once
 
 #include "simd.hpp"
@@ -17,56 +19,94 @@ struct Strided {
   std::int64_t row, column;
 };
 
+// So many times the depth, each this far from the one before in A and in B.
+struct Runs {
+  int count = 1;
+  std::int64_t a = 0, b = 0;
+};
+
 enum class Start { bias, add };
 
 template <int ROWS, int VECS>
 inline void tile(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc, int depth,
-                 Start start, const float* bias) {
+                 Runs runs, Start start, const float* bias) {
   vec sum[ROWS][VECS];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < ROWS; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < VECS; ++j)
       sum[i][j] = start == Start::add ? load(c + i * ldc + j * LANES)
                   : bias              ? load(bias + j * LANES)
                                       : vec{};
-  for (int k = 0; k < depth; ++k) {
-    vec right[VECS];
+  for (int run = 0; run < runs.count; ++run, a.at += runs.a, b += runs.b)
+    for (int k = 0; k < depth; ++k) {
+      vec right[VECS];
 #pragma GCC unroll 4
-    for (int j = 0; j < VECS; ++j) right[j] = load(b + k * ldb + j * LANES);
-#pragma GCC unroll 8
-    for (int i = 0; i < ROWS; ++i) {
-      const vec left = all(a.at[i * a.row + k * a.column]);
+      for (int j = 0; j < VECS; ++j) right[j] = load(b + k * ldb + j * LANES);
+#pragma GCC unroll 16
+      for (int i = 0; i < ROWS; ++i) {
+        const vec left = all(a.at[i * a.row + k * a.column]);
 #pragma GCC unroll 4
-      for (int j = 0; j < VECS; ++j) sum[i][j] += left * right[j];
+        for (int j = 0; j < VECS; ++j) sum[i][j] += left * right[j];
+      }
     }
-  }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < ROWS; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < VECS; ++j) store(c + i * ldc + j * LANES, sum[i][j]);
 }
 
+template <int ROWS, int VECS, class... Rest> inline void tile_of(int rows, Rest... rest) {
+  if constexpr (ROWS > 1)
+    if (rows < ROWS) return tile_of<ROWS - 1, VECS>(rows, rest...);
+  tile<ROWS, VECS>(rest...);
+}
+
+// Rows in the fewest near-equal tiles.
 template <int VECS>
 inline void column_panel(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
-                         int rows, int depth, Start start, const float* bias) {
-  int i = 0;
-  auto at = [&](int row) { return Strided{a.at + row * a.row, a.row, a.column}; };
-  for (; i + TILE_ROWS <= rows; i += TILE_ROWS)
-    tile<TILE_ROWS, VECS>(at(i), b, ldb, c + i * ldc, ldc, depth, start, bias);
-  for (; i + 4 <= rows; i += 4)
-    tile<4, VECS>(at(i), b, ldb, c + i * ldc, ldc, depth, start, bias);
-  for (; i < rows; ++i) tile<1, VECS>(at(i), b, ldb, c + i * ldc, ldc, depth, start, bias);
+                         int rows, int depth, Runs runs, Start start, const float* bias) {
+  const int tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
+  for (int t = 0, i = 0; t < tiles; ++t) {
+    const int n = rows / tiles + (t < rows % tiles);
+    tile_of<TILE_ROWS, VECS>(n, Strided{a.at + i * a.row, a.row, a.column}, b, ldb, c + i * ldc, ldc,
+                             depth, runs, start, bias);
+    i += n;
+  }
 }
 
 // `columns` is a multiple of LINE; bias [columns] or none.
 inline void multiply(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
-                     int rows, int columns, int depth, Start start, const float* bias = nullptr) {
+                     int rows, int columns, int depth, Start start, const float* bias = nullptr,
+                     Runs runs = {}) {
   int j = 0;
   for (; j + 2 * LANES <= columns; j += 2 * LANES)
-    column_panel<2>(a, b + j, ldb, c + j, ldc, rows, depth, start, bias ? bias + j : nullptr);
+    column_panel<2>(a, b + j, ldb, c + j, ldc, rows, depth, runs, start, bias ? bias + j : nullptr);
   for (; j < columns; j += LANES)
-    column_panel<1>(a, b + j, ldb, c + j, ldc, rows, depth, start, bias ? bias + j : nullptr);
+    column_panel<1>(a, b + j, ldb, c + j, ldc, rows, depth, runs, start, bias ? bias + j : nullptr);
+}
+
+constexpr int FEW_ROWS = 16;
+constexpr std::int64_t MANY_WEIGHTS = 1 << 18;  // from here on they lie in no near cache
+
+// C = bias + A B for so many weights B that they must be waited for. They are gone through in blocks
+// that a cache holds; where rows are few, each is fetched while the one before is in use.
+inline void multiply_many(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
+                          int rows, int columns, int depth, const float* bias) {
+  const bool few = rows <= FEW_ROWS;
+  const int block = few ? 16 : 256;
+  constexpr int PANEL = 2 * LINE;
+  for (int k = 0; k < depth; k += block) {
+    const float* from = b + k * ldb;
+    const int now = smaller(block, depth - k), next = few ? smaller(block, depth - k - now) : 0;
+    for (int j = 0; j < columns; j += PANEL) {
+      for (int i = 0; i < next; ++i)
+        for (int at = j; at < smaller(j + PANEL, columns); at += LINE)
+          __builtin_prefetch(from + (block + i) * ldb + at);
+      multiply({a.at + k * a.column, a.row, a.column}, from + j, ldb, c + j, ldc, rows,
+               smaller(PANEL, columns - j), now, k ? Start::add : Start::bias, bias + j);
+    }
+  }
 }
 
 }  // namespace

@@ -4,13 +4,9 @@
 // gradients is zero.
 #pragma once
 
-#include "arena.hpp"
-#include "gemm.hpp"
-#include "network.hpp"
+#include "convolutions.hpp"
 
 namespace {
-
-using namespace gymnast;
 
 constexpr int BLOCK = 64;  // rows whose activations stay in the nearest caches
 
@@ -26,6 +22,7 @@ struct PackedDense {
 };
 
 struct PackedStack {
+  PackedConv conv[MOST_CONVS];
   PackedDense dense[MOST_LAYERS];
 };
 
@@ -54,6 +51,7 @@ inline const float* transposed(Arena& arena, const float* from, int rows, int co
 // only if it embeds them.
 inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, bool back) {
   PackedStack packed;
+  pack_convs(arena, stack, parameters, back, packed.conv);
   for (int l = 0; l < stack.n_dense; ++l) {
     const Dense& d = stack.dense[l];
     PackedDense& p = packed.dense[l];
@@ -71,6 +69,9 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
 // ---- what a forward pass leaves behind -----------------------------------------------------------
 
 struct Trail {
+  std::uint8_t* woven = nullptr;  // an image that comes in, as bytes and as floats
+  float* image = nullptr;
+  float* shown[MOST_CONVS];       // what each convolution makes, [BLOCK, size_out]
   float* encoded = nullptr;       // [BLOCK, padded(encoded)]
   float* output[MOST_LAYERS];     // of each dense layer, [BLOCK, ld]
   float* normed[MOST_LAYERS];     // before scale and bias of the norm
@@ -79,6 +80,12 @@ struct Trail {
 
 inline Trail room_for(Arena& arena, const Stack& stack) {
   Trail trail;
+  if (stack.n_conv) {
+    trail.woven = reinterpret_cast<std::uint8_t*>(arena.floats(size_in(stack, 0) / 4 + 1));
+    trail.image = arena.floats(size_in(stack, 0));
+  }
+  for (int l = 0; l < stack.n_conv; ++l)
+    trail.shown[l] = arena.floats(BLOCK * size_out(stack.conv[l]));
   if (stack.encoded) trail.encoded = arena.zeros(std::int64_t(BLOCK) * padded(stack.encoded));
   for (int l = 0; l < stack.n_dense; ++l) {
     const std::int64_t size = std::int64_t(BLOCK) * padded(stack.dense[l].n_out);
@@ -89,18 +96,6 @@ inline Trail room_for(Arena& arena, const Stack& stack) {
   }
   return trail;
 }
-
-// Rows of features, picked by `order` where there is one.
-struct Rows {
-  const std::uint8_t* features;
-  std::int64_t bytes;
-  const std::int64_t* order;
-  std::int64_t first;
-  int count;
-
-  std::int64_t row(int i) const { return order ? order[first + i] : first + i; }
-  const std::uint8_t* at(int i) const { return features + row(i) * bytes; }
-};
 
 inline std::int64_t index_at(const std::uint8_t* from) {
   std::int64_t index;
@@ -148,20 +143,40 @@ inline void normalize(const Dense& d, const PackedDense& p, float* y, float* nor
   }
 }
 
+inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows, Trail& trail) {
+  const Conv& last = stack.conv[stack.n_conv - 1];
+  for (int i = 0; i < rows.count; ++i) {
+    look(stack, rows, i, trail.woven, trail.image);
+    const float* x = trail.image;
+    for (int l = 0; l < stack.n_conv; ++l) {
+      const Conv& c = stack.conv[l];
+      float* y = trail.shown[l] + i * size_out(c);
+      convolve(c, packed.conv[l], x, ld_in(stack, l), y);
+      activate(y, size_out(c), c.activation);
+      x = y;
+    }
+    to_planes(last, x, trail.encoded + std::int64_t(i) * padded(stack.encoded));
+  }
+}
+
 // Returns what comes out, [rows, padded(width)]. `input` is given where the stack reads no features.
 inline const float* forward(const Stack& stack, const PackedStack& packed, const float* parameters,
                             const Rows& rows, const float* input, Trail& trail) {
   const float* x = input;
   if (stack.encoded) {
-    encode(stack, parameters, rows, trail.encoded);
+    if (stack.n_conv) see(stack, packed, rows, trail);
+    else encode(stack, parameters, rows, trail.encoded);
     x = trail.encoded;
   }
   for (int l = 0; l < stack.n_dense; ++l) {
     const Dense& d = stack.dense[l];
     const PackedDense& p = packed.dense[l];
     float* y = trail.output[l];
-    multiply({x, padded(d.n_in), 1}, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias,
-             p.bias);
+    const Strided a{x, padded(d.n_in), 1};
+    if (std::int64_t(d.n_in) * p.ld < MANY_WEIGHTS)
+      multiply(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias, p.bias);
+    else
+      multiply_many(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, p.bias);
     if (p.norm_scale) normalize(d, p, y, trail.normed[l], trail.inverse_std[l], rows.count);
     activate(y, std::int64_t(rows.count) * p.ld, d.activation);
     x = y;
@@ -243,6 +258,30 @@ inline void add_embedding_gradients(const Stack& stack, const Rows& rows, const 
     }
 }
 
+inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedStack& packed,
+                               const Rows& rows, const Trail& trail, const float* d_encoded,
+                               float* gradient) {
+  float *dw[MOST_CONVS], *dy[MOST_CONVS];
+  for (int l = 0; l < stack.n_conv; ++l) {
+    dw[l] = arena.zeros(n_weights(stack, l));
+    dy[l] = arena.floats(size_out(stack.conv[l]));
+  }
+  for (int i = 0; i < rows.count; ++i) {
+    const int last = stack.n_conv - 1;
+    from_planes(stack.conv[last], d_encoded + std::int64_t(i) * padded(stack.encoded), dy[last]);
+    look(stack, rows, i, trail.woven, trail.image);
+    for (int l = last; l >= 0; --l) {
+      const Conv& c = stack.conv[l];
+      const float* x = l ? trail.shown[l - 1] + i * size_out(stack.conv[l - 1]) : trail.image;
+      through_activation(dy[l], trail.shown[l] + i * size_out(c), size_out(c), c.activation);
+      add_bias_gradient(gradient + c.bias, dy[l], ld_out(c), int(pixels_out(c)), c.n_out);
+      to_weights(c, x, ld_in(stack, l), dy[l], dw[l]);
+      if (l) to_inputs(c, packed.conv[l], dy[l], ld_in(stack, l), dy[l - 1]);
+    }
+  }
+  for (int l = 0; l < stack.n_conv; ++l) to_flat(stack, l, dw[l], gradient);
+}
+
 inline bool embeds(const Stack& stack) {
   for (int p = 0; p < stack.n_pieces; ++p)
     if (stack.pieces[p].table != NONE) return true;
@@ -253,7 +292,7 @@ inline bool embeds(const Stack& stack) {
 // Returns the gradient of `input`, or null where the stack reads features.
 inline float* backward(Arena& arena, const Stack& stack, const PackedStack& packed, const Rows& rows,
                        const float* input, const Trail& trail, float* dy, float* gradient) {
-  const bool inputs_matter = !stack.encoded || embeds(stack);
+  const bool inputs_matter = !stack.encoded || stack.n_conv || embeds(stack);
   for (int l = stack.n_dense - 1; l >= 0; --l) {
     const Dense& d = stack.dense[l];
     const PackedDense& p = packed.dense[l];
@@ -270,7 +309,8 @@ inline float* backward(Arena& arena, const Stack& stack, const PackedStack& pack
     dy = dx;
   }
   if (!stack.encoded) return dy;
-  add_embedding_gradients(stack, rows, dy, gradient);
+  if (stack.n_conv) add_conv_gradients(arena, stack, packed, rows, trail, dy, gradient);
+  else add_embedding_gradients(stack, rows, dy, gradient);
   return nullptr;
 }
 

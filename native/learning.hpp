@@ -106,12 +106,12 @@ void step_shard(void* context, int s) {
   float* d_log_std = net.head.log_std == NONE ? nullptr : gradient + net.head.log_std;
   Sums& sums = task.sums[s];
   sums = Sums{};
-  const std::int64_t first = std::int64_t(task.first + s) * SHARD;
-  const std::int64_t end = smaller(task.rows, first + SHARD);
+  const std::int64_t first = (task.first + s) * shard_of(net);
+  const std::int64_t end = smaller(task.rows, first + shard_of(net));
   for (std::int64_t at = first; at < end; at += BLOCK) {
     const Arena::Mark mark = arena.mark();
     const Rows rows{task.batch->features, task.batch->feature_bytes, task.order, at,
-                    int(smaller(end - at, std::int64_t(BLOCK)))};
+                    int(smaller(end - at, std::int64_t(BLOCK))), task.batch->planes};
     const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
 
     const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
@@ -193,7 +193,7 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   Arena& arena = arena_of_this_thread();
   arena.clear();
   const Packed packed = pack(arena, net, parameters, Parts::both, true);
-  const std::int64_t shards = shards_of(rows);
+  const std::int64_t shards = shards_of(net, rows);
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;
   float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);

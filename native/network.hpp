@@ -1,7 +1,7 @@
 // What the kernels are told about a network: plain data, filled in by the bindings.
 //
-//   features --pieces--> encoded --dense layers--> hidden --> actor  --> head
-//                                                       \--> critic --> value
+//   features --pieces, or convolutions--> encoded --dense layers--> hidden --> actor  --> head
+//                                                                        \--> critic --> value
 //
 // Every parameter lies in one flat float32 vector; a layer knows the offsets of its own. Weights are
 // [n_in, n_out], row by row. Gradient and moments have the same layout.
@@ -15,6 +15,8 @@ using Offset = std::int64_t;
 constexpr Offset NONE = -1;
 constexpr int MOST_LAYERS = 32;
 constexpr int MOST_PIECES = 256;
+constexpr int MOST_CONVS = 8;
+constexpr int MOST_CHANNELS = 256;  // of the images that come in
 
 // What a stack reads of one row of features: floats as they are, or an index that is embedded.
 struct Piece {
@@ -25,6 +27,17 @@ struct Piece {
 };
 
 enum class Activation { none, tanh, relu };
+
+// y = activation(x * w + b) over an image; w is [n_out, channels, kernel, kernel].
+struct Conv {
+  int channels, height, width;  // of what comes in
+  int n_out, kernel, stride;
+  Offset weight, bias;
+  Activation activation = Activation::none;
+
+  int height_out() const { return (height - kernel) / stride + 1; }
+  int width_out() const { return (width - kernel) / stride + 1; }
+};
 
 // y = activation(norm(x W + b)); the norm, a layer norm, is there if it has a scale.
 struct Dense {
@@ -38,6 +51,10 @@ struct Stack {
   int n_pieces = 0, n_dense = 0;
   int encoded = 0;  // width of what the pieces make; 0: the stack reads another stack's output
   Piece pieces[MOST_PIECES];
+  int n_conv = 0;  // if there are any, a row of features is an image of bytes and there are no pieces
+  Conv conv[MOST_CONVS];
+  bool planes_first = true;  // each channel's pixels side by side, or each pixel's channels
+  float top = 1;             // the byte that becomes 1
   Dense dense[MOST_LAYERS];
 };
 
@@ -61,6 +78,8 @@ struct Head {
 struct Network {
   Stack shared, actor, critic;
   Head head;
+
+  bool sees_images() const { return shared.n_conv > 0; }
   Offset size = 0;  // of the flat vector
 };
 
@@ -69,6 +88,7 @@ struct Batch {
   std::int64_t rows = 0;
   const std::uint8_t* features = nullptr;
   std::int64_t feature_bytes = 0;
+  const std::int32_t* planes = nullptr;  // of images kept once: which planes of `features` make a row
   const std::int64_t* chosen = nullptr;  // discrete actions, or
   const float* amounts = nullptr;        // continuous ones
   const float* logprob = nullptr;
@@ -131,7 +151,7 @@ struct Kernels {
   void (*act)(const Network&, const float* parameters, const std::uint8_t* features,
               std::int64_t feature_bytes, std::int64_t rows, const float* noise,
               const std::uint8_t* mask, std::int64_t* chosen, float* amounts, float* dist,
-              float* logprob);
+              float* logprob, float* value);
   void (*step)(const Network&, float* parameters, float* gradient, const Batch&,
                const std::int64_t* order, std::int64_t rows, const Objective&, Adam&, StepReport&,
                Parallel);

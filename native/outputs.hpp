@@ -23,8 +23,8 @@ void forward_shard(void* context, int s) {
   Trails trails = room_for(arena, net, task.critic ? Parts::critic : Parts::actor);
   const Stack& stack = task.critic ? net.critic : net.actor;
   const int ld = width_of(stack), n_out = stack.dense[stack.n_dense - 1].n_out;
-  const std::int64_t end = smaller(task.rows, std::int64_t(s + 1) * SHARD);
-  for (std::int64_t at = std::int64_t(s) * SHARD; at < end; at += BLOCK) {
+  const std::int64_t end = smaller(task.rows, (s + 1) * shard_of(net));
+  for (std::int64_t at = s * shard_of(net); at < end; at += BLOCK) {
     const Rows rows{task.features, task.bytes, nullptr, at, int(smaller(end - at, std::int64_t(BLOCK)))};
     const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
     const PackedStack& packed = task.critic ? task.packed->critic : task.packed->actor;
@@ -43,16 +43,18 @@ void forward_all(const Network& net, const float* parameters, const std::uint8_t
   arena.clear();
   const Packed packed = pack(arena, net, parameters, critic ? Parts::critic : Parts::actor);
   ForwardTask task{&net, &packed, parameters, features, bytes, rows, critic, out};
-  parallel(forward_shard, &task, int(shards_of(rows)));
+  parallel(forward_shard, &task, int(shards_of(net, rows)));
 }
 
+// `value`, if asked for: what the critic says.
 void act(const Network& net, const float* parameters, const std::uint8_t* features,
          std::int64_t bytes, std::int64_t count, const float* noise, const std::uint8_t* mask,
-         std::int64_t* chosen, float* amounts, float* dist, float* logprob) {
+         std::int64_t* chosen, float* amounts, float* dist, float* logprob, float* value) {
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, Parts::actor);
-  Trails trails = room_for(arena, net, Parts::actor);
+  const Parts parts = value ? Parts::both : Parts::actor;
+  const Packed packed = pack(arena, net, parameters, parts);
+  Trails trails = room_for(arena, net, parts);
   const Head& head = net.head;
   const int ld = width_of(net.actor);
   const float* log_std = log_std_of(head, parameters);
@@ -77,6 +79,9 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
         H::prepare(head, d, row, ready);
         logprob[r] = H::logprob(head, d, ready, row);
       }
+      if (!value) continue;
+      const float* v = forward(net.critic, packed.critic, parameters, rows, hidden, trails.critic);
+      for (int i = 0; i < rows.count; ++i) value[at + i] = v[i * width_of(net.critic)];
     }
   });
 }

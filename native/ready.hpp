@@ -7,8 +7,8 @@
 namespace {
 
 // Rows whose gradient is summed apart: the unit of work of a thread. The sums of shards are added in
-// order, so results do not depend on the number of threads.
-constexpr int SHARD = 512;
+// order, so results do not depend on the number of threads. Images are much work each.
+inline std::int64_t shard_of(const Network& net) { return net.sees_images() ? 128 : 512; }
 
 inline Arena& arena_of_this_thread() {
   static thread_local Arena arena;
@@ -25,7 +25,9 @@ template <class Run> inline void with_head(HeadKind kind, Run run) {
   }
 }
 
-inline std::int64_t shards_of(std::int64_t rows) { return (rows + SHARD - 1) / SHARD; }
+inline std::int64_t shards_of(const Network& net, std::int64_t rows) {
+  return (rows + shard_of(net) - 1) / shard_of(net);
+}
 
 struct Packed {
   PackedStack shared, actor, critic;

@@ -24,12 +24,13 @@ void shift_shard(void* context, int s) {
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
   Shift sum{0, 0, 0, 0, -HUGE_VAL, 0};
-  const std::int64_t end = smaller(b.rows, std::int64_t(s + 1) * SHARD);
+  const std::int64_t end = smaller(b.rows, (s + 1) * shard_of(net));
   const int ld = width_of(net.actor);
   with_head(net.head.kind, [&](auto kind) {
     using H = decltype(kind);
-    for (std::int64_t at = std::int64_t(s) * SHARD; at < end; at += BLOCK) {
-      const Rows rows{b.features, b.feature_bytes, nullptr, at, int(smaller(end - at, std::int64_t(BLOCK)))};
+    for (std::int64_t at = s * shard_of(net); at < end; at += BLOCK) {
+      const Rows rows{b.features, b.feature_bytes, nullptr, at,
+                      int(smaller(end - at, std::int64_t(BLOCK))), b.planes};
       const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
       const float* y = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
       for (int i = 0; i < rows.count; ++i) {
@@ -56,7 +57,7 @@ void shift(const Network& net, const float* parameters, const Batch& batch, floa
   Arena& arena = arena_of_this_thread();
   arena.clear();
   const Packed packed = pack(arena, net, parameters, Parts::actor);
-  const std::int64_t shards = shards_of(batch.rows);
+  const std::int64_t shards = shards_of(net, batch.rows);
   Shift* found = reinterpret_cast<Shift*>(arena.floats(shards * std::int64_t(sizeof(Shift) / 4)));
   ShiftTask task{&net, &packed, parameters, &batch, clip, found};
   parallel(shift_shard, &task, int(shards));

@@ -34,7 +34,7 @@ def choose(cfg: Config[Any], network: Network) -> Chosen:
     """The native engine where it can, unless the config says otherwise."""
     native: Any = kernels()
     instructions: str = "" if native is None else native.instruction_set()
-    beside = instructions if network.needs_torch else ""  # `engine/torch/quick.py`
+    beside = instructions if network.dear else ""  # `engine/torch/quick.py`
     if cfg.engine == "torch":
         return Chosen("torch", "engine=torch", beside)
     obstacle = _obstacle(cfg, network)
@@ -48,7 +48,7 @@ def choose(cfg: Config[Any], network: Network) -> Chosen:
 def in_shares(cfg: Config[Any], network: Network) -> bool:
     """Whether each of `threads` takes its share of the rows (`engine/torch/shares.py`): images, in
     layers of ours, and a loss that engines know. For others torch has threads of its own."""
-    ours = network.needs_torch and network.module is None
+    ours = network.dear and network.module is None
     return ours and cfg.device == "cpu" and cfg.algo.native
 
 

@@ -1,5 +1,5 @@
 """Forward passes of a network in NumPy: collection, evaluation and play need no torch, except for
-images and a user's own module."""
+layers that only torch has and a user's own module."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from gymnast.policy.actions import AnyHead
 from gymnast.policy.health import Health, Heard
 from gymnast.policy.layers import (
     Activation,
+    Conv,
     Embedding,
     Flatten,
     LayerNorm,
     Linear,
     Network,
     Parallel,
+    Pixels,
     Stack,
 )
 from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
-ActInto = Callable[[Array, Array, Array | None, Array, Array, Array], None]
-"""Features, noise, mask -> action, dist, logprob, written in place."""
+ActInto = Callable[[Array, Array, Array | None, Array, Array, Array, Array | None], None]
+"""Features, noise, mask -> action, dist, logprob and, where it is wanted, value, written in place."""
 ToldHealth = Callable[[Array, Array | None], Health]
 """Features, mask -> how the network is."""
 
@@ -39,7 +41,12 @@ class Inference(Protocol):
 
     @property
     def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
-        """Actor and critic at once, where that is cheaper: they share an encoder that is not."""
+        """Actor and critic at once, where there is such a call."""
+        ...
+
+    @property
+    def values_while_acting(self) -> bool:
+        """Whether V is best told when acting: actor and critic share an encoder that is dear."""
         ...
 
     @property
@@ -66,6 +73,7 @@ class Inference(Protocol):
 
 class NumpyInference:
     act_into = both = health = None
+    values_while_acting = False
 
     def __init__(self, network: Network, weights: Mapping[str, Array]) -> None:
         self.network, self.weights = network, weights
@@ -130,6 +138,10 @@ def _run(
                 x = weights[f"{name}.weight"][x]
             case Flatten():
                 x = x.reshape(len(x), -1)
+            case Pixels():
+                x = pixels(layer, x)
+            case Conv():
+                x = convolve(layer, x, weights[f"{name}.weight"], weights[f"{name}.bias"])
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
                 parts = (_run(f"{name}.{key}", s, weights, rows[key], heard) for key, s in branches)
@@ -139,6 +151,25 @@ def _run(
         if heard is not None and isinstance(layer, Activation):
             heard.append((layer.kind, x))
     return x
+
+
+def pixels(layer: Pixels, x: Array) -> Array:
+    """[B, *shape] bytes -> [B, channels, height, width] in 0..1."""
+    if len(layer.shape) == 2:
+        x = x[:, None]
+    elif layer.channels == "last":
+        x = np.moveaxis(x, -1, 1)
+    return np.ascontiguousarray(x, dtype=np.float32) / np.float32(layer.top)
+
+
+def convolve(layer: Conv, x: Array, weight: Array, bias: Array) -> Array:
+    """[B, channels, height, width] -> [B, n_out, ...]: a product with what each pixel's kernel sees."""
+    if layer.padding:
+        x = np.pad(x, ((0, 0), (0, 0), *[(layer.padding, layer.padding)] * 2))
+    k, s = layer.kernel, layer.stride
+    seen = np.lib.stride_tricks.sliding_window_view(x, (k, k), (2, 3))[:, :, ::s, ::s]
+    found = np.tensordot(seen, weight, ((1, 4, 5), (1, 2, 3))) + bias
+    return np.ascontiguousarray(np.moveaxis(found, -1, 1))
 
 
 def layer_norm(x: Array, scale: Array, bias: Array) -> Array:

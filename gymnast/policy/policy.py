@@ -1,7 +1,7 @@
 """A policy: what it sees, a network as data, one flat parameter vector, and how its outputs act.
 
-Everything here is NumPy, so a stored policy acts without torch (images and modules of the user's
-own excepted).
+Everything here is NumPy, so a stored policy acts without torch (layers that only torch has and
+modules of the user's own excepted).
 """
 
 from __future__ import annotations
@@ -96,7 +96,10 @@ class Policy:
         from, their log-probabilities [B], and V [B] if `values_while_acting`."""
         features = self.features(obs)
         if self.inference.act_into is not None:
-            self.inference.act_into(features, noise, mask, action, dist, logprob)
+            told = np.empty(len(value), np.float32) if self.values_while_acting else None
+            self.inference.act_into(features, noise, mask, action, dist, logprob, told)
+            if told is not None:
+                value[:] = self.value_scale.real(told)
             return
         if self.values_while_acting and self.inference.both is not None:
             output, found = self.inference.both(features)
@@ -110,7 +113,7 @@ class Policy:
     @property
     def values_while_acting(self) -> bool:
         """Whether acting says V by the way; otherwise asking for a whole rollout's is cheaper."""
-        return self.inference.both is not None and not isinstance(self.head, EpsilonGreedy)
+        return self.inference.values_while_acting and not isinstance(self.head, EpsilonGreedy)
 
     def value(self, obs: Array) -> Array:
         """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action

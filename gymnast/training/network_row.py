@@ -21,7 +21,7 @@ Array = np.ndarray
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """The network as it is now, on evenly spaced steps of a rollout."""
-    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.needs_torch else SAMPLE)
+    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.dear else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)

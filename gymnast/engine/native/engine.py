@@ -8,10 +8,11 @@ import numpy as np
 
 from gymnast.compiled import kernels
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.batch import Batch, Passes, told_by
 from gymnast.engine.engine import Improved
 from gymnast.engine.native.plan import planned
 from gymnast.engine.objective import LOSSES, Objective
+from gymnast.images import Images
 from gymnast.policy.parameters import aligned_zeros
 from gymnast.policy.policy import Policy
 
@@ -19,6 +20,7 @@ from gymnast.policy.policy import Policy
 class NativeEngine:
     def __init__(self, policy: Policy) -> None:
         self.native: Any = kernels()
+        self.policy = policy
         self.plan = planned(policy.network, policy.parameters, policy.head)
         self.parameters = policy.parameters.flat
         self.gradient = aligned_zeros(self.parameters.size)
@@ -42,6 +44,7 @@ class NativeEngine:
             adam.second,
             adam.steps,
             self._rows(batch),
+            self._rows(told_by(self.policy.network, batch)),
             passes.orders,
             passes.size,
             self.native.objective(
@@ -65,7 +68,8 @@ class NativeEngine:
         return Improved(table[: done * passes.steps_each], done, stopped)
 
     def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        found = self.native.shift(self.plan, self.parameters, self._rows(batch), clip or 0.0)
+        rows = self._rows(told_by(self.policy.network, batch))
+        found = self.native.shift(self.plan, self.parameters, rows, clip or 0.0)
         names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
         report = {f"policy/{name}": x for name, x in zip(names, found, strict=True)}
         if clip is None:
@@ -74,8 +78,12 @@ class NativeEngine:
 
     def _rows(self, batch: Batch) -> Any:
         amounts = batch.action.dtype == np.float32
+        seen, planes = batch.features, None
+        if isinstance(seen, Images):
+            seen, planes = seen.plane, np.ascontiguousarray(seen.index)
         return self.native.Batch(
-            batch.features,
+            seen,
+            planes,
             None if amounts else batch.action,
             batch.action if amounts else None,
             batch.logprob,

@@ -22,6 +22,9 @@ class NativeInference:
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
         by_numpy = NumpyInference(network, parameters.views)
         self.layer, self.hear = by_numpy.layer, by_numpy.hear
+        self.values_while_acting = network.dear
+        if network.dear:
+            self.health = None  # told by `hear`, which knows convolutions
         self._amounts = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
@@ -47,6 +50,7 @@ class NativeInference:
         action: Array,
         dist: Array,
         logprob: Array,
+        value: Array | None,
     ) -> None:
         which = (None, action) if self._amounts else (action, None)
-        self.plan.act(self.parameters, features, noise, mask, *which, dist, logprob)
+        self.plan.act(self.parameters, features, noise, mask, *which, dist, logprob, value)

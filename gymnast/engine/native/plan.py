@@ -17,13 +17,16 @@ from gymnast.policy.actions import (
 from gymnast.policy.continuous import NODES, WEIGHTS
 from gymnast.policy.layers import (
     Activation,
+    Conv,
     Embedding,
-    Flatten,
     Layer,
     LayerNorm,
     Linear,
+    MaxPool,
     Network,
     Parallel,
+    Pixels,
+    Residual,
     Stack,
 )
 from gymnast.policy.parameters import Parameters
@@ -39,8 +42,15 @@ def unable(network: Network) -> str | None:
     if network.module is not None:
         return "policy.module is a torch module"
     for _, layer in network.layers():
-        if not isinstance(layer, Activation | Embedding | Flatten | LayerNorm | Linear | Parallel):
-            return "images need convolutions"
+        match layer:
+            case MaxPool() | Residual():
+                return "layers of policy.cnn=impala are computed by torch"
+            case Pixels(precision="bfloat16"):
+                return "policy.precision=bfloat16 is computed by torch"
+            case Parallel(branches=branches) if any(_images(stack) for _, stack in branches):
+                return "images beside other observations are computed by torch"
+            case _:
+                pass
     layers = max(sum(isinstance(x, Linear) for x in stack) for _, stack in network.stacks())
     pieces = max(
         sum(entry.count if entry.embeds else 1 for entry in _entries(part, stack, network))
@@ -49,6 +59,10 @@ def unable(network: Network) -> str | None:
     if layers > MOST_LAYERS or pieces > MOST_PIECES:
         return f"it has more than {MOST_LAYERS} layers or {MOST_PIECES} inputs"
     return None
+
+
+def _images(stack: Stack) -> bool:
+    return bool(stack) and isinstance(stack[0], Pixels)
 
 
 def widest(network: Network) -> int:
@@ -62,9 +76,10 @@ def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     for part, stack in network.stacks():
         planner = _Planner(plan, parameters, part)
         planner.encoder(_entries(part, stack, network))
-        rest: list[tuple[int, Layer]] = [
-            (i, layer) for i, layer in enumerate(stack) if isinstance(layer, _DENSE)
-        ]
+        rest = list(enumerate(stack))
+        if _images(stack):
+            rest = planner.convolutions(rest)
+        rest = [(i, layer) for i, layer in rest if isinstance(layer, _DENSE)]
         while rest:
             rest = planner.dense(rest)
     _head(plan, parameters, head)
@@ -91,7 +106,7 @@ class _Entry:
 
 def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
     """None where the stack reads the shared one's output."""
-    if not stack or (network.shared and part != "shared"):
+    if not stack or _images(stack) or (network.shared and part != "shared"):
         return
     first, name = stack[0], f"{part}.0"
     if isinstance(first, Parallel):
@@ -119,6 +134,30 @@ class _Planner:
             for k in range(entry.count):
                 self.plan.piece(self.part, entry.at + 8 * k, entry.layer.width, table)
 
+    def convolutions(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
+        """Take all of them, with the pixels before and the activations behind each; those that are
+        left."""
+        pixels = layers.pop(0)[1]
+        assert isinstance(pixels, Pixels)
+        first = pixels.channels == "first"
+        if len(pixels.shape) == 2:
+            channels, (height, width) = 1, pixels.shape
+        else:
+            channels, height, width = pixels.shape if first else (pixels.shape[-1], *pixels.shape[:2])
+        self.plan.image(self.part, channels, height, width, planes_first=first, top=pixels.top)
+        while isinstance(conv := layers[0][1], Conv):
+            i = layers.pop(0)[0]
+            self.plan.conv(
+                self.part,
+                n_out=conv.n_out,
+                kernel=conv.kernel,
+                stride=conv.stride,
+                weight=self.offset(i, "weight"),
+                bias=self.offset(i, "bias"),
+                activation=_activation(layers),
+            )
+        return layers
+
     def dense(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
         """Take a linear layer with the norm and the activation behind it; those that are left."""
         i, linear = layers.pop(0)
@@ -127,9 +166,7 @@ class _Planner:
         if layers and isinstance(layers[0][1], LayerNorm):
             at = layers.pop(0)[0]
             scale, bias = self.offset(at, "scale"), self.offset(at, "bias")
-        kind = "none"
-        if layers and isinstance(layers[0][1], Activation):
-            kind = layers.pop(0)[1].kind  # type: ignore[union-attr]
+        kind = _activation(layers)
         self.plan.dense(
             self.part,
             n_in=linear.n_in,
@@ -144,6 +181,14 @@ class _Planner:
 
     def offset(self, layer: int, key: str) -> int:
         return self.parameters.span(f"{self.part}.{layer}.{key}").start
+
+
+def _activation(layers: list[tuple[int, Layer]]) -> str:
+    """Taken, if it comes next."""
+    if layers and isinstance(activation := layers[0][1], Activation):
+        layers.pop(0)
+        return activation.kind
+    return "none"
 
 
 def _head(plan: Any, parameters: Parameters, head: AnyHead) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.batch import Batch, Passes, told_by
 from gymnast.engine.engine import Improved
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.torch import shares
@@ -18,10 +18,6 @@ from gymnast.engine.torch.network import TorchNetwork
 from gymnast.engine.torch.rows import Chosen, ready
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
-
-MOST_SHIFTED = 128
-"""Rows by which KL, entropy and ratios of an update are told where acting is dear: for all of a
-rollout of images they would cost a third of one more pass over it."""
 
 
 class TorchEngine:
@@ -133,8 +129,7 @@ class TorchEngine:
 
     def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         head = self.policy.head
-        if self.policy.network.needs_torch:
-            batch = batch.sample(MOST_SHIFTED)
+        batch = told_by(self.policy.network, batch)
         new = self.policy.dist_of(np.asarray(batch.features), batch.mask)
         moved = head.logprob(new, batch.action) - batch.logprob
         ratio, far = np.exp(moved), moved.astype(np.float64)

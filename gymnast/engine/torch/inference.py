@@ -24,6 +24,7 @@ processor, and takes no fresh memory for every pass over a rollout."""
 
 class TorchInference:
     act_into = health = None
+    values_while_acting = True
 
     def __init__(self, network: Network, parameters: Parameters) -> None:
         self.forward = Forward(network)

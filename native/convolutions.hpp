@@ -1,0 +1,161 @@
+// Forward and backward through the convolutions of a stack, an image at a time.
+//
+// An image is [height, width, ld]: the channels of a pixel side by side, padded with zeros to whole
+// LINEs (only those of the bytes that come in are not). The pixels under a kernel are then `kernel`
+// runs of kernel * ld numbers, one per line, and all three products are those of gemm.hpp:
+//   forward          a line of Y is a product: its rows are pixels, `stride` pixels of X apart, and
+//                    it is summed over the runs
+//   back to inputs   a line of dX gets a product from each column of the kernel, summed over the lines
+//                    of dY that it went into
+//   weight gradient  of each line of the kernel, summed over the pixels of each line of dY
+#pragma once
+
+#include "arena.hpp"
+#include "gemm.hpp"
+#include "network.hpp"
+#include "planes.hpp"
+#include "rows.hpp"
+
+namespace {
+
+using namespace gymnast;
+
+inline int ld_out(const Conv& c) { return padded(c.n_out); }
+inline int ld_in(const Stack& stack, int l) {
+  return l ? padded(stack.conv[l].channels) : stack.conv[l].channels;
+}
+inline std::int64_t pixels_out(const Conv& c) { return std::int64_t(c.height_out()) * c.width_out(); }
+inline std::int64_t size_in(const Stack& stack, int l) {
+  return std::int64_t(stack.conv[l].height) * stack.conv[l].width * ld_in(stack, l);
+}
+inline std::int64_t size_out(const Conv& c) { return pixels_out(c) * ld_out(c); }
+inline std::int64_t n_weights(const Stack& stack, int l) {
+  const Conv& c = stack.conv[l];
+  return std::int64_t(c.kernel) * c.kernel * ld_in(stack, l) * ld_out(c);
+}
+// A byte becomes 0..1: by the weights of the first layer, which are fewer than pixels.
+inline float scale_of(const Stack& stack, int l) { return l ? 1.0f : 1.0f / stack.top; }
+
+// ---- weights, laid out for the products ----------------------------------------------------------
+
+struct PackedConv {
+  const float* weight;      // [kernel, kernel, ld in, ld out]
+  const float* transposed;  // [kernel, kernel, ld out, ld in], for the way back; none of the first layer
+  const float* bias;        // [ld out]
+};
+
+// Calls at(place in the flat vector, place on the kernel, channel in, channel out) for every weight.
+template <class At> inline void each_weight(const Conv& c, At at) {
+  const int area = c.kernel * c.kernel;
+  Offset from = c.weight;
+  for (int out = 0; out < c.n_out; ++out)
+    for (int in = 0; in < c.channels; ++in)
+      for (int place = 0; place < area; ++place) at(from++, place, in, out);
+}
+
+inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters, bool back,
+                       PackedConv* packed) {
+  for (int l = 0; l < stack.n_conv; ++l) {
+    const Conv& c = stack.conv[l];
+    const int in_ld = ld_in(stack, l), out_ld = ld_out(c);
+    const float scale = scale_of(stack, l);
+    float* weight = arena.zeros(n_weights(stack, l));
+    float* bias = arena.zeros(out_ld);
+    std::memcpy(bias, parameters + c.bias, c.n_out * 4);
+    each_weight(c, [&](Offset from, int place, int in, int out) {
+      weight[(std::int64_t(place) * in_ld + in) * out_ld + out] = parameters[from] * scale;
+    });
+    packed[l] = {weight, nullptr, bias};
+    if (!back || l == 0) continue;
+    float* turned = arena.zeros(n_weights(stack, l));
+    each_weight(c, [&](Offset from, int place, int in, int out) {
+      turned[(std::int64_t(place) * out_ld + out) * in_ld + in] = parameters[from];
+    });
+    packed[l].transposed = turned;
+  }
+}
+
+// ---- forward -------------------------------------------------------------------------------------
+
+// The bytes of row i as floats, [height, width, channels].
+inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* woven, float* image) {
+  const int channels = stack.conv[0].channels;
+  const std::int64_t size = size_in(stack, 0);
+  const std::uint8_t* bytes = woven;
+  if (!stack.planes_first && !rows.planes) {
+    bytes = rows.at(i);
+  } else if (channels == 1) {
+    bytes = rows.plane(i, 0, 1);
+  } else {
+    const std::uint8_t* plane[MOST_CHANNELS];
+    for (int c = 0; c < channels; ++c) plane[c] = rows.plane(i, c, channels);
+    weave(plane, channels, size / channels, woven);
+  }
+  for (std::int64_t k = 0; k < size; ++k) image[k] = float(bytes[k]);
+}
+
+inline void convolve(const Conv& c, const PackedConv& p, const float* x, int in_ld, float* y) {
+  const int out_ld = ld_out(c), width = c.width_out();
+  const std::int64_t line = std::int64_t(c.width) * in_ld;
+  const int run = c.kernel * in_ld;
+  for (int oy = 0; oy < c.height_out(); ++oy)
+    multiply({x + oy * c.stride * line, c.stride * in_ld, 1}, p.weight, out_ld,
+             y + std::int64_t(oy) * width * out_ld, out_ld, width, out_ld, run, Start::bias, p.bias,
+             {c.kernel, line, std::int64_t(run) * out_ld});
+}
+
+// Where an image's numbers are wanted one channel after the other, and back.
+inline void to_planes(const Conv& c, const float* image, float* flat) {
+  const int ld = ld_out(c);
+  const std::int64_t pixels = pixels_out(c);
+  for (int k = 0; k < c.n_out; ++k)
+    for (std::int64_t i = 0; i < pixels; ++i) flat[k * pixels + i] = image[i * ld + k];
+}
+inline void from_planes(const Conv& c, const float* flat, float* image) {
+  const int ld = ld_out(c);
+  const std::int64_t pixels = pixels_out(c);
+  std::memset(image, 0, size_out(c) * 4);
+  for (int k = 0; k < c.n_out; ++k)
+    for (std::int64_t i = 0; i < pixels; ++i) image[i * ld + k] = flat[k * pixels + i];
+}
+
+// ---- the way back --------------------------------------------------------------------------------
+
+// dX [height, width, ld in]. Line iy of X went into line oy of Y by line iy - oy * stride of the kernel.
+inline void to_inputs(const Conv& c, const PackedConv& p, const float* dy, int in_ld, float* dx) {
+  const int out_ld = ld_out(c), width = c.width_out(), height = c.height_out();
+  const std::int64_t place = std::int64_t(out_ld) * in_ld, line = std::int64_t(width) * out_ld;
+  std::memset(dx, 0, std::int64_t(c.height) * c.width * in_ld * 4);
+  for (int iy = 0; iy < c.height; ++iy) {
+    const int last = smaller(iy / c.stride, height - 1);
+    const int first = iy < c.kernel ? 0 : (iy - c.kernel) / c.stride + 1;
+    if (first > last) continue;
+    const int ky = iy - last * c.stride;
+    for (int kx = 0; kx < c.kernel; ++kx)
+      multiply({dy + last * line, out_ld, 1}, p.transposed + (ky * c.kernel + kx) * place, in_ld,
+               dx + (std::int64_t(iy) * c.width + kx) * in_ld, std::int64_t(c.stride) * in_ld, width,
+               in_ld, out_ld, Start::add, nullptr,
+               {last - first + 1, -line, std::int64_t(c.stride) * c.kernel * place});
+  }
+}
+
+// Adds to dW, laid out as the packed weights are.
+inline void to_weights(const Conv& c, const float* x, int in_ld, const float* dy, float* dw) {
+  const int out_ld = ld_out(c), width = c.width_out(), run = c.kernel * in_ld;
+  const std::int64_t line = std::int64_t(c.width) * in_ld;
+  for (int ky = 0; ky < c.kernel; ++ky)
+    multiply({x + ky * line, 1, std::int64_t(c.stride) * in_ld}, dy, out_ld,
+             dw + std::int64_t(ky) * run * out_ld, out_ld, run, out_ld, width, Start::add, nullptr,
+             {c.height_out(), c.stride * line, std::int64_t(width) * out_ld});
+}
+
+inline void to_flat(const Stack& stack, int l, const float* dw, float* gradient) {
+  const Conv& c = stack.conv[l];
+  const int in_ld = ld_in(stack, l), out_ld = ld_out(c);
+  const float scale = scale_of(stack, l);
+  each_weight(c, [&](Offset to, int place, int in, int out) {
+    gradient[to] += dw[(std::int64_t(place) * in_ld + in) * out_ld + out] * scale;
+  });
+}
+
+}  // namespace

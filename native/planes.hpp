@@ -1,0 +1,30 @@
+// Pixels from planes: the channels of each pixel side by side.
+#pragma once
+
+#include "simd.hpp"
+
+namespace {
+
+constexpr std::int64_t PIXELS = 64;  // of all channels at a time
+
+template <int CHANNELS>
+inline void weave(const std::uint8_t* const* in, std::int64_t size, std::uint8_t* __restrict out) {
+  const std::uint8_t* from[CHANNELS];
+  for (int c = 0; c < CHANNELS; ++c) from[c] = in[c];
+  for (std::int64_t i = 0; i < size; ++i)
+    for (int c = 0; c < CHANNELS; ++c) out[i * CHANNELS + c] = from[c][i];
+}
+
+// Planes in[channels][size] become [size, channels].
+inline void weave(const std::uint8_t* const* in, int channels, std::int64_t size,
+                  std::uint8_t* __restrict out) {
+  if (channels == 4) return weave<4>(in, size, out);
+  if (channels == 3) return weave<3>(in, size, out);
+  if (channels == 2) return weave<2>(in, size, out);
+  for (std::int64_t first = 0; first < size; first += PIXELS)
+    for (int c = 0; c < channels; ++c)
+      for (std::int64_t i = first; i < smaller(first + PIXELS, size); ++i)
+        out[i * channels + c] = in[c][i];
+}
+
+}  // namespace

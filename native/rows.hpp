@@ -1,0 +1,26 @@
+// Rows of features: bytes, picked by an order where there is one.
+#pragma once
+
+#include "simd.hpp"
+
+namespace {
+
+struct Rows {
+  const std::uint8_t* features;
+  std::int64_t bytes;
+  const std::int64_t* order;
+  std::int64_t first;
+  int count;
+  const std::int32_t* planes = nullptr;  // images kept once: which planes each is made of
+
+  std::int64_t row(int i) const { return order ? order[first + i] : first + i; }
+  const std::uint8_t* at(int i) const { return features + row(i) * bytes; }
+
+  // Plane c of an image whose planes lie one after the other, or are kept once.
+  const std::uint8_t* plane(int i, int c, int channels) const {
+    const std::int64_t size = bytes / channels;
+    return planes ? features + planes[row(i) * channels + c] * size : at(i) + c * size;
+  }
+};
+
+}  // namespace
