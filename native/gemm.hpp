@@ -86,23 +86,22 @@ inline void multiply(Strided a, const float* b, std::int64_t ldb, float* c, std:
     column_panel<1>(a, b + j, ldb, c + j, ldc, rows, depth, runs, start, bias ? bias + j : nullptr);
 }
 
+constexpr int PANEL = 2 * LINE;  // columns that are gone through together
 constexpr int FEW_ROWS = 16;
 constexpr std::int64_t MANY_WEIGHTS = 1 << 18;  // from here on they lie in no near cache
 
-// C = bias + A B for so many weights B that they must be waited for. They are gone through in blocks
-// that a cache holds; where rows are few, each is fetched while the one before is in use.
-inline void multiply_many(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
-                          int rows, int columns, int depth, const float* bias) {
-  const bool few = rows <= FEW_ROWS;
-  const int block = few ? 16 : 256;
-  constexpr int PANEL = 2 * LINE;
-  for (int k = 0; k < depth; k += block) {
+// C = bias + A B for few rows and so many weights B that they must be waited for: they are read once,
+// each block of them fetched while the one before is in use.
+inline void multiply_few(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
+                         int rows, int columns, int depth, const float* bias) {
+  constexpr int BLOCK = 16;  // of weights: few enough for the nearest cache
+  for (int k = 0; k < depth; k += BLOCK) {
     const float* from = b + k * ldb;
-    const int now = smaller(block, depth - k), next = few ? smaller(block, depth - k - now) : 0;
+    const int now = smaller(BLOCK, depth - k), next = smaller(BLOCK, depth - k - now);
     for (int j = 0; j < columns; j += PANEL) {
       for (int i = 0; i < next; ++i)
         for (int at = j; at < smaller(j + PANEL, columns); at += LINE)
-          __builtin_prefetch(from + (block + i) * ldb + at);
+          __builtin_prefetch(from + (BLOCK + i) * ldb + at);
       multiply({a.at + k * a.column, a.row, a.column}, from + j, ldb, c + j, ldc, rows,
                smaller(PANEL, columns - j), now, k ? Start::add : Start::bias, bias + j);
     }

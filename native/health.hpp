@@ -105,7 +105,7 @@ void health(const Network& net, const float* parameters, const std::uint8_t* fea
   const bool critic = net.critic.n_dense > 0;
   const Parts parts = critic ? Parts::both : Parts::actor;
   const Packed packed = pack(arena, net, parameters, parts);
-  Trails trails = room_for(arena, net, parts);
+  Trails trails = room_for(arena, net, parts, count);
   float* alive_shared = arena.zeros(padded(units_of(net.shared)));
   float* alive_actor = arena.zeros(padded(units_of(net.actor)));
   float* alive_critic = arena.zeros(padded(units_of(net.critic)));
@@ -114,8 +114,8 @@ void health(const Network& net, const float* parameters, const std::uint8_t* fea
   float* dist = arena.floats(2 * head.n_outputs);
   const int ld = width_of(net.actor), n_masked = head.n_masked();
   found = Health{};
-  for (std::int64_t at = 0; at < count; at += BLOCK) {
-    const Rows rows{features, bytes, nullptr, at, int(smaller(count - at, std::int64_t(BLOCK)))};
+  for (std::int64_t at = 0; at < count; at += block_of(net)) {
+    const Rows rows{features, bytes, nullptr, at, next_block(net, at, count)};
     const float* hidden = run_shared(net, packed, parameters, rows, trails);
     if (hidden) add_units(net.shared, trails.shared, rows.count, saturated, found.shared, alive_shared);
     const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);

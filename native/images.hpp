@@ -10,7 +10,7 @@ namespace {
 // Y = bias + X W. `n_out` is a multiple of LINE.
 void few_rows(const float* x, const float* weight, const float* bias, float* y, int rows, int n_in,
               int n_out) {
-  multiply_many({x, n_in, 1}, weight, n_out, y, n_out, rows, n_out, n_in, bias);
+  multiply_few({x, n_in, 1}, weight, n_out, y, n_out, rows, n_out, n_in, bias);
 }
 
 // Rows [n, size, channels] of bytes: channel c of row r is the plane index[rows[r], c].

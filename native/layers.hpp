@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int BLOCK = 64;  // rows whose activations stay in the nearest caches
+inline bool many_weights(const Dense& d) { return std::int64_t(d.n_in) * d.n_out >= MANY_WEIGHTS; }
 
 // ---- weights, laid out for the products ----------------------------------------------------------
 
@@ -34,24 +34,43 @@ inline const float* padded_rows(Arena& arena, const float* from, int rows, int c
   return to;
 }
 
-inline const float* transposed(Arena& arena, const float* from, int rows, int columns) {
-  const int ld = padded(rows);
-  float* to = arena.floats(std::int64_t(columns) * ld);
+struct TurnTask {
+  const float* from;
+  float* to;
+  int rows, columns, ld;
+};
+
+constexpr int TURNED = 64;  // columns that a thread turns at a time
+
+void turn(void* context, int part) {
+  const TurnTask& t = *static_cast<TurnTask*>(context);
   constexpr int SIDE = 8;
-  for (int j0 = 0; j0 < columns; j0 += SIDE)
-    for (int i0 = 0; i0 < rows; i0 += SIDE)
-      for (int j = j0; j < smaller(j0 + SIDE, columns); ++j)
-        for (int i = i0; i < smaller(i0 + SIDE, rows); ++i) to[j * ld + i] = from[i * columns + j];
-  if (ld > rows)
-    for (int j = 0; j < columns; ++j) std::memset(to + j * ld + rows, 0, (ld - rows) * 4);
-  return to;
+  const int end = smaller(t.columns, (part + 1) * TURNED);
+  for (int j0 = part * TURNED; j0 < end; j0 += SIDE)
+    for (int i0 = 0; i0 < t.rows; i0 += SIDE)
+      for (int j = j0; j < smaller(j0 + SIDE, end); ++j)
+        for (int i = i0; i < smaller(i0 + SIDE, t.rows); ++i)
+          t.to[j * t.ld + i] = t.from[i * t.columns + j];
+  if (t.ld > t.rows)
+    for (int j = part * TURNED; j < end; ++j)
+      std::memset(t.to + j * t.ld + t.rows, 0, (t.ld - t.rows) * 4);
 }
 
-// `back`: also what the backward pass needs. Inputs of a stack that reads features get a gradient
+inline const float* transposed(Arena& arena, const float* from, int rows, int columns,
+                               Parallel parallel) {
+  const int ld = padded(rows);
+  TurnTask task{from, arena.floats(std::int64_t(columns) * ld), rows, columns, ld};
+  const int parts = (columns + TURNED - 1) / TURNED;
+  if (std::int64_t(rows) * columns >= MANY_WEIGHTS) parallel(turn, &task, parts);
+  else for (int part = 0; part < parts; ++part) turn(&task, part);
+  return task.to;
+}
+
+// `back`: threads that lay out what the backward pass needs as well, if it is to come. Inputs of a stack that reads features get a gradient
 // only if it embeds them.
-inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, bool back) {
+inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, Parallel back) {
   PackedStack packed;
-  pack_convs(arena, stack, parameters, back, packed.conv);
+  pack_convs(arena, stack, parameters, back != nullptr, packed.conv);
   for (int l = 0; l < stack.n_dense; ++l) {
     const Dense& d = stack.dense[l];
     PackedDense& p = packed.dense[l];
@@ -61,7 +80,7 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
     const bool normed = d.norm_scale != NONE;
     p.norm_scale = normed ? padded_rows(arena, parameters + d.norm_scale, 1, d.n_out) : nullptr;
     p.norm_bias = normed ? padded_rows(arena, parameters + d.norm_bias, 1, d.n_out) : nullptr;
-    p.transposed = back ? transposed(arena, parameters + d.weight, d.n_in, d.n_out) : nullptr;
+    p.transposed = back ? transposed(arena, parameters + d.weight, d.n_in, d.n_out, back) : nullptr;
   }
   return packed;
 }
@@ -71,28 +90,28 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
 struct Trail {
   std::uint8_t* woven = nullptr;  // an image that comes in, as bytes and as floats
   float* image = nullptr;
-  float* shown[MOST_CONVS];       // what each convolution makes, [BLOCK, size_out]
-  float* encoded = nullptr;       // [BLOCK, padded(encoded)]
-  float* output[MOST_LAYERS];     // of each dense layer, [BLOCK, ld]
+  float* shown[MOST_CONVS];       // what each convolution makes, [rows, size_out]
+  float* encoded = nullptr;       // [rows, padded(encoded)]
+  float* output[MOST_LAYERS];     // of each dense layer, [rows, ld]
   float* normed[MOST_LAYERS];     // before scale and bias of the norm
   float* inverse_std[MOST_LAYERS];
 };
 
-inline Trail room_for(Arena& arena, const Stack& stack) {
+inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
   Trail trail;
   if (stack.n_conv) {
     trail.woven = reinterpret_cast<std::uint8_t*>(arena.floats(size_in(stack, 0) / 4 + 1));
     trail.image = arena.floats(size_in(stack, 0));
   }
   for (int l = 0; l < stack.n_conv; ++l)
-    trail.shown[l] = arena.floats(BLOCK * size_out(stack.conv[l]));
-  if (stack.encoded) trail.encoded = arena.zeros(std::int64_t(BLOCK) * padded(stack.encoded));
+    trail.shown[l] = arena.floats(rows * size_out(stack.conv[l]));
+  if (stack.encoded) trail.encoded = arena.zeros(rows * padded(stack.encoded));
   for (int l = 0; l < stack.n_dense; ++l) {
-    const std::int64_t size = std::int64_t(BLOCK) * padded(stack.dense[l].n_out);
+    const std::int64_t size = rows * padded(stack.dense[l].n_out);
     trail.output[l] = arena.floats(size);
     const bool normed = stack.dense[l].norm_scale != NONE;
     trail.normed[l] = normed ? arena.floats(size) : nullptr;
-    trail.inverse_std[l] = normed ? arena.floats(BLOCK) : nullptr;
+    trail.inverse_std[l] = normed ? arena.floats(rows) : nullptr;
   }
   return trail;
 }
@@ -173,10 +192,10 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
     const PackedDense& p = packed.dense[l];
     float* y = trail.output[l];
     const Strided a{x, padded(d.n_in), 1};
-    if (std::int64_t(d.n_in) * p.ld < MANY_WEIGHTS)
-      multiply(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias, p.bias);
+    if (many_weights(d) && rows.count <= FEW_ROWS)
+      multiply_few(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, p.bias);
     else
-      multiply_many(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, p.bias);
+      multiply(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias, p.bias);
     if (p.norm_scale) normalize(d, p, y, trail.normed[l], trail.inverse_std[l], rows.count);
     activate(y, std::int64_t(rows.count) * p.ld, d.activation);
     x = y;
@@ -230,7 +249,14 @@ inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows
 inline void add_weight_gradient(Arena& arena, float* gradient, const float* x, const float* dy,
                                 const Dense& d, int rows) {
   const int ld_x = padded(d.n_in), ld_y = padded(d.n_out);
-  if (ld_y == d.n_out) {
+  if (ld_y == d.n_out && many_weights(d)) {
+    float* panel = arena.floats(std::int64_t(rows) * PANEL);  // of dY, to stay in the nearest cache
+    for (int j = 0; j < d.n_out; j += PANEL) {
+      const int n = smaller(PANEL, d.n_out - j);
+      for (int i = 0; i < rows; ++i) std::memcpy(panel + i * PANEL, dy + i * ld_y + j, n * 4);
+      multiply({x, 1, ld_x}, panel, PANEL, gradient + j, d.n_out, d.n_in, n, rows, Start::add);
+    }
+  } else if (ld_y == d.n_out) {
     multiply({x, 1, ld_x}, dy, ld_y, gradient, d.n_out, d.n_in, d.n_out, rows, Start::add);
   } else if (d.n_out < d.n_in) {
     float* turned = arena.floats(std::int64_t(d.n_out) * ld_x);

@@ -97,7 +97,7 @@ void step_shard(void* context, int s) {
   const Network& net = *task.net;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark start = arena.mark();
-  Trails trails = room_for(arena, net, Parts::both);
+  Trails trails = room_for(arena, net, Parts::both, task.rows);
   const int ld_actor = width_of(net.actor), ld_critic = net.critic.n_dense ? width_of(net.critic) : 0;
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
@@ -108,10 +108,10 @@ void step_shard(void* context, int s) {
   sums = Sums{};
   const std::int64_t first = (task.first + s) * shard_of(net);
   const std::int64_t end = smaller(task.rows, first + shard_of(net));
-  for (std::int64_t at = first; at < end; at += BLOCK) {
+  for (std::int64_t at = first; at < end; at += block_of(net)) {
     const Arena::Mark mark = arena.mark();
     const Rows rows{task.batch->features, task.batch->feature_bytes, task.order, at,
-                    int(smaller(end - at, std::int64_t(BLOCK))), task.batch->planes};
+                    next_block(net, at, end), task.batch->planes};
     const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
 
     const float* out = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
@@ -155,7 +155,7 @@ inline void standardize(StepTask& task) {
   task.scale = !(spread <= 1e-8) ? float(1 / spread) : 0.0f;
 }
 
-inline double norm_of(const float* x, std::int64_t n) {
+inline double squares_of(const float* x, std::int64_t n) {
   double lane[LINE] = {};
   std::int64_t i = 0;
   for (; i + LINE <= n; i += LINE)
@@ -163,18 +163,50 @@ inline double norm_of(const float* x, std::int64_t n) {
   double sum = 0;
   for (; i < n; ++i) sum += double(x[i]) * x[i];
   for (double part : lane) sum += part;
-  return std::sqrt(sum);
+  return sum;
+}
+
+// What is done to all parameters, a range at a time: the unit of work of a thread once more.
+constexpr std::int64_t RANGE = 1 << 18;
+
+struct RangeTask {
+  std::int64_t size;
+  float *parameters, *gradient;
+  const float* parts;  // gradients of a wave of shards, to be added up
+  int n_parts;
+  bool first;      // of the waves
+  double* squares;  // of the gradient, a sum per range
+  float shrink;     // of the gradient, 1: none
+  const Adam* adam;
+
+  std::int64_t begin(int r) const { return r * RANGE; }
+  std::int64_t end(int r) const { return smaller(size, (r + 1) * RANGE); }
+  int count() const { return int((size + RANGE - 1) / RANGE); }
+};
+
+void add_up(void* context, int r) {
+  const RangeTask& task = *static_cast<RangeTask*>(context);
+  if (task.n_parts)
+    for (std::int64_t i = task.begin(r); i < task.end(r); i += LANES) {
+      vec sum = task.first ? vec{} : load(task.gradient + i);
+      for (int s = 0; s < task.n_parts; ++s) sum += load(task.parts + s * task.size + i);
+      store(task.gradient + i, sum);
+    }
+  task.squares[r] = squares_of(task.gradient + task.begin(r), task.end(r) - task.begin(r));
 }
 
 // AdamW (arXiv:1711.05101) on the flat vector.
-inline void descend(float* parameters, const float* gradient, Adam& adam, std::int64_t size) {
+void descend(void* context, int r) {
   constexpr double BETA1 = 0.9, BETA2 = 0.999;
-  adam.steps += 1;
+  const RangeTask& task = *static_cast<RangeTask*>(context);
+  const Adam& adam = *task.adam;
+  float *parameters = task.parameters, *gradient = task.gradient;
   const vec keep = all(float(1 - double(adam.lr) * adam.weight_decay));
   const vec rate = all(float(-adam.lr / (1 - std::pow(BETA1, double(adam.steps)))));
   const vec unbias = all(float(1 / std::sqrt(1 - std::pow(BETA2, double(adam.steps)))));
   const vec eps = all(adam.eps), one = all(float(1 - BETA1)), two = all(float(1 - BETA2));
-  for (std::int64_t i = 0; i < size; i += LANES) {
+  for (std::int64_t i = task.begin(r); i < task.end(r); i += LANES) {
+    if (!(task.shrink >= 1)) store(gradient + i, load(gradient + i) * all(task.shrink));
     const vec g = load(gradient + i);
     const vec first = load(adam.first + i) + (g - load(adam.first + i)) * one;
     const vec second = load(adam.second + i) * all(float(BETA2)) + g * g * two;
@@ -192,14 +224,15 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
   constexpr int WAVE = 8;  // shards at once
   Arena& arena = arena_of_this_thread();
   arena.clear();
-  const Packed packed = pack(arena, net, parameters, Parts::both, true);
+  const Packed packed = pack(arena, net, parameters, Parts::both, parallel);
   const std::int64_t shards = shards_of(net, rows);
   const int wave = int(smaller(shards, std::int64_t(WAVE)));
   Sums found[WAVE], total;
   float* parts = shards == 1 ? gradient : arena.floats(wave * net.size);
   StepTask task{&net, &packed, parameters, &batch, &objective, order, rows, 0, 1, parts, found, 0};
   if (objective.standardize) standardize(task);
-  if (shards > 1) std::memset(gradient, 0, net.size * 4);
+  RangeTask whole{net.size, parameters, gradient, parts, 0, true, nullptr, 1, &adam};
+  whole.squares = reinterpret_cast<double*>(arena.floats(2 * whole.count()));
   for (std::int64_t first = 0; first < shards; first += WAVE) {
     task.first = int(first);
     const int n = int(smaller(shards - first, std::int64_t(WAVE)));
@@ -207,19 +240,16 @@ void step(const Network& net, float* parameters, float* gradient, const Batch& b
     for (int s = 0; s < n; ++s) {
       total.policy += found[s].policy, total.value += found[s].value, total.kl += found[s].kl;
       total.entropy += found[s].entropy, total.value_clipped += found[s].value_clipped;
-      if (shards > 1)
-        for (std::int64_t i = 0; i < net.size; i += LANES)
-          store(gradient + i, load(gradient + i) + load(parts + s * net.size + i));
     }
+    whole.n_parts = shards > 1 ? n : 0, whole.first = first == 0;
+    parallel(add_up, &whole, whole.count());
   }
-  report.norm = norm_of(gradient, net.size);
-  if (adam.max_norm > 0) {
-    const double shrink = adam.max_norm / (report.norm + 1e-6);
-    if (!(shrink >= 1))
-      for (std::int64_t i = 0; i < net.size; i += LANES)
-        store(gradient + i, load(gradient + i) * all(float(shrink)));
-  }
-  descend(parameters, gradient, adam, net.size);
+  double squares = 0;
+  for (int r = 0; r < whole.count(); ++r) squares += whole.squares[r];
+  report.norm = std::sqrt(squares);
+  if (adam.max_norm > 0) whole.shrink = float(adam.max_norm / (report.norm + 1e-6));
+  adam.steps += 1;
+  parallel(descend, &whole, whole.count());
   const double n = double(rows);
   report.policy = total.policy / n, report.value = total.value / n, report.kl = total.kl / n;
   report.value_clipped = total.value_clipped / n;

@@ -20,12 +20,12 @@ void forward_shard(void* context, int s) {
   const Network& net = *task.net;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark mark = arena.mark();
-  Trails trails = room_for(arena, net, task.critic ? Parts::critic : Parts::actor);
+  Trails trails = room_for(arena, net, task.critic ? Parts::critic : Parts::actor, task.rows);
   const Stack& stack = task.critic ? net.critic : net.actor;
   const int ld = width_of(stack), n_out = stack.dense[stack.n_dense - 1].n_out;
   const std::int64_t end = smaller(task.rows, (s + 1) * shard_of(net));
-  for (std::int64_t at = s * shard_of(net); at < end; at += BLOCK) {
-    const Rows rows{task.features, task.bytes, nullptr, at, int(smaller(end - at, std::int64_t(BLOCK)))};
+  for (std::int64_t at = s * shard_of(net); at < end; at += block_of(net)) {
+    const Rows rows{task.features, task.bytes, nullptr, at, next_block(net, at, end)};
     const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
     const PackedStack& packed = task.critic ? task.packed->critic : task.packed->actor;
     const float* y = forward(stack, packed, task.parameters, rows, hidden,
@@ -54,7 +54,7 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
   arena.clear();
   const Parts parts = value ? Parts::both : Parts::actor;
   const Packed packed = pack(arena, net, parameters, parts);
-  Trails trails = room_for(arena, net, parts);
+  Trails trails = room_for(arena, net, parts, count);
   const Head& head = net.head;
   const int ld = width_of(net.actor);
   const float* log_std = log_std_of(head, parameters);
@@ -63,8 +63,8 @@ void act(const Network& net, const float* parameters, const std::uint8_t* featur
     using H = decltype(kind);
     const int n = H::n_parameters(head);
     float* ready = arena.floats(3 * head.n_outputs);
-    for (std::int64_t at = 0; at < count; at += BLOCK) {
-      const Rows rows{features, bytes, nullptr, at, int(smaller(count - at, std::int64_t(BLOCK)))};
+    for (std::int64_t at = 0; at < count; at += block_of(net)) {
+      const Rows rows{features, bytes, nullptr, at, next_block(net, at, count)};
       const float* hidden = run_shared(net, packed, parameters, rows, trails);
       const float* y = forward(net.actor, packed.actor, parameters, rows, hidden, trails.actor);
       for (int i = 0; i < rows.count; ++i) {

@@ -6,6 +6,10 @@
 
 namespace {
 
+// Rows that go through the network together: so few that their activations stay in the nearest caches,
+// or, with the many weights behind images, so many that these are seldom fetched.
+inline int block_of(const Network& net) { return net.sees_images() ? 128 : 64; }
+
 // Rows whose gradient is summed apart: the unit of work of a thread. The sums of shards are added in
 // order, so results do not depend on the number of threads. Images are much work each.
 inline std::int64_t shard_of(const Network& net) { return net.sees_images() ? 128 : 512; }
@@ -36,7 +40,7 @@ struct Packed {
 enum class Parts { both, actor, critic };
 
 inline Packed pack(Arena& arena, const Network& net, const float* parameters, Parts parts,
-                   bool back = false) {
+                   Parallel back = nullptr) {
   Packed packed;
   packed.shared = pack(arena, net.shared, parameters, back);
   if (parts != Parts::critic) packed.actor = pack(arena, net.actor, parameters, back);
@@ -48,12 +52,19 @@ struct Trails {
   Trail shared, actor, critic;
 };
 
-inline Trails room_for(Arena& arena, const Network& net, Parts parts) {
+// Room for a block, or for fewer rows if there are no more.
+inline Trails room_for(Arena& arena, const Network& net, Parts parts, std::int64_t rows) {
+  rows = smaller(rows, std::int64_t(block_of(net)));
   Trails trails;
-  trails.shared = room_for(arena, net.shared);
-  if (parts != Parts::critic) trails.actor = room_for(arena, net.actor);
-  if (parts != Parts::actor) trails.critic = room_for(arena, net.critic);
+  trails.shared = room_for(arena, net.shared, rows);
+  if (parts != Parts::critic) trails.actor = room_for(arena, net.actor, rows);
+  if (parts != Parts::actor) trails.critic = room_for(arena, net.critic, rows);
   return trails;
+}
+
+// Those of the next block, of rows from `at` up to `end`.
+inline int next_block(const Network& net, std::int64_t at, std::int64_t end) {
+  return int(smaller(end - at, std::int64_t(block_of(net))));
 }
 
 inline bool has_shared(const Network& net) { return net.shared.encoded > 0; }

@@ -20,7 +20,7 @@ void shift_shard(void* context, int s) {
   const Batch& b = *task.batch;
   Arena& arena = arena_of_this_thread();
   const Arena::Mark mark = arena.mark();
-  Trails trails = room_for(arena, net, Parts::actor);
+  Trails trails = room_for(arena, net, Parts::actor, b.rows);
   float* dist = arena.floats(2 * net.head.n_outputs);
   float* ready = arena.floats(3 * net.head.n_outputs);
   Shift sum{0, 0, 0, 0, -HUGE_VAL, 0};
@@ -28,9 +28,9 @@ void shift_shard(void* context, int s) {
   const int ld = width_of(net.actor);
   with_head(net.head.kind, [&](auto kind) {
     using H = decltype(kind);
-    for (std::int64_t at = s * shard_of(net); at < end; at += BLOCK) {
+    for (std::int64_t at = s * shard_of(net); at < end; at += block_of(net)) {
       const Rows rows{b.features, b.feature_bytes, nullptr, at,
-                      int(smaller(end - at, std::int64_t(BLOCK))), b.planes};
+                      next_block(net, at, end), b.planes};
       const float* hidden = run_shared(net, *task.packed, task.parameters, rows, trails);
       const float* y = forward(net.actor, task.packed->actor, task.parameters, rows, hidden, trails.actor);
       for (int i = 0; i < rows.count; ++i) {

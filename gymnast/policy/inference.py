@@ -104,11 +104,11 @@ def inference_for(
     network: Network, parameters: Parameters, head: AnyHead, engine: str
 ) -> Inference:
     """On the memory of these parameters, as they are whenever it is asked. A policy of the native
-    engine acts without it where it is not built."""
+    engine acts without it where it is not built: by NumPy, or by torch where NumPy is slow."""
     if engine == "native" and kernels() is not None:
         native = importlib.import_module("gymnast.engine.native.inference")
         return native.NativeInference(network, parameters, head)
-    if not network.needs_torch:
+    if not network.dear:
         return NumpyInference(network, parameters.views)
     torch = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
     return torch.TorchInference(network, parameters)

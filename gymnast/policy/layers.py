@@ -141,16 +141,7 @@ class Network:
     @cached_property
     def dear(self) -> bool:
         """Whether a row is much work: images, or a user's module."""
-        return self.module is not None or self._holds(Pixels)
-
-    @cached_property
-    def needs_torch(self) -> bool:
-        """Also to act: these layers exist in the torch engine only."""
-        narrow = any(isinstance(x, Pixels) and x.precision != "float32" for _, x in self.layers())
-        return self.module is not None or narrow or self._holds(MaxPool, Residual)
-
-    def _holds(self, *kinds: type[Layer]) -> bool:
-        return any(isinstance(layer, kinds) for _, layer in self.layers())
+        return self.module is not None or any(isinstance(x, Pixels) for _, x in self.layers())
 
     def stacks(self) -> Iterator[tuple[str, Stack]]:
         yield from (("shared", self.shared), ("actor", self.actor), ("critic", self.critic))

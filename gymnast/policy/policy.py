@@ -1,11 +1,12 @@
 """A policy: what it sees, a network as data, one flat parameter vector, and how its outputs act.
 
-Everything here is NumPy, so a stored policy acts without torch (layers that only torch has and
+Everything here is NumPy, so a stored policy acts without torch (images without compiled kernels and
 modules of the user's own excepted).
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
 from gymnast.policy.health import Health, health
-from gymnast.policy.inference import inference_for
+from gymnast.policy.inference import Inference, inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
 from gymnast.policy.observations import Observation, vector_of
 from gymnast.policy.parameters import Parameters
@@ -58,7 +59,12 @@ class Policy:
     def run_on(self, engine: str) -> None:
         """Which engine computes with this policy, from now on; all share its parameters."""
         self.engine = engine
-        self.inference = inference_for(self.network, self.parameters, self.head, engine)
+        self.__dict__.pop("inference", None)
+
+    @cached_property
+    def inference(self) -> Inference:
+        """Made when it is first asked: torch is loaded only by who acts with it."""
+        return inference_for(self.network, self.parameters, self.head, self.engine)
 
     def initialize(self, seed: int, role: str) -> None:
         """Draw initial weights."""

@@ -109,6 +109,13 @@ def test_python_users_load_and_act_without_torch(place: WithoutTorch):
     assert not place.log.exists()
 
 
+def test_images_are_learned_from_without_torch(place: WithoutTorch):
+    settings = ("algo.n_steps=8", "algo.batch_size=8", "env.n_envs=2", "env.max_episode_steps=20")
+    few = ("eval.episodes=1", "eval.confirm_episodes=1", "eval.n_envs=1")
+    given = [word for setting in (*settings, *few) for word in ("--set", setting)]
+    place.succeed("train", "ALE/Pong-v5:pixels", "--rollouts", "2", *given)
+
+
 def test_another_algorithm_trains_without_torch(place: WithoutTorch):
     settings = ("eval.episodes=2", "eval.confirm_episodes=2", "env.n_envs=2")
     given = [word for setting in settings for word in ("--set", setting)]

@@ -346,6 +346,7 @@ def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_s
     obs = Image((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     features = policy.features(seen_by(obs, MOST_IMAGES + 3))
+    assert policy.inference.both is not None
     output, value = policy.inference.both(features)
     assert np.array_equal(output, policy.inference.actor(features))
     assert np.array_equal(value, policy.inference.critic(features))

@@ -27,7 +27,18 @@ SETTINGS: dict[str, Any] = {
 IDENTITY = "py:tests.identity:Identity"
 OWN = {"policy.module": "tests.engine.own_nets:Right"}
 REFUSED: dict[str, tuple[str, dict[str, Any], str | None, str]] = {
-    "images": (IDENTITY, {"env.kwargs": {"obs": "image"}}, None, "images need convolutions"),
+    "small images": (
+        IDENTITY,
+        {"env.kwargs": {"obs": "image"}},
+        None,
+        r"layers of policy\.cnn=impala are computed by torch",
+    ),
+    "narrow numbers": (
+        "ALE/Pong-v5:pixels",
+        {"policy.precision": "bfloat16"},
+        None,
+        r"policy\.precision=bfloat16 is computed by torch",
+    ),
     "own module": (IDENTITY, OWN, None, r"policy\.module is a torch module"),
     "dqn": ("CartPole-v1", {}, "dqn", "dqn is computed by torch"),
     "another device": ("CartPole-v1", {"device": "cuda"}, None, "device=cuda"),
@@ -67,6 +78,7 @@ def test_auto_takes_the_native_engine_where_it_can_and_names_its_instructions():
     told = engine_of("CartPole-v1", {})
     assert told == f"native: compiled kernels, {_native.instruction_set()}"
     assert engine_of("CartPole-v1", {"engine": "torch"}) == "torch: engine=torch"
+    assert engine_of("ALE/Pong-v5:pixels", {"env.n_envs": 2}) == told
 
 
 @pytest.mark.usefixtures("without_kernels")

@@ -76,10 +76,10 @@ def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     for part, stack in network.stacks():
         planner = _Planner(plan, parameters, part)
         planner.encoder(_entries(part, stack, network))
-        rest = list(enumerate(stack))
+        layers = list(enumerate(stack))
         if _images(stack):
-            rest = planner.convolutions(rest)
-        rest = [(i, layer) for i, layer in rest if isinstance(layer, _DENSE)]
+            layers = planner.convolutions(layers)
+        rest: list[tuple[int, Layer]] = [(i, x) for i, x in layers if isinstance(x, _DENSE)]
         while rest:
             rest = planner.dense(rest)
     _head(plan, parameters, head)
@@ -143,7 +143,9 @@ class _Planner:
         if len(pixels.shape) == 2:
             channels, (height, width) = 1, pixels.shape
         else:
-            channels, height, width = pixels.shape if first else (pixels.shape[-1], *pixels.shape[:2])
+            channels, height, width = (
+                pixels.shape if first else (pixels.shape[-1], *pixels.shape[:2])
+            )
         self.plan.image(self.part, channels, height, width, planes_first=first, top=pixels.top)
         while isinstance(conv := layers[0][1], Conv):
             i = layers.pop(0)[0]

@@ -45,8 +45,12 @@ OBSERVATIONS: dict[str, Any] = {
     ),
     "tuple": Parts("Tuple", (("0", Vector((3,), (-1.0,) * 3, (1.0,) * 3)), ("1", Category(5, 0)))),
 }
-IMAGES: dict[str, Any] = {"image": Image((2, 36, 36), 255, "first")}
-"""For torch alone."""
+IMAGES: dict[str, Any] = {
+    "image": Image((2, 36, 36), 255, "first"),
+    "channels last": Image((37, 41, 3), 255, "last"),
+    "many channels": Image((18, 36, 38), 200, "first"),
+    "grey": Image((36, 44), 255, "last"),
+}
 ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "choice": (Choice(3, 0), {}),
     "one of many": (Choice(37, 0), {}),

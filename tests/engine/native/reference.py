@@ -115,8 +115,10 @@ def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
                 x = _tensor(x) @ weights[f"{name}.weight"] + weights[f"{name}.bias"]
             case Float32():
                 x = _tensor(x)
-            case Pixels(channels="first", top=top):
-                x = _tensor(x) / top
+            case Pixels(shape=(_, _), top=top):
+                x = _tensor(x)[:, None] / top
+            case Pixels(channels=channels, top=top):
+                x = (_tensor(x) if channels == "first" else _tensor(x).permute(0, 3, 1, 2)) / top
             case Conv(stride=stride, padding=padding):
                 weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
                 x = functional.conv2d(x, weight, bias, stride, padding)

@@ -1,0 +1,213 @@
+"""Convolutions in compiled code, against the same mathematics in float64, NumPy and torch."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gymnast import _native
+from gymnast.engine.adam import Adam
+from gymnast.engine.batch import MOST_DEAR, Passes
+from gymnast.engine.objective import LOSSES, Objective
+from gymnast.images import Images
+from gymnast.policy import architecture
+from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear
+from gymnast.policy.policy import Policy
+from gymnast.policy.spaces import Image
+from tests.engine.native.problems import IMAGES, PLAIN, Problem, acted, seen_by
+from tests.engine.native.reference import gradient_of
+from tests.engine.native.test_gradients import EVERYTHING, far
+
+NETWORKS: dict[str, dict[str, Any]] = {
+    "apart": {"hidden": (24, 12)},
+    "none hidden": {"hidden": ()},
+    "shared": {"shared": True, "hidden": (20,), "layer_norm": True},
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread_again():
+    yield
+    _native.set_threads(1)
+    _native.use(_native.instruction_sets()[-1])
+
+
+def images(obs: str = "image", rows: int = 20, **more: Any) -> Problem:
+    return Problem.of(obs, **{"rows": rows, "hidden": (16,), "moved": 0.02, **more})
+
+
+def kept_once(problem: Problem) -> Problem:
+    rows = problem.batch.features
+    assert isinstance(rows, np.ndarray)
+    last = problem.policy.network.shared[0].channels == "last"  # type: ignore[union-attr]
+    return problem.with_(features=Images.of(rows, "last" if last else "first"))
+
+
+def right(problem: Problem, objective: Objective = EVERYTHING, *, within: float = 1e-6) -> None:
+    """The gradient is that of the definition: within this, or what summing up so much leaves to torch."""
+    expected, _ = gradient_of(problem.policy, problem.batch, objective)
+    torch, _ = problem.improve(objective, engine="torch")
+    native, told = problem.improve(objective)
+    assert far(native, expected) < max(within, 2 * far(torch, expected))
+    norm = told.losses[0][LOSSES.index("optim/grad_norm")]
+    assert norm == pytest.approx(np.linalg.norm(expected), rel=1e-5)
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("obs", IMAGES)
+def test_gradients_are_those_of_the_definition(obs: str, network: dict[str, Any]):
+    right(images(obs, **network))
+
+
+@pytest.mark.parametrize("instructions", _native.instruction_sets())
+def test_gradients_are_right_with_every_instruction_set(instructions: str):
+    _native.use(instructions)
+    right(images("channels last"))
+
+
+@pytest.mark.parametrize("rows", [1, 9, 128, 129, 300])
+def test_gradients_are_right_for_every_size_of_batch(rows: int):
+    right(images(rows=rows, seed=1))
+
+
+def test_gradients_of_the_images_of_atari_are_right():
+    with patch.dict(IMAGES, atari=Image((4, 84, 84), 255, "first")):
+        right(images("atari", rows=6))
+
+
+Geometry = tuple[int, int, int, list[tuple[int, int, int, str]]]
+
+
+@st.composite
+def geometries(draw: st.DrawFn) -> Geometry:
+    """Channels, height and width of images; outputs, kernel, stride and activation of each layer."""
+    channels = draw(st.integers(1, 5))
+    height, width = shown = [draw(st.integers(9, 30)) for _ in range(2)]
+    layers: list[tuple[int, int, int, str]] = []
+    for _ in range(draw(st.integers(1, 3))):
+        kernel = draw(st.integers(1, min(5, *shown)))
+        stride = draw(st.integers(1, 4))
+        kind = draw(st.sampled_from(["relu", "tanh", "none"]))
+        layers.append((draw(st.integers(1, 35)), kernel, stride, kind))
+        shown = [(size - kernel) // stride + 1 for size in shown]
+    return channels, height, width, layers
+
+
+@settings(max_examples=20, derandomize=True)
+@given(geometries(), st.sampled_from(["first", "last"]))
+def test_convolutions_of_any_kernel_and_stride(geometry: Geometry, channels: Any):
+    n, height, width, convolutions = geometry
+
+    def body(n: int, height: int, width: int) -> tuple[list[Layer], int]:
+        layers: list[Layer] = []
+        for out, kernel, stride, kind in convolutions:
+            layers.append(Conv(n, out, kernel, stride))
+            layers += [] if kind == "none" else [Activation(kind)]  # type: ignore[arg-type]
+            n, height, width = out, *((s - kernel) // stride + 1 for s in (height, width))
+        return [*layers, Flatten(), Linear(n * height * width, 16, 1.0)], 16
+
+    shape = (n, height, width) if channels == "first" else (height, width, n)
+    with (
+        patch.object(architecture, "_nature", body),
+        patch.dict(IMAGES, drawn=Image(shape, 255, channels)),
+    ):
+        problem = images("drawn", rows=5, cnn="nature", moved=0.1, activation="tanh")
+        right(problem, PLAIN, within=1e-5)
+
+
+@pytest.mark.parametrize("obs", ["image", "channels last", "many channels"])
+def test_images_that_are_kept_once_give_the_same_bits(obs: str):
+    problem = images(obs, rows=40)
+    plain, _ = problem.improve(EVERYTHING)
+    once, _ = kept_once(problem).improve(EVERYTHING)
+    assert np.array_equal(plain, once)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_give_the_same_bits(threads: int):
+    def improved() -> np.ndarray:
+        problem = images(rows=300, hidden=(600,))  # several ranges of parameters
+        adam = Adam(problem.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
+        problem.improve(EVERYTHING, engine="native", adam=adam, lr=1e-3, max_norm=0.1)
+        return problem.policy.parameters.flat.copy()
+
+    _native.set_threads(1)
+    alone = improved()
+    _native.set_threads(threads)
+    assert np.array_equal(improved(), alone)
+
+
+def test_a_whole_update_is_torchs_within_rounding():
+    def improved(engine: str) -> tuple[np.ndarray, dict[str, float]]:
+        problem = kept_once(images(rows=200))
+        rng = np.random.default_rng(0)
+        passes = Passes.shuffled(2, 200, 50, rng, None)
+        problem.improve(EVERYTHING, passes, engine=engine, lr=1e-4, max_norm=0.5)
+        shift = problem.engine(engine).shift(problem.batch, 0.2)
+        return problem.policy.parameters.flat.copy(), shift
+
+    (native, by_native), (torch, by_torch) = improved("native"), improved("torch")
+    assert far(native, torch.astype(np.float64)) < 1e-4
+    assert by_native == pytest.approx(by_torch, rel=1e-3, abs=1e-5)
+
+
+def test_an_update_stops_by_the_rows_that_tell_of_it():
+    problem = images(rows=MOST_DEAR + 40)
+    orders = np.stack([np.arange(len(problem.batch))] * 3)
+    _, told = problem.improve(PLAIN, Passes(orders, 84, most_kl=0.0), lr=1e-3)
+    assert (told.passes, told.stopped, len(told.losses)) == (1, True, 2)
+
+
+@pytest.mark.parametrize("rows", [1, 8, 150])
+def test_acting_says_actions_and_values_as_asking_for_each_does(rows: int):
+    problem = images("channels last", rows=rows, shared=True)
+    policy = problem.policy
+    policy.run_on("native")
+    assert policy.values_while_acting
+    seen = seen_by(policy.obs, rows, np.random.default_rng(1))
+    noise = policy.head.noise(np.random.default_rng(2), (rows,))
+    action = np.empty(rows, np.int64)
+    dist, (logprob, value) = np.empty((rows, 3), np.float32), np.empty((2, rows), np.float32)
+    policy.act_into(seen, noise, None, action, dist, logprob, value)
+    assert np.array_equal(dist, policy.dist(seen))
+    assert np.array_equal(value, policy.value(seen))
+    alone = acted(policy, seen[-1:], noise[-1:], None)
+    assert np.array_equal(alone[1], dist[-1:])
+
+
+@pytest.mark.parametrize("obs", IMAGES)
+def test_numpy_native_and_torch_say_the_same(obs: str):
+    policy = images(obs).policy
+    features = policy.features(seen_by(policy.obs, 7, np.random.default_rng(3)))
+
+    def said(policy: Policy, engine: str) -> list[np.ndarray]:
+        policy.run_on(engine)
+        heard, output = policy.inference.hear(features)
+        outputs = [policy.inference.actor(features), policy.inference.critic(features), output]
+        return [*outputs, policy.inference.layer("shared", 3, features), *(x for *_, x in heard)]
+
+    native, torch = said(policy, "native"), said(policy, "torch")
+    assert len(native) == len(torch) > 6
+    for one, other in zip(native, torch, strict=True):
+        assert np.allclose(one, other, atol=1e-4 * np.abs(other).max())
+
+
+def test_planes_that_are_not_there_are_refused():
+    problem = kept_once(images())
+    index = problem.batch.features.index.copy()  # type: ignore[union-attr]
+    index[3, 1] = len(problem.batch.features.plane)  # type: ignore[union-attr]
+    broken = Images(problem.batch.features.plane, index, "first")  # type: ignore[union-attr]
+    with pytest.raises(IndexError, match="no such plane"):
+        problem.with_(features=broken).improve()
+
+
+def test_images_of_another_size_are_refused():
+    problem = images()
+    other = np.zeros((20, 2, 36, 37), np.uint8)
+    with pytest.raises(ValueError, match="the network reads 2592"):
+        problem.with_(features=other).improve()
