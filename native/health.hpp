@@ -19,51 +19,60 @@ inline void add_rows(const float* y, int ld, int n, double& total, double& squar
   for (int r = 0; r < ROWS; ++r) total += sum[r], squares += square[r];
 }
 
-// What the activations of a stack made of some rows is added to `units`; where a unit was anything
-// but 0 for any row so far, so is its place in `alive`, [units of all layers].
+// What an activation made of rows [rows, ld] is added to `units`; where one of its n units was anything
+// but 0 for any row so far, so is its place in `alive`.
+inline void add_layer(Activation kind, const float* y, int ld, int n, int rows, float saturated,
+                      Units& units, float* alive) {
+  double total = 0, squares = 0, ends = 0;
+  int i = 0;
+  for (; i + SEVERAL <= rows; i += SEVERAL) add_rows<SEVERAL>(y + i * ld, ld, n, total, squares);
+  for (; i < rows; ++i) add_rows<1>(y + i * ld, ld, n, total, squares);
+  for (i = 0; i < rows; ++i, y += ld) {
+    int far = 0;
+    if (kind == Activation::tanh)
+      for (int j = 0; j < n; ++j) far += std::fabs(y[j]) > saturated;
+    else
+      for (int j = 0; j < n; ++j) alive[j] = y[j] != 0 ? 1.0f : alive[j];
+    ends += far;
+  }
+  units.outputs += double(rows) * n, units.total += total, units.squares += squares;
+  if (kind == Activation::tanh) units.tanh += double(rows) * n, units.saturated += ends;
+}
+
+// Calls one(activation, outputs [..., ld], ld, units, outputs of a unit per row) for every layer of a
+// stack that has an activation. A unit of a convolution is a channel.
+template <class One> inline void each_activation(const Stack& stack, const Trail& trail, One one) {
+  for (int l = 0; l < stack.n_conv; ++l)
+    if (const Conv& c = stack.conv[l]; c.activation != Activation::none)
+      one(c.activation, trail.shown[l], ld_out(c), c.n_out, int(pixels_out(c)));
+  for (int l = 0; l < stack.n_dense; ++l)
+    if (const Dense& d = stack.dense[l]; d.activation != Activation::none)
+      one(d.activation, trail.output[l], padded(d.n_out), d.n_out, 1);
+}
+
+// `alive`: [units of all layers].
 inline void add_units(const Stack& stack, const Trail& trail, int rows, float saturated, Units& units,
                       float* alive) {
-  for (int l = 0; l < stack.n_dense; ++l) {
-    const Dense& d = stack.dense[l];
-    if (d.activation == Activation::none) continue;
-    const int ld = padded(d.n_out);
-    double total = 0, squares = 0, ends = 0;
-    int i = 0;
-    for (; i + SEVERAL <= rows; i += SEVERAL)
-      add_rows<SEVERAL>(trail.output[l] + i * ld, ld, d.n_out, total, squares);
-    for (; i < rows; ++i) add_rows<1>(trail.output[l] + i * ld, ld, d.n_out, total, squares);
-    for (i = 0; i < rows; ++i) {
-      const float* y = trail.output[l] + i * ld;
-      int far = 0;
-      if (d.activation == Activation::tanh)
-        for (int j = 0; j < d.n_out; ++j) far += std::fabs(y[j]) > saturated;
-      else
-        for (int j = 0; j < d.n_out; ++j) alive[j] = y[j] != 0 ? 1.0f : alive[j];
-      ends += far;
-    }
-    units.outputs += double(rows) * d.n_out, units.total += total, units.squares += squares;
-    if (d.activation == Activation::tanh)
-      units.tanh += double(rows) * d.n_out, units.saturated += ends;
-    alive += d.n_out;
-  }
+  each_activation(stack, trail, [&](Activation kind, const float* y, int ld, int n, int each) {
+    add_layer(kind, y, ld, n, rows * each, saturated, units, alive);
+    alive += n;
+  });
 }
 
 inline int units_of(const Stack& stack) {
   int units = 0;
-  for (int l = 0; l < stack.n_dense; ++l) units += stack.dense[l].n_out;
+  each_activation(stack, Trail{}, [&](Activation, const float*, int, int n, int) { units += n; });
   return units;
 }
 
 inline void count_dead(const Stack& stack, const float* alive, Units& units) {
-  for (int l = 0; l < stack.n_dense; ++l) {
-    const Dense& d = stack.dense[l];
-    if (d.activation == Activation::none) continue;
-    if (d.activation == Activation::relu) {
-      units.relu += d.n_out;
-      for (int j = 0; j < d.n_out; ++j) units.dead += alive[j] == 0;
+  each_activation(stack, Trail{}, [&](Activation kind, const float*, int, int n, int) {
+    if (kind == Activation::relu) {
+      units.relu += n;
+      for (int j = 0; j < n; ++j) units.dead += alive[j] == 0;
     }
-    alive += d.n_out;
-  }
+    alive += n;
+  });
 }
 
 // The likeliest and the unlikeliest of the options of each element, and the mean over elements.

@@ -90,9 +90,9 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
 struct Trail {
   std::uint8_t* woven = nullptr;  // an image that comes in, as bytes and as floats
   float* image = nullptr;
-  float* shown[MOST_CONVS];       // what each convolution makes, [rows, size_out]
+  float* shown[MOST_CONVS] = {};       // what each convolution makes, [rows, size_out]
   float* encoded = nullptr;       // [rows, padded(encoded)]
-  float* output[MOST_LAYERS];     // of each dense layer, [rows, ld]
+  float* output[MOST_LAYERS] = {};     // of each dense layer, [rows, ld]
   float* normed[MOST_LAYERS];     // before scale and bias of the norm
   float* inverse_std[MOST_LAYERS];
 };

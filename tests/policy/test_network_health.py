@@ -13,7 +13,7 @@ from gymnast.policy.health import Health, health
 from gymnast.policy.layers import Activation
 from gymnast.training.network_row import network_row
 from tests.algos.practice import BOTH_ENGINES, Practice
-from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem
+from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 
 SETTINGS: dict[str, Any] = {"env.n_envs": 4, "algo.n_steps": 40, "policy.hidden": [6, 5]}
 
@@ -55,6 +55,18 @@ def test_kernels_count_what_numpy_counts_for_every_head(action: str, masked: boo
 def test_kernels_count_what_numpy_counts_for_every_network(network: dict[str, Any], rows: int):
     for obs, kind in zip(OBSERVATIONS, ["relu", "tanh"] * 4, strict=False):
         same(*both_ways(Problem.of(obs, rows=rows, activation=kind, **network)))
+
+
+@pytest.mark.parametrize("kind", ["relu", "tanh"])
+@pytest.mark.parametrize("obs", IMAGES)
+def test_kernels_count_what_numpy_counts_for_images(obs: str, kind: str):
+    problem = Problem.of(obs, rows=11, activation=kind, hidden=(8,), moved=0.02)
+    bias = problem.policy.parameters.views["shared.1.bias"]
+    bias[:5] = -100.0  # five channels that show nothing
+    one, other = both_ways(problem)
+    same(one, other)
+    assert one.shared.relu == 32 + 64 + 64 + 512
+    assert one.shared.dead >= 5
 
 
 @BOTH_ENGINES

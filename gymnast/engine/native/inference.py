@@ -7,7 +7,7 @@ import numpy as np
 from gymnast.engine.native.plan import planned
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.health import N_NUMBERS, SATURATED, Health
-from gymnast.policy.inference import NumpyInference, ToldHealth
+from gymnast.policy.inference import NumpyInference
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
 
@@ -23,8 +23,6 @@ class NativeInference:
         by_numpy = NumpyInference(network, parameters.views)
         self.layer, self.hear = by_numpy.layer, by_numpy.hear
         self.values_while_acting = network.dear
-        self.health: ToldHealth | None = None if network.dear else self._health
-        """Of convolutions `hear` knows."""
         self._amounts = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
@@ -37,7 +35,7 @@ class NativeInference:
         self.plan.forward(self.parameters, features, True, out)
         return out
 
-    def _health(self, features: Array, mask: Array | None) -> Health:
+    def health(self, features: Array, mask: Array | None) -> Health:
         out = np.empty(N_NUMBERS)
         self.plan.health(self.parameters, features, mask, SATURATED, out)
         return Health.of_numbers(out.tolist())
