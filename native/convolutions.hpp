@@ -44,13 +44,15 @@ struct PackedConv {
   const float* bias;        // [ld out]
 };
 
-// Calls at(place in the flat vector, place on the kernel, channel in, channel out) for every weight.
+// Calls at(place in the flat vector, place on the kernel, channel in, channel out) for every weight, a
+// LINE of channels out at a time.
 template <class At> inline void each_weight(const Conv& c, At at) {
   const int area = c.kernel * c.kernel;
-  Offset from = c.weight;
-  for (int out = 0; out < c.n_out; ++out)
+  for (int first = 0; first < c.n_out; first += LINE)
     for (int in = 0; in < c.channels; ++in)
-      for (int place = 0; place < area; ++place) at(from++, place, in, out);
+      for (int place = 0; place < area; ++place)
+        for (int out = first; out < smaller(first + LINE, c.n_out); ++out)
+          at(c.weight + (std::int64_t(out) * c.channels + in) * area + place, place, in, out);
 }
 
 inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters, bool back,
