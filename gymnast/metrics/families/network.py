@@ -5,10 +5,10 @@ from __future__ import annotations
 from gymnast.metrics.metric import INF, Metric
 
 SAMPLE, DEAR_SAMPLE = 64, 32
-"""Steps of a rollout that are shown to the network at most; where acting takes torch, the second."""
+"""Steps of a rollout that are shown to the network at most; where a row is much work, the second."""
 SAMPLED = (
-    f"up to {SAMPLE} steps of the rollout, evenly spaced ({DEAR_SAMPLE} where the network needs torch "
-    "to act), after the update; of every rollout at first, of every fourth after 64"
+    f"up to {SAMPLE} steps of the rollout, evenly spaced ({DEAR_SAMPLE} of images or for a "
+    "module of your own), after the update; of every rollout at first, of every fourth after 64"
 )
 
 
