@@ -9,7 +9,7 @@ difference of areas (native - torch) is as likely to have the other sign; p is t
 choices of signs whose mean is at least as far from 0 as the one found. `detectable` is the difference
 that a test of this size finds in 80 % of repetitions, given the spread of the differences.
 
-    python docs/studies/engines.py RUNS_DIR
+    PYTHONPATH=docs/studies python docs/studies/engines.py RUNS_DIR [TASK...]     only these anew
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import catch
 import numpy as np
 
 from gymnast.metrics.store import MetricStore
@@ -33,6 +34,7 @@ ENGINES = ("native", "torch")
 TASKS: dict[str, dict[str, Any]] = {
     "CartPole-v1": {"stop.env_steps": 20_000, "eval.every": "2000 env_steps"},
     "Pendulum-v1": {"stop.env_steps": 60_000, "eval.every": "4096 env_steps"},
+    catch.TASK: catch.SETTINGS,
 }
 COMMON = {
     "stop.solved": "off",
@@ -114,6 +116,9 @@ def store(file: Path, entries: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    every = TASKS.items()
-    place = Path(sys.argv[1])
-    store(FILE, [studied(t, COMMON | own, "engine", ENGINES, place) for t, own in every])
+    place, *chosen = sys.argv[1:]
+    known = {entry["task"]: entry for entry in json.loads(FILE.read_text())}
+    for task in chosen or TASKS:
+        entry = studied(task, COMMON | TASKS[task], "engine", ENGINES, Path(place))
+        known[entry["task"]] = entry
+    store(FILE, [known[f"{task}:ppo"] for task in TASKS])
