@@ -79,16 +79,17 @@ class _Turns:
         from gymnast.collect.vector import VectorCollector
         from gymnast.metrics.recorder import Recorder
         from gymnast.training import learner, learning, loop
+        from gymnast.training.recent import Recent
 
         self.on, self.rollouts, self.watched = True, 0, 0.0
         self.spent: dict[bool, list[float]] = {True: [], False: []}
         """CPU seconds of each turn, with and without."""
         self._began = 0.0
         self._around(Recorder, "write", list)
-        for name in ("rollout_row", "reward_row", "effect_row"):
+        for name in ("rollout_row", "effect_row"):
             self._around(learning, name, dict)
         self._around(learner, "network_row", dict)
-        self._around(loop, "episode_row", dict)
+        self._around(Recent, "row", dict)
         iterate, collect = loop.Loop.iterate, VectorCollector.collect
 
         def counted(this: Any) -> None:
