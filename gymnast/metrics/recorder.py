@@ -18,7 +18,7 @@ from gymnast.text.closest import closest
 if TYPE_CHECKING:
     from gymnast.metrics.store import MetricStore
 
-TOGETHER_SECONDS = 0.1
+TOGETHER_SECONDS = 0.25
 """Rows that come faster than this are judged and shown together: between two rollouts the processor
 has forgotten how, and a row by itself takes three times as long."""
 
