@@ -47,7 +47,8 @@ def experience(
     number of an observation is asked for."""
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done
-    if native is None or action.dtype not in _COMPILED:
+    in_order = obs is None or obs.flags.c_contiguous
+    if native is None or action.dtype not in _COMPILED or not in_order:
         return slow_experience(*columns, obs, keep, options=options, each=each)
     found = native.experience(*columns, obs, keep, options, each)
     seen = 15 + options

@@ -2,60 +2,58 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rl.statistics import spread
-from gymnast.rollout import Episode, Episodes
+from gymnast.rollout import Episodes
 from gymnast.seeds import task_of
 
 
 class Recent:
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         """`tasks`: those that are told of one by one."""
-        self.episodes: deque[Episode] = deque(maxlen=WINDOW * (len(tasks) or 1))
+        self.episodes = Episodes.none()
         self._tasks = tasks
         self._row: dict[str, float] | None = None
         """What is said, until more episodes come."""
 
     def take(self, ended: Episodes) -> None:
         if len(ended):
-            self.load(ended.last(self.episodes.maxlen or WINDOW))
-
-    def load(self, episodes: Iterable[Episode]) -> None:
-        self.episodes.extend(episodes)
-        self._row = None
+            most = WINDOW * (len(self._tasks) or 1)
+            self.episodes = self.episodes.followed_by(ended, most)
+            self._row = None
 
     def row(self) -> Mapping[str, float]:
         if self._row is None:
-            self._row = _row_of([*self.episodes][-WINDOW:]) | self._task_rows()
+            self._row = _row_of(self.episodes) | self._task_rows()
         return self._row
 
     def _task_rows(self) -> dict[str, float]:
         """The same of the episodes of each task."""
         row: dict[str, float] = {}
         for task, name in enumerate(self._tasks):
-            its = [e for e in self.episodes if task_of(e.seed, len(self._tasks)) == task]
-            row |= {f"{name}:{key}": value for key, value in _row_of(its[-WINDOW:]).items()}
+            its = (e for e in self.episodes if task_of(e.seed, len(self._tasks)) == task)
+            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.of(its)).items()}
         return row
 
 
-def _row_of(episodes: Collection[Episode]) -> dict[str, float]:
-    if not episodes:
+def _row_of(episodes: Episodes) -> dict[str, float]:
+    """Of the newest ones."""
+    count = min(len(episodes), WINDOW)
+    if not count:
         return {"episode/count": 0}
-    raw_return, length, *_, numbers = zip(*episodes, strict=True)
-    returns = spread(np.array(raw_return, dtype=np.float64))
+    returns = spread(episodes.raw_return[-count:])
     return {
-        "episode/count": len(episodes),
+        "episode/count": count,
         "episode/return": returns.mean,
         "episode/return_std": returns.std,
         "episode/return_min": returns.least,
         "episode/return_max": returns.most,
-        "episode/length": sum(length) / len(episodes),
-        **means_of([*filter(None, numbers)]),
+        "episode/length": int(np.add.reduce(episodes.length[-count:])) / count,
+        **means_of([*filter(None, episodes.numbers[-count:])]),
     }
 
 

@@ -29,7 +29,7 @@ from gymnast.policy.action_spaces import Amounts, Choice, highest_entropy, limit
 from gymnast.policy.observations import Vector, vector_of
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import with_declared_ranges
-from gymnast.rollout import Episode, Rollout
+from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.parts import POLICY, of_role, prefixed
@@ -191,7 +191,7 @@ class Session:
             learner.policy.load(of_role(role, policies))
             plain = state["learners"][role]
             learner.load(of_role(role, learners), plain, optimizer=optimizer)
-            self.recent[role].load(Episode(**e) for e in state["recent"][role])
+            self.recent[role].take(Episodes.of(Episode(**e) for e in state["recent"][role]))
             self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:
