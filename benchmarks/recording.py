@@ -79,16 +79,18 @@ class _Turns:
         from gymnast.collect.vector import VectorCollector
         from gymnast.metrics.recorder import Recorder
         from gymnast.training import learner, learning, loop
+        from gymnast.training.recent import Recent
 
-        self.on, self.rollouts, self.watched = True, 0, 0.0
+        self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}
         """CPU seconds of each turn, with and without."""
         self._began = 0.0
         self._around(Recorder, "write", list)
-        for name in ("rollout_row", "reward_row", "effect_row"):
+        self._around(Recorder, "settle", list)
+        for name in ("rollout_row", "effect_row"):
             self._around(learning, name, dict)
         self._around(learner, "network_row", dict)
-        self._around(loop, "episode_row", dict)
+        self._around(Recent, "row", dict)
         iterate, collect = loop.Loop.iterate, VectorCollector.collect
 
         def counted(this: Any) -> None:
@@ -124,11 +126,13 @@ class _Turns:
         def timed(*given: Any, **named: Any) -> Any:
             if not self.on:
                 return nothing()
-            began = time.thread_time()
+            if self._watching:  # one of these within another
+                return does(*given, **named)
+            self._watching, began = True, time.thread_time()
             try:
                 return does(*given, **named)
             finally:
-                self.watched += time.thread_time() - began
+                self._watching, self.watched = False, self.watched + time.thread_time() - began
 
         setattr(owner, name, timed)
 
@@ -139,15 +143,20 @@ def stopwatch(samples: list[dict[str, Any]]) -> list[float]:
 
 
 def shares(samples: list[dict[str, Any]]) -> list[float]:
-    """The same by each turn with the record beside the mean of the turns without it before and after,
-    so that a drift of the whole does not count: the median of each process."""
-    return [median(_beside(one)) for one in samples]
+    """The same by the turns with the record beside the mean of the turns without it before and after
+    each, so that a drift of the whole does not count; summed, since rows are judged and shown in some
+    of the turns for several."""
+    return [
+        1.0 - sum(less for _, less in pairs) / sum(whole for whole, _ in pairs)
+        for pairs in map(_beside, samples)
+    ]
 
 
-def _beside(one: dict[str, Any]) -> list[float]:
+def _beside(one: dict[str, Any]) -> list[tuple[float, float]]:
+    """Seconds of each turn with the record, and of its neighbours."""
     less = one["without"]
     around = zip(one["with"][1:], less, less[1:], strict=False)
-    return [1.0 - (before + after) / 2 / whole for whole, before, after in around]
+    return [(whole, (before + after) / 2) for whole, before, after in around]
 
 
 def section(found: dict[str, Any]) -> str:
@@ -168,9 +177,9 @@ def section(found: dict[str, Any]) -> str:
 _SECTION = """\
 Share of the CPU time of a training that the making, judging, storing, logging and showing of rows and
 the tracing of episodes take: by a stopwatch around each of these, and in turns of {turn} rollouts with
-them and {turn} without in one process, each turn with them beside the mean of its two neighbours (the
-medians of its turns; their median and range over processes). What the update computes on its way (KL,
-clipped share) is in both.
+them and {turn} without in one process, each turn with them beside the mean of its two neighbours (summed
+over its turns; the median and range over processes). What the update computes on its way (KL, clipped
+share) is in both.
 
 {table}
 

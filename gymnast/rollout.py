@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,25 +41,37 @@ class Episodes:
 
     @classmethod
     def none(cls) -> Episodes:
-        whole = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(0), whole, whole, whole, whole.astype(bool))
+        return cls.of(())
+
+    @classmethod
+    def of(cls, episodes: Iterable[Episode]) -> Episodes:
+        *columns, numbers = [*zip(*episodes, strict=True)] or [()] * len(Episode._fields)
+        arrays = map(np.array, columns, (np.float64, np.int64, np.int64, np.int64, np.bool_))
+        return cls(*arrays, numbers=numbers if any(numbers) else ())
 
     def __len__(self) -> int:
         return len(self.seed)
 
     def __iter__(self) -> Iterator[Episode]:
-        return iter(self.last(len(self)))
+        columns = (column.tolist() for column in self._columns())
+        return map(Episode._make, zip(*columns, self._numbers(), strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Episodes) and list(self) == list(other)
 
-    def last(self, count: int) -> list[Episode]:
-        """The newest of them one by one."""
-        first = max(len(self) - count, 0)
-        columns = (self.raw_return, self.length, self.env, self.seed, self.truncated)
-        newest = [column[first:].tolist() for column in columns]
-        numbers = self.numbers[first:] or [{}] * (len(self) - first)
-        return list(map(Episode._make, zip(*newest, numbers, strict=True)))
+    def followed_by(self, later: Episodes, most: int) -> Episodes:
+        """The newest of all, at most so many."""
+        both = zip(self._columns(), later._columns(), strict=True)
+        columns = (np.concatenate(pair)[-most:] for pair in both)
+        told = self.numbers or later.numbers
+        numbers = (self._numbers() + later._numbers())[-most:] if told else ()
+        return Episodes(*columns, numbers=numbers)
+
+    def _columns(self) -> tuple[Array, ...]:
+        return self.raw_return, self.length, self.env, self.seed, self.truncated
+
+    def _numbers(self) -> tuple[dict[str, float], ...]:
+        return self.numbers or ({},) * len(self)
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,7 @@ class Rollout:
     @cached_property
     def whole(self) -> bool:
         """Every step is valid."""
-        return bool(self.valid.all())
+        return np.count_nonzero(self.valid) == self.valid.size  # a third of the time of all()
 
     def next_obs(self) -> Observed:
         """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""

@@ -1,17 +1,26 @@
-"""The one way a number leaves the loop: checked against its declaration, judged, shown to sinks."""
+"""The one way a number leaves the loop: checked against its declaration, kept, judged, shown to sinks."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from gymnast.clock import CLOCKS
 from gymnast.errors import GymnastError
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.specs import Metric, split
 from gymnast.text.closest import closest
+
+if TYPE_CHECKING:
+    from gymnast.metrics.store import MetricStore
+
+TOGETHER_SECONDS = 0.25
+"""Rows that come faster than this are judged and shown together: between two rollouts the processor
+has forgotten how, and a row by itself takes three times as long."""
 
 Row = Mapping[str, float]
 """One iteration: `[scope:]metric` -> value. Carries every clock."""
@@ -69,32 +78,59 @@ class Recorder:
         sinks: Sequence[Sink],
         settings: Mapping[str, Any] | None = None,
         roles: Collection[str] = (),
+        record: MetricStore | None = None,
     ) -> None:
-        """`settings`, `roles`: see Alerts."""
-        self.alerts = Alerts(metrics, settings, roles)
+        """`settings`, `roles`: see Alerts. `record`: where rows are kept, before anything else."""
+        self._alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
+        self._record = record
         self._checked: set[tuple[str, ...]] = set()
+        self._waiting: list[dict[str, float]] = []
+        """Rows that are kept, but not yet judged and shown."""
+        self._settled = -math.inf
+        """When rows were last judged and shown."""
         self._closed = False
         self._greeted = False
 
-    def write(self, row: Row) -> list[Alert]:
-        """Record one iteration; returns the alerts that it raised or resolved.
+    @property
+    def alerts(self) -> Alerts:
+        """Of all rows so far."""
+        self.settle()
+        return self._alerts
 
-        The first row of a resumed run also names those that already held.
-        """
+    def write(self, row: Row) -> None:
+        """Keep one iteration; judge and show it now, or with those of the next moment."""
         if self._closed:
             raise RuntimeError("a row was written after the record was closed; it would be lost")
         self._check(row)
         numbers = dict(zip(row, map(float, row.values()), strict=True))
-        alerts = self.alerts.judge(numbers)
-        if not self._greeted:  # a resumed run's sinks learn what already holds
-            self._greeted = True
-            alerts += [alert for alert in self.alerts.active() if alert not in alerts]
-        finished = MappingProxyType(numbers)
-        for sink in self._sinks:
-            sink.write(finished, alerts)
-        return alerts
+        if self._record is not None:
+            self._record.append(numbers)
+        self._waiting.append(numbers)
+        if time.monotonic() - self._settled >= TOGETHER_SECONDS:
+            self.settle()
+
+    def settle(self) -> list[Alert]:
+        """Judge and show the rows that wait; returns the alerts that they raised or resolved.
+
+        The first row of a resumed run also names those that already held.
+        """
+        changed: list[Alert] = []
+        if not self._waiting:
+            return changed
+        self._settled = time.monotonic()
+        rows, self._waiting = self._waiting, []  # a sink may answer a row with an event
+        for numbers in rows:
+            alerts = self._alerts.judge(numbers)
+            if not self._greeted:  # a resumed run's sinks learn what already holds
+                self._greeted = True
+                alerts += [alert for alert in self._alerts.active() if alert not in alerts]
+            finished = MappingProxyType(numbers)
+            for sink in self._sinks:
+                sink.write(finished, alerts)
+            changed += alerts
+        return changed
 
     def redeclare(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
         """The same names with other bounds: a setting that they depend on has changed."""
@@ -102,17 +138,25 @@ class Recorder:
         self.alerts.redeclare(metrics, settings)
 
     def event(self, event: Mapping[str, Any]) -> None:
+        """Events have a file of their own; what led to one is on disk and shown when it is told."""
+        self.settle()
+        if self._record is not None:
+            self._record.flush()
         for sink in self._sinks:
             sink.event(event)
 
     def close(self, summary: Summary | None = None) -> None:
-        """Close every sink, also when one of them fails. A second call does nothing."""
+        """Show what waits and close every sink, also when one of them fails. A second call does
+        nothing."""
         if self._closed:
             return
         self._closed = True
         with ExitStack() as stack:
             for sink in reversed(self._sinks):
                 stack.callback(sink.close, summary)
+            if self._record is not None:
+                stack.callback(self._record.close)
+            self.settle()
 
     def _check(self, row: Row) -> None:
         keys = tuple(row)

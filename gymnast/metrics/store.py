@@ -39,7 +39,7 @@ class MetricStore:
     ) -> None:
         self.path = Path(path)
         self._lock = RLock()
-        self._pending: list[tuple[int, int, int, bytes]] = []
+        self._pending: list[Mapping[str, float]] = []
         self._schemas: dict[tuple[str, ...], tuple[int, struct.Struct]] = {}
         self._committed = -math.inf
         self._timer: Timer | None = None
@@ -53,13 +53,13 @@ class MetricStore:
         self.attempt = attempt if attempt is not None else self._next_attempt()
 
     def append(self, row: Mapping[str, float]) -> None:
-        """Adds a row; it is on disk within a second."""
-        names = tuple(row)
+        """Adds a row, which must not change any more; it is on disk within a second."""
+        if not self._writes:
+            raise RunError("the metric record was opened to read only", at=str(self.path))
+        if "clock/rollouts" not in row:
+            raise RunError("a row without clock/rollouts cannot be recorded", at=str(self.path))
         with self._lock:
-            schema, packer = self._schemas.get(names) or self._add_schema(names)
-            values = [*row.values()]
-            data = packer.pack(*(map(_plain, values) if math.isnan(sum(values)) else values))
-            self._pending.append((self.attempt, int(row["clock/rollouts"]), schema, data))
+            self._pending.append(row)
             wait = self._committed + COMMIT_SECONDS - time.monotonic()
             if wait <= 0 or len(self._pending) >= COMMIT_ROWS:
                 self.flush()
@@ -75,10 +75,11 @@ class MetricStore:
             if not self._pending:
                 return
             try:
+                packed = [self._packed(row) for row in self._pending]
                 with self._database:
                     self._database.executemany(
                         "INSERT INTO rows (attempt, rollouts, schema, data) VALUES (?, ?, ?, ?)",
-                        self._pending,
+                        packed,
                     )
             except sqlite3.Error as error:
                 raise RunError(
@@ -174,11 +175,14 @@ class MetricStore:
         names = {key: json.loads(text) for key, text in schemas}
         return names, [key for key, _ in found], [data for _, data in found]
 
+    def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:
+        """As the table of rows holds it."""
+        schema, packer = self._schemas.get(names := tuple(row)) or self._add_schema(names)
+        values = [*row.values()]
+        data = packer.pack(*(map(_plain, values) if math.isnan(sum(values)) else values))
+        return self.attempt, int(row["clock/rollouts"]), schema, data
+
     def _add_schema(self, names: tuple[str, ...]) -> tuple[int, struct.Struct]:
-        if not self._writes:
-            raise RunError("the metric record was opened to read only", at=str(self.path))
-        if "clock/rollouts" not in names:
-            raise RunError("a row without clock/rollouts cannot be recorded", at=str(self.path))
         text = json.dumps(names)
         with self._database as db:
             db.execute("INSERT OR IGNORE INTO schemas (names) VALUES (?)", (text,))

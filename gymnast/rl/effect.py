@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ SAMPLED = 256
 FEWEST = 16
 COMPONENTS = 32
 """Of an observation, at most, evenly spread."""
+LEAST = 1e-9
+"""Of the size of a number: what is left of it below this is rounding."""
 
 
 def steps_sampled(n_envs: int) -> int:
@@ -31,35 +34,29 @@ def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> floa
     """
     steps = steps_sampled(obs.shape[1])
     keep = valid[-steps:]
-    if np.count_nonzero(keep) < FEWEST:
+    kept = np.count_nonzero(keep)
+    if kept < FEWEST:
         return None
-    stride = -(-obs.shape[2] // COMPONENTS)
-    known, reached = (_rows(x[-steps:], keep) for x in (obs, after))
-    before, change = changes(known, reached, stride)
-    taken = _as_numbers(_rows(action[-steps:], keep))
+    newest = (x[-steps:] for x in (obs, after, action))
+    whole = kept == keep.size
+    known, reached, given = (x.reshape(-1, *x.shape[2:]) if whole else x[keep] for x in newest)
+    before, change = changes(known, reached, -(-obs.shape[2] // COMPONENTS))
+    taken = _as_numbers(given)
     n, seen = before.shape
     freedom = taken.shape[1]
     spare = n - 1 - seen - freedom
     if spare < 8 or not freedom:
         return None
-    left = _beyond(before, np.concatenate([change, taken], axis=1))
-    change_left, taken_left = left[:, :seen], left[:, seen:]
-    total = _squares(change_left)
-    moves = total > 1e-9 * _squares(change)
-    free = _squares(taken_left) > 0.01 * n * _away(taken)[1]
-    if not moves.any() or not free.any():
+    every = _products(np.concatenate([before, change, taken], axis=1))
+    size = every.diagonal()
+    unseen = _beyond(every, range(seen))
+    left = unseen.diagonal()
+    free = np.flatnonzero(left[2 * seen :] > 0.01 * size[2 * seen :]) + 2 * seen
+    moves = np.flatnonzero(left[seen : 2 * seen] > LEAST * size[seen : 2 * seen]) + seen
+    if not len(moves) or not len(free):
         return None
-    taken_left, change_left = taken_left[:, free], change_left[:, moves]
-    cross = taken_left.T @ change_left
-    gram = taken_left.T @ taken_left
-    gram += 1e-9 * np.trace(gram) * np.eye(len(gram))
-    share = np.einsum("mk,mk->k", cross, np.linalg.solve(gram, cross)) / total[moves]
+    share = 1.0 - _beyond(unseen, free).diagonal()[moves] / left[moves]
     return float(np.max(share - (1.0 - share) * freedom / spare))
-
-
-def _rows(x: Array, keep: Array) -> Array:
-    """[steps that count, ...]"""
-    return x.reshape(-1, *x.shape[2:]) if keep.all() else x[keep]
 
 
 def changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
@@ -98,30 +95,22 @@ def _median(x: Array) -> Array:
 def _as_numbers(taken: Array) -> Array:
     """Choices as one column each, but for the first; amounts as they are; only what varies."""
     if taken.ndim == 1 and taken.dtype.kind in "iu":
-        numbers = (taken[:, None] == np.unique(taken)[1:]).astype(np.float64)
-    else:
-        numbers = taken.reshape(len(taken), -1).astype(np.float64)
-    return numbers[:, _away(numbers)[1] > 1e-6]
+        return (taken[:, None] == np.flatnonzero(np.bincount(taken))[1:]).astype(np.float64)
+    numbers = taken.reshape(len(taken), -1).astype(np.float64)
+    return numbers[:, numbers.var(axis=0) > 1e-6]
 
 
-def _beyond(before: Array, numbers: Array) -> Array:
-    """What is left of the columns after a linear fit to the observations."""
-    away, variance = _away(before)
-    spread = np.sqrt(variance)
-    known = np.empty((len(before), before.shape[1] + 1))
-    known[:, 0] = 1.0
-    np.divide(away, np.where(spread > 0, spread, 1.0), out=known[:, 1:])
-    gram = known.T @ known + 1e-6 * np.eye(known.shape[1])
-    return numbers - known @ np.linalg.solve(gram, known.T @ numbers)
-
-
-def _away(x: Array) -> tuple[Array, Array]:
-    """How far numbers are from the mean of their column, and the variance of each column. The bits of
-    np.var, in a third of its time for so few numbers."""
+def _products(x: Array) -> Array:
+    """Of each two columns of x [n, k], from their means: the sums over rows, [k, k]."""
     away = x - np.add.reduce(x) / len(x)
-    return away, np.add.reduce(away * away) / len(x)
+    return away.T @ away
 
 
-def _squares(x: Array) -> Array:
-    """Summed, of each column."""
-    return np.einsum("nk,nk->k", x, x)
+def _beyond(products: Array, known: Iterable[int]) -> Array:
+    """The same of what is left of all columns after a linear fit to the known ones."""
+    left = products.copy()
+    for k in known:
+        its = left[k]
+        if its[k] > LEAST * products[k, k]:  # else those before tell as much
+            left -= its[:, None] * (its / its[k])
+    return left

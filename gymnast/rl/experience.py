@@ -47,7 +47,8 @@ def experience(
     number of an observation is asked for."""
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done
-    if native is None or action.dtype not in _COMPILED or not _in_order(*columns, obs):
+    in_order = obs is None or obs.flags.c_contiguous
+    if native is None or action.dtype not in _COMPILED or not in_order:
         return slow_experience(*columns, obs, keep, options=options, each=each)
     found = native.experience(*columns, obs, keep, options, each)
     seen = 15 + options
@@ -91,11 +92,6 @@ def slow_experience(
     rows = obs.reshape(-1, *obs.shape[2:]) if keep is None else obs[keep]
     means = column_means(rows.reshape(len(rows), -1)) if each else []
     return Experience(*three, over, cut, paid, chosen, spread(obs, keep), means)
-
-
-def _in_order(*columns: Array | None) -> bool:
-    """Whether they lie in memory as the kernels read them."""
-    return all(x is None or x.flags.c_contiguous for x in columns)
 
 
 _COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))

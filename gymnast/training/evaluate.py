@@ -25,7 +25,7 @@ from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, task_of, with_task
 from gymnast.training.playing import Plan, play
-from gymnast.training.rows import means_of
+from gymnast.training.recent import means_of
 
 SeedList = Literal["eval", "confirm"]
 """`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""

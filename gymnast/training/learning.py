@@ -10,7 +10,7 @@ from typing import Any
 
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.training.rows import effect_row, reward_row, rollout_row, scoped
+from gymnast.training.rows import effect_row, rollout_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 
@@ -50,7 +50,6 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
         # before the transaction: what was reached was reached, even if nothing is learned from it
         shaped, added = learner.shaping(rollout, weights, values.gamma)
         shaped = learner.scaled(shaped)
-        added |= reward_row(rollout, shaped)
         if looks(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
@@ -62,7 +61,7 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
             done.updates += int(metrics.pop("optim/steps"))
         else:
             learner.look_on(shaped, values.gamma)
-        row = rollout_row(rollout, learner.policy)
+        row = rollout_row(rollout, shaped, learner.policy)
         row |= added
         row |= metrics
         done.row |= scoped(role, row)

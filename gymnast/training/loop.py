@@ -18,7 +18,6 @@ from typing import Any
 
 from gymnast.collect.collector import Collected
 from gymnast.envs.backend import refuse
-from gymnast.metrics.families.experience import WINDOW
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -29,13 +28,7 @@ from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, learn
-from gymnast.training.rows import (
-    Stopwatch,
-    clock_row,
-    episode_row,
-    scoped,
-    task_rows,
-)
+from gymnast.training.rows import Stopwatch, clock_row, scoped
 from gymnast.training.saving import save
 from gymnast.training.session import Session
 from gymnast.training.stop import Reason, after_rollout, is_solved, within_budget
@@ -109,9 +102,8 @@ class Loop:
         for role, algo in values.items():
             self.row |= scoped(role, s.settings.control_of(role).row(algo))
         for role, rollout in collected.rollouts.items():
-            s.recent[role].extend(rollout.episodes.last(s.recent[role].maxlen or WINDOW))
-            self.row |= scoped(role, episode_row([*s.recent[role]][-WINDOW:]))
-            self.row |= task_rows(s.recent[role], tuple(s.cfg.env.tasks))
+            s.recent[role].take(rollout.episodes)
+            self.row |= scoped(role, s.recent[role].row())
         for role, incident, rollout in learned.undone:
             self.undone(role, incident, rollout, values[role])
         if s.league is not None:

@@ -1,4 +1,4 @@
-"""What a row says of the steps just collected, of recent episodes and of where time went."""
+"""What a row says of the steps just collected and of where time went."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import resource
 import sys
 import time
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -15,16 +15,13 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.collector import ROLE
 from gymnast.images import Images, Observed
-from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rl.diversity import diversity
 from gymnast.rl.effect import action_effect, steps_sampled
-from gymnast.rl.experience import experience
-from gymnast.rl.statistics import spread
-from gymnast.rollout import Episode, Rollout
-from gymnast.seeds import task_of
+from gymnast.rl.experience import Experience, experience
+from gymnast.rollout import Rollout
 from gymnast.training.component_rows import (
     action_components,
     action_options,
@@ -32,8 +29,10 @@ from gymnast.training.component_rows import (
     obs_components,
 )
 
+Array = np.ndarray
 
-def scoped(role: str, row: dict[str, float]) -> dict[str, float]:
+
+def scoped(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
     """Name a role's metrics `role:metric`; the only role of a solo environment needs no name."""
     return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
 
@@ -49,7 +48,8 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
     return row
 
 
-def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
+def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str, float]:
+    """`learned`: with the rewards that shaping and scale made, before they are normalised."""
     keep, space, r = _kept(rollout), policy.action, rollout
     amounts = isinstance(space, Amounts)
     given = policy.head.for_env(r.action) if amounts else r.action
@@ -57,33 +57,38 @@ def rollout_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
     reward, action, obs = found.reward, found.action, found.obs
     steps = r.reward.size if keep is None else r.steps
-    return {
+    row = {
         "rollout/reward_mean": reward.mean,
         "rollout/reward_std": reward.std,
         "rollout/reward_min": reward.least,
         "rollout/reward_max": reward.most,
         "rollout/reward_interval": steps / max(found.paid, 1),
-        **({} if obs is None else {"rollout/obs_mean": obs.mean, "rollout/obs_std": obs.std}),
-        **obs_components(found.obs_means),
         "rollout/action_mean": action.mean,
         "rollout/action_std": action.std,
-        **action_components(space, given, keep, found.chosen),
         "rollout/episodes": found.over,
         "rollout/truncated_share": found.cut / max(found.over, 1),
         "rollout/surprise": -found.logprob.mean,
-        **_diversity_row(r.obs, keep),
     }
+    if obs is not None:
+        row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std
+    row |= obs_components(found.obs_means)
+    row |= action_components(space, given, keep, found.chosen)
+    told = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
+    if told is not None:
+        row["rollout/diversity"] = told
+    return row | _learned_row(r.reward, learned.reward, keep, found)
 
 
-def reward_row(raw: Rollout, learned: Rollout) -> dict[str, float]:
-    """What shaping and scale made of the rewards, before they are normalised."""
-    given, due = (r.reward.ravel() if raw.whole else r.reward[raw.valid] for r in (raw, learned))
-    size = float(given @ given)
-    agreed = size if learned.reward is raw.reward else float(given @ due)
-    sizes = size * (size if learned.reward is raw.reward else float(due @ due))
+def _learned_row(raw: Array, due: Array, keep: Array | None, found: Experience) -> dict[str, float]:
+    """What is learned from beside what the environment gave."""
+    if due is raw:
+        row = {"rollout/learned_reward": found.reward.mean}
+        return row | {"rollout/reward_agreement": 1.0} if found.paid else row
+    raw, due = (x.ravel() if keep is None else x[keep] for x in (raw, due))
     row = {"rollout/learned_reward": float(np.add.reduce(due)) / len(due)}
+    sizes = float(raw @ raw) * float(due @ due)
     if sizes:
-        row["rollout/reward_agreement"] = agreed / sizes**0.5
+        row["rollout/reward_agreement"] = float(raw @ due) / sizes**0.5
     return row
 
 
@@ -99,53 +104,19 @@ def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
     return {} if told is None else {"rollout/action_effect": told}
 
 
-def _kept(rollout: Rollout) -> np.ndarray | None:
+def _kept(rollout: Rollout) -> Array | None:
     """Which steps count, [T, N]; None: all do."""
     return None if rollout.whole else rollout.valid
 
 
-def _diversity_row(obs: Observed, keep: np.ndarray | None) -> dict[str, float]:
-    told = diversity(obs if keep is None else obs[keep.all(axis=1)])
-    return {} if told is None else {"rollout/diversity": told}
-
-
-def _numbers(obs: Observed) -> np.ndarray | None:
+def _numbers(obs: Observed) -> Array | None:
     """Those of vectors, also in a record; of images and of what is counted, none."""
+    if not isinstance(obs, Images) and obs.dtype == np.float32:
+        return obs
     numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
     if len(numbers) > 1:
         return np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
     return numbers[0] if numbers else None
-
-
-def episode_row(recent: Collection[Episode]) -> dict[str, float]:
-    if not recent:
-        return {"episode/count": 0}
-    raw_return, length, *_, numbers = zip(*recent, strict=True)
-    returns = spread(np.array(raw_return, dtype=np.float64))
-    return {
-        "episode/count": len(recent),
-        "episode/return": returns.mean,
-        "episode/return_std": returns.std,
-        "episode/return_min": returns.least,
-        "episode/return_max": returns.most,
-        "episode/length": sum(length) / len(recent),
-        **means_of([*filter(None, numbers)]),
-    }
-
-
-def means_of(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
-    """Of each number, over the episodes that told it."""
-    names = dict.fromkeys(name for told in numbers for name in told)
-    return {n: float(np.mean([told[n] for told in numbers if n in told])) for n in names}
-
-
-def task_rows(recent: Collection[Episode], tasks: Sequence[str]) -> dict[str, float]:
-    """What `episode_row` says, of the episodes of each task."""
-    row: dict[str, float] = {}
-    for task, name in enumerate(tasks):
-        its = [e for e in recent if task_of(e.seed, len(tasks)) == task]
-        row |= {f"{name}:{key}": value for key, value in episode_row(its[-WINDOW:]).items()}
-    return row
 
 
 class Stopwatch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial, reduce
@@ -24,14 +23,13 @@ from gymnast.envs.open import open_envs
 from gymnast.envs.seeding import try_seeds
 from gymnast.errors import ConfigError
 from gymnast.metrics.alerts import Alerts
-from gymnast.metrics.families.experience import WINDOW
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import declared
 from gymnast.policy.action_spaces import Amounts, Choice, highest_entropy, limits
 from gymnast.policy.observations import Vector, vector_of
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import with_declared_ranges
-from gymnast.rollout import Episode, Rollout
+from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.parts import POLICY, of_role, prefixed
@@ -41,6 +39,7 @@ from gymnast.seeds import is_among
 from gymnast.training.control import Control, Settings
 from gymnast.training.curriculum import Curriculum
 from gymnast.training.learner import Learner
+from gymnast.training.recent import Recent
 from gymnast.training.rules import PlateauRule, rules_of
 from gymnast.training.scores import Scores
 from gymnast.training.stop import Reason
@@ -65,7 +64,7 @@ class Session:
     evaluates: Every
     saves: Every
     transactions: dict[str, Transaction]
-    recent: dict[str, deque[Episode]]
+    recent: dict[str, Recent]
     """Last finished episodes of each role."""
     ended: Reason | None = None
     """The evaluation result that ended training, so that a run killed right then stays ended."""
@@ -107,7 +106,7 @@ class Session:
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
             transactions={r: Transaction(settings.of(r).transaction) for r in spaces},
-            recent={role: deque(maxlen=WINDOW * (len(cfg.env.tasks) or 1)) for role in spaces},
+            recent={role: Recent(tuple(cfg.env.tasks)) for role in spaces},
             curriculum=Curriculum.of(
                 cfg.env, collector.tasks, declared(cfg, limits_of(collector, cfg))
             ),
@@ -161,7 +160,7 @@ class Session:
         return {
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
-            "recent": {role: [e._asdict() for e in es] for role, es in self.recent.items()},
+            "recent": {role: [e._asdict() for e in r.episodes] for role, r in self.recent.items()},
             "recent_kl": {role: list(t.recent) for role, t in self.transactions.items()},
             "scores": self.scores.state(),
             "evaluates": self.evaluates.state(),
@@ -192,7 +191,7 @@ class Session:
             learner.policy.load(of_role(role, policies))
             plain = state["learners"][role]
             learner.load(of_role(role, learners), plain, optimizer=optimizer)
-            self.recent[role].extend(Episode(**e) for e in state["recent"][role])
+            self.recent[role].take(Episodes.of(Episode(**e) for e in state["recent"][role]))
             self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:

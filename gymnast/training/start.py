@@ -25,7 +25,6 @@ from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
 from gymnast.film.background import film_in_background
 from gymnast.metrics.recorder import Recorder, Sink, Summary
 from gymnast.metrics.sinks.log import LogFile
-from gymnast.metrics.sinks.stored import Stored
 from gymnast.metrics.specs import Metric, declared
 from gymnast.metrics.store import MetricStore
 from gymnast.metrics.tracking import Tracked, refuse_missing, trackers
@@ -132,9 +131,9 @@ def open_run(
         placed = partial(films.placed, run.path)
         following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
         # closed in this order: a tracker may take its time, and the log tells what became of it
-        sinks: list[Sink] = [Stored(record), shown, *following, log]
+        sinks: list[Sink] = [shown, *following, log]
         roles = [role for role in collector.spaces if role != ROLE]
-        recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles)
+        recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
         evaluating = open_evaluation(cfg, log.line)
         stack.callback(evaluating.close)
@@ -204,6 +203,8 @@ def train_to_end(loop: Loop) -> Summary:
     except BaseException as problem:
         text = str(problem) or type(problem).__name__
         loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
+        with suppress(Exception):  # what led to it is told before it
+            loop.recorder.settle()
         logging.getLogger("gymnast").exception("training failed")
         raise
     finally:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gymnast.errors import GymnastError
+from gymnast.metrics import recorder as recording
 from gymnast.metrics.alerts import Alert
-from gymnast.metrics.recorder import Recorder, Row, Summary
-from gymnast.metrics.sinks.stored import Stored
+from gymnast.metrics.recorder import TOGETHER_SECONDS, Recorder, Row, Summary
 from gymnast.metrics.specs import METRICS
 from gymnast.metrics.store import MetricStore
 
@@ -83,8 +83,77 @@ def test_sinks_get_plain_floats_they_cannot_change(row):
 
 def test_alerts_reach_sinks_and_caller(row):
     sink = Kept()
-    raised = Recorder(METRICS, [sink]).write(row(policy__loss=math.nan))
+    recorder = Recorder(METRICS, [sink])
+    recorder.write(row(1))
+    recorder.write(row(2, policy__loss=math.nan))
+    raised = recorder.settle()
     assert [alert.id for alert in raised] == ["policy/loss:nan"] == [a.id for a in sink.alerts]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass when the test says so."""
+    now = [1000.0]
+    monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_rows_of_one_moment_are_kept_at_once_and_shown_together(row, tmp_path, clock):
+    sink, store = Kept(), MetricStore(tmp_path / "metrics.db", "w")
+    recorder = Recorder(METRICS, [sink], record=store)
+    shown: list[int] = []
+    for n in range(1, 6):
+        recorder.write(row(n))
+        shown.append(len(sink.rows))
+        assert len(list(store.rows())) == n
+        clock[0] += TOGETHER_SECONDS * 0.4
+    assert shown == [1, 1, 1, 4, 4], "the first at once, then whatever came in a moment"
+    clock[0] += TOGETHER_SECONDS
+    recorder.write(row(6))
+    assert [r["clock/rollouts"] for r in sink.rows] == [1, 2, 3, 4, 5, 6]
+    store.close()
+
+
+@pytest.mark.parametrize("after", ["an event", "a look at the alerts", "the end"])
+@pytest.mark.usefixtures("clock")
+def test_nothing_is_told_before_the_rows_that_led_to_it(row, after):
+    sink = Kept()
+    recorder = Recorder(METRICS, [sink])
+    for n in range(1, 4):
+        recorder.write(row(n, policy__loss=math.nan if n == 3 else 0.0))
+    assert len(sink.rows) == 1
+    match after:
+        case "an event":
+            recorder.event({"kind": "checkpoint"})
+        case "a look at the alerts":
+            assert [alert.id for alert in recorder.alerts.active()] == ["policy/loss:nan"]
+        case _:
+            recorder.close()
+    assert [r["clock/rollouts"] for r in sink.rows] == [1, 2, 3]
+    assert [alert.id for alert in sink.alerts] == ["policy/loss:nan"]
+
+
+class Answering(Kept):
+    """Makes an event of the second row, as trackers do."""
+
+    def write(self, row: Row, alerts: Sequence[Alert]) -> None:
+        super().write(row, alerts)
+        if row["clock/rollouts"] == 2:
+            self.recorder.event({"kind": "tracking"})
+
+    recorder: Recorder
+
+
+@pytest.mark.usefixtures("clock")
+def test_an_event_that_a_row_leads_to_leaves_the_rows_in_order(row):
+    sinks = [Answering(), Kept()]
+    sinks[0].recorder = recorder = Recorder(METRICS, sinks)
+    for n in range(1, 5):
+        recorder.write(row(n))
+    recorder.close()
+    for sink in sinks:
+        assert [r["clock/rollouts"] for r in sink.rows] == [1, 2, 3, 4]
+        assert sink.events == [{"kind": "tracking"}]
 
 
 def test_sinks_of_a_resumed_run_learn_what_already_holds(row):
@@ -108,7 +177,7 @@ def test_closing_reaches_every_sink_once_in_order_even_when_one_fails():
 
 def test_nothing_recorded_is_lost_at_the_end_and_nothing_is_taken_afterwards(row, tmp_path):
     store = MetricStore(tmp_path / "metrics.db", "w")
-    recorder = Recorder(METRICS, [Stored(store)])
+    recorder = Recorder(METRICS, [], record=store)
     recorder.write(row(1))
     recorder.write(row(2))
     recorder.close(None)

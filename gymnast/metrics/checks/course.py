@@ -74,13 +74,7 @@ def _what_else_runs(_: Seen) -> Remedy:
 
 
 def _waits(seen: Seen) -> str | None:
-    wait, total = (
-        seen.now("time/evaluate_wait"),
-        sum(
-            seen.now(f"time/{part}")
-            for part in ("env", "inference", "update", "rest", "evaluate_wait")
-        ),
-    )
+    wait, total = seen.now("time/evaluate_wait"), sum(map(seen.now, TIMES))
     if total <= 0 or wait < 0.5 * total:
         return None
     return f"{wait / total:.0%} of the time is spent waiting for evaluations"

@@ -1,0 +1,70 @@
+"""What a row says of the latest episodes: of the newest hundred, of each task, as often as they come."""
+
+from __future__ import annotations
+
+import json
+from statistics import fmean, pstdev
+
+import numpy as np
+import pytest
+
+from gymnast.metrics.families.experience import WINDOW
+from gymnast.rollout import Episode, Episodes
+from gymnast.training.recent import Recent
+
+
+def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:
+    rng = np.random.default_rng(begin)
+    return [
+        Episode(
+            raw_return=float(rng.normal()),
+            length=int(rng.integers(1, 500)),
+            env=k % 3,
+            seed=begin + k,
+            truncated=bool(k % 2),
+            numbers={"env/height": float(k)} if numbers and k % 2 else {},
+        )
+        for k in range(count)
+    ]
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.parametrize("tasks", [(), ("near", "far")])
+def test_rows_tell_of_the_newest_episodes_however_they_come(tasks, numbers):
+    recent, every = Recent(tasks), list[Episode]()
+    for count in (0, 3, 0, 40, 150, 1, 0, 7):
+        ended = played(count, len(every), numbers=numbers)
+        every += ended
+        recent.take(Episodes.of(ended))
+        row = recent.row()
+        kept = every[-WINDOW * max(len(tasks), 1) :]
+        assert list(recent.episodes) == kept
+        parts = {"": kept} | {
+            f"{name}:": [e for e in kept if e.seed % len(tasks) == task]
+            for task, name in enumerate(tasks)
+        }
+        for scope, episodes in parts.items():
+            newest = episodes[-WINDOW:]
+            assert row[f"{scope}episode/count"] == len(newest)
+            if not newest:
+                continue
+            returns = [e.raw_return for e in newest]
+            assert row[f"{scope}episode/return"] == pytest.approx(fmean(returns))
+            assert row[f"{scope}episode/return_std"] == pytest.approx(pstdev(returns))
+            assert row[f"{scope}episode/return_min"] == min(returns)
+            assert row[f"{scope}episode/return_max"] == max(returns)
+            assert row[f"{scope}episode/length"] == fmean(e.length for e in newest)
+            told = [e.numbers["env/height"] for e in newest if e.numbers]
+            found = {} if not told else {f"{scope}env/height": pytest.approx(fmean(told))}
+            assert {k: v for k, v in row.items() if k == f"{scope}env/height"} == found
+
+
+def test_episodes_come_back_from_a_checkpoint_the_same_to_the_last_bit():
+    before, after = Recent(), Recent()
+    before.take(Episodes.of(played(120, 0, numbers=True)))
+    stored = json.loads(json.dumps([e._asdict() for e in before.episodes]))
+    after.take(Episodes.of(Episode(**e) for e in stored))
+    for recent in (before, after):
+        recent.take(Episodes.of(played(5, 120, numbers=False)))
+    assert list(before.episodes) == list(after.episodes)
+    assert before.row() == after.row()
