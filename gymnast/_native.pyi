@@ -17,8 +17,22 @@ def gae(
     advantage: ndarray,
     target: ndarray,
 ) -> None: ...
+def changes(
+    obs: ndarray, after: ndarray, stride: int, before: ndarray, change: ndarray
+) -> None: ...
 def column_means(x: ndarray) -> list[float]: ...
-def diversity(x: ndarray) -> float: ...
+def diversity(x: ndarray, step: int = 1, copy: int = 1, number: int = 1) -> float: ...
+def experience(
+    reward: ndarray,
+    action: ndarray,
+    logprob: ndarray,
+    terminated: ndarray,
+    done: ndarray,
+    obs: ndarray | None,
+    valid: ndarray | None,
+    options: int,
+    each: bool,
+) -> list[float]: ...
 def few_rows(x: ndarray, weight: ndarray, bias: ndarray, out: ndarray) -> None: ...
 def side_by_side(planes: ndarray, index: ndarray, rows: ndarray, out: ndarray) -> None: ...
 def spread(x: ndarray, valid: ndarray | None) -> tuple[float, float, float, float]: ...
@@ -26,6 +40,19 @@ def spread(x: ndarray, valid: ndarray | None) -> tuple[float, float, float, floa
 class Network:
     def __init__(self, size: int) -> None: ...
     def piece(self, part: str, at: int, width: int, table: int) -> None: ...
+    def image(
+        self, part: str, channels: int, height: int, width: int, planes_first: bool, top: float
+    ) -> None: ...
+    def conv(
+        self,
+        part: str,
+        n_out: int,
+        kernel: int,
+        stride: int,
+        weight: int,
+        bias: int,
+        activation: str,
+    ) -> None: ...
     def dense(
         self,
         part: str,
@@ -59,6 +86,7 @@ class Network:
         amounts: ndarray | None,
         dist: ndarray,
         logprob: ndarray,
+        value: ndarray | None,
     ) -> None: ...
     def health(
         self,
@@ -73,6 +101,7 @@ class Batch:
     def __init__(
         self,
         features: ndarray,
+        planes: ndarray | None,
         chosen: ndarray | None,
         amounts: ndarray | None,
         logprob: ndarray,
@@ -103,6 +132,7 @@ def improve(
     second: ndarray,
     steps: int,
     batch: Batch,
+    told: Batch,
     orders: ndarray,
     size: int,
     objective: Objective,

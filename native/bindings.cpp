@@ -507,6 +507,7 @@ NB_MODULE(_native, m) {
         nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("told"), nb::arg("orders"),
         nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
-        nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(), nb::arg("table").noconvert());
+        nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(),
+        nb::arg("table").noconvert());
   m.def("shift", shift, nb::arg("network"), nb::arg("parameters"), nb::arg("batch"), nb::arg("clip"));
 }

@@ -66,8 +66,7 @@ inline const float* transposed(Arena& arena, const float* from, int rows, int co
   return task.to;
 }
 
-// `back`: threads that lay out what the backward pass needs as well, if it is to come. Inputs of a stack that reads features get a gradient
-// only if it embeds them.
+// `back`: threads that also lay out what the backward pass needs, if there is one.
 inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, Parallel back) {
   PackedStack packed;
   pack_convs(arena, stack, parameters, back != nullptr, packed.conv);

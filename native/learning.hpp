@@ -122,7 +122,8 @@ void step_shard(void* context, int s) {
     float* d_hidden = backward(arena, net.actor, task.packed->actor, rows, hidden, trails.actor,
                                d_out, gradient);
     if (task.objective->critic) {
-      const float* value = forward(net.critic, task.packed->critic, task.parameters, rows, hidden, trails.critic);
+      const float* value = forward(net.critic, task.packed->critic, task.parameters, rows, hidden,
+                                   trails.critic);
       float* d_value = arena.zeros(std::int64_t(rows.count) * ld_critic);
       value_loss(task, rows, value, ld_critic, d_value, sums);
       const float* more = backward(arena, net.critic, task.packed->critic, rows, hidden,
