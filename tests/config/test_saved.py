@@ -13,7 +13,7 @@ from gymnast.config.resolve import diff, load, resolve, save
 from gymnast.errors import ConfigError
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(configs)
 def test_a_config_reads_back_from_what_a_run_keeps(data):
     config = CONFIGS["ppo"].model_validate(data)
