@@ -24,7 +24,7 @@ from gymnast.training.notebook import train
 
 FILE = Path(__file__).with_name("pong-objects.json")
 PICTURE = FILE.with_suffix(".svg")
-TARGET = "ALE/Pong-v5:objects"
+TARGET = "ALE/Pong-v5:ppo"
 BUDGET, PARTS = 147_456, 10
 SEEDS = (0, 1, 2)
 BASE: dict[str, Any] = {

@@ -22,6 +22,7 @@ from gymnast.envs.bare import time_limit
 from gymnast.envs.make import make_env
 from gymnast.errors import EnvError
 from gymnast.policy import spaces
+from gymnast.policy.shown import facts_as_shown
 from gymnast.seeds import episode_seed, stream
 
 STEPS = 2_000
@@ -73,12 +74,13 @@ class _Examination:
             yield Finding("made", "ok")
 
     def _findings(self, steps: int, beat: Beat) -> Iterator[Finding]:
-        env, facts = self.copy.env, self.cfg.facts
+        env = self.copy.env
         try:
             obs, action = spaces.observation(env.observation_space), spaces.action(env.action_space)
         except EnvError as problem:
             yield Finding("spaces", "wrong", problem.message)
             return
+        facts = facts_as_shown(self.cfg.facts, self.cfg.env, obs)
         shown = " ".join(str(env.observation_space).split())
         yield Finding("spaces", "ok", f"{_short(shown)} -> {_short(str(env.action_space))}")
         yield from named(env.action_space, action, facts)

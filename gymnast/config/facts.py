@@ -81,7 +81,8 @@ class Facts(Section):
     idle: Maybe[KeyAction] = OFF
     """The action while no key is held; off: the environment waits for one."""
     observations: tuple[Component, ...] = ()
-    """The parts of an observation, in order; for a Discrete one, the state's index."""
+    """The parts of an observation, in order; for a Discrete one, the state's index. Those of a stack and
+    of the last actions beside it are named after them and `actions`."""
     reward: Maybe[Interval] = OFF
     """Range of one step's raw reward."""
     returns: Maybe[Interval] = OFF

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gymnast.config.config import Config
+from gymnast.config.facts import Facts
 from gymnast.film.actions import Actions
 from gymnast.film.encode import FilmWriter
 from gymnast.film.stage import Stage, without_screen
@@ -18,7 +19,9 @@ from gymnast.play.keys import Keys
 from gymnast.play.play import Audience, Outcome, play_episode
 from gymnast.play.players import Chance, Player, Trained
 from gymnast.play.window import Window, has_display, no_display
+from gymnast.policy import spaces
 from gymnast.policy.policy import Policy
+from gymnast.policy.shown import facts_as_shown
 
 Who = Literal["policy", "random", "human"]
 
@@ -60,7 +63,7 @@ def play(
         film = FilmWriter(wish.record, fps) if wish.record else None
         audience = Audience(
             Actions(stage.env.action_space, cfg.facts.actions),
-            cfg.facts,
+            _told(cfg, stage) if wish.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),
             step_by_step=wish.step_by_step,
@@ -92,3 +95,7 @@ def _player(
     if audience.window is None:
         return AtTerminal(keys, audience.ask)
     return AtWindow(keys, audience.window, step_by_step=wish.step_by_step)
+
+
+def _told(cfg: Config[Any], stage: Stage) -> Facts:
+    return facts_as_shown(cfg.facts, cfg.env, spaces.observation(stage.env.observation_space))

@@ -22,6 +22,7 @@ from gymnast.errors import ConfigError, GymnastError
 from gymnast.imported import imported
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.policy.observations import Observation, blank
+from gymnast.policy.shown import facts_as_shown
 from gymnast.rollout import Rollout
 from gymnast.shaping.steps import Scene, Seen, Steps, ages, sums
 
@@ -33,7 +34,7 @@ class Shaping:
     def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
         """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
         columns = columns or cfg.env.n_envs
-        self._scene = Scene(cfg.env, obs, cfg.facts.observations)
+        self._scene = Scene(cfg.env, obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
         self._bootstraps = cfg.algo.bootstraps
         self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
         self.age = np.zeros(columns, dtype=np.int64)

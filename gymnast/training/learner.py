@@ -17,6 +17,7 @@ from gymnast.engine.choice import choose
 from gymnast.policy.action_spaces import highest_entropy
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
+from gymnast.policy.shown import facts_as_shown
 from gymnast.policy.spaces import Action, Observation, with_declared_ranges
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
@@ -136,7 +137,7 @@ class Learner:
 
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """A policy for these spaces, limited where the environment's facts say more than they do."""
-    obs = with_declared_ranges(obs, cfg.facts.observations)
+    obs = with_declared_ranges(obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
     policy.run_on(choose(cfg, policy.network).name)
     return policy

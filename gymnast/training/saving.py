@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.metrics.alerts import Alerts
+from gymnast.policy.shown import facts_as_shown
 from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
@@ -67,11 +68,12 @@ def _tables(session: Session, collected: Collected | None) -> dict[str, str]:
     """The rollout of this step, one CSV per role."""
     if collected is None:
         return {}
-    algo, facts = session.control.values(session.clock), session.cfg.facts
+    algo, cfg = session.control.values(session.clock), session.cfg
     discount = {"gamma": getattr(algo, "gamma", 1.0), "lam": getattr(algo, "gae_lambda", 1.0)}
     tables: dict[str, str] = {}
     for role, rollout in collected.rollouts.items():
-        head = session.learners[role].policy.head
+        policy = session.learners[role].policy
+        facts = facts_as_shown(cfg.facts, cfg.env, policy.obs)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
-        tables[name] = to_csv(step_table(rollout, head, facts, **discount), TABLE_STEPS)
+        tables[name] = to_csv(step_table(rollout, policy.head, facts, **discount), TABLE_STEPS)
     return tables

@@ -28,6 +28,7 @@ from gymnast.metrics.specs import declared
 from gymnast.policy.action_spaces import Amounts, Choice, highest_entropy, limits
 from gymnast.policy.observations import Vector, vector_of
 from gymnast.policy.policy import Policy
+from gymnast.policy.shown import facts_as_shown
 from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
@@ -307,7 +308,8 @@ def limits_of(collector: Collector, cfg: Config[Any]) -> Limits:
 
 
 def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
-    facts, certain = cfg.facts, not (cfg.env.tasks or cfg.env.has_luck)
+    facts = facts_as_shown(cfg.facts, cfg.env, obs)
+    certain = not (cfg.env.tasks or cfg.env.has_luck)
     # declared for the environment as it is: noise or another task may lead beyond
     obs = with_declared_ranges(obs, facts.observations) if certain else obs
     seen, (low, high) = vector_of(obs), limits(action)

@@ -17,6 +17,8 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.make import make_env
 from gymnast.play.keys import Keys
+from gymnast.policy.shown import facts_as_shown
+from gymnast.policy.spaces import observation
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = 30
@@ -96,7 +98,9 @@ def test_keys_exist_and_reach_every_action(config, env):
 
 
 def test_observation_ranges_are_those_of_the_environment(config, env):
-    space, components = env.observation_space, config.facts.observations
+    space = env.observation_space
+    facts = facts_as_shown(config.facts, config.env, observation(space))
+    components = facts.observations
     if space.dtype == np.uint8 and not components:
         return  # pictures, or bytes of memory
     if isinstance(space, gym.spaces.Discrete):

@@ -21,6 +21,7 @@ from gymnast.envs.open_matches import open_matches
 from gymnast.policy import spaces
 from gymnast.policy.action_spaces import highest_entropy
 from gymnast.policy.policy import Policy
+from gymnast.policy.shown import facts_as_shown
 from gymnast.policy.spaces import (
     Action,
     Amounts,
@@ -45,7 +46,7 @@ SHIPPED = [
 def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
     cfg = resolve(target).config
     for role, (obs, action, shown) in first_shown(cfg).items():
-        obs = with_declared_ranges(obs, cfg.facts.observations)
+        obs = with_declared_ranges(obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
         policy = Policy(obs, action, cfg.policy, cfg.normalize)
         policy.initialize(seed, role)
         assert start(policy, shown)["uniform"]  # as `gymnast net` says it

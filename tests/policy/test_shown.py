@@ -1,0 +1,135 @@
+"""Every number that a policy sees has a name: in a stack, and where last actions stand beside it."""
+
+from __future__ import annotations
+
+import csv
+from itertools import pairwise
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.check.environment import check_environment
+from gymnast.config.resolve import resolve
+from gymnast.envs.make import make_env
+from gymnast.play.session import Wish, play
+from gymnast.policy.observations import Vector
+from gymnast.policy.shown import facts_as_shown
+from gymnast.policy.spaces import observation
+from gymnast.runs import checkpoint
+from gymnast.shaping.cartpole import EDGE
+from gymnast.training.learner import policy_for
+from gymnast.training.session import limits_of, open_collector
+from tests.play.test_playing import hide_display
+from tests.small_runs import rows, trained
+
+CART = ("cart position", "cart velocity", "pole angle", "pole angular velocity")
+BOTH = {"env.stack": 2, "env.previous_actions": 2}
+
+
+def named(
+    settings: dict[str, Any], actions: list[Any], env_id: str = "CartPole-v1"
+) -> dict[str, float]:
+    """What is seen after these actions, by name."""
+    cfg = resolve(env_id, settings).config
+    env = make_env(cfg.env)
+    obs, _ = env.reset(seed=3)
+    for action in actions:
+        obs, *_ = env.step(action)
+    parts = facts_as_shown(cfg.facts, cfg.env, observation(env.observation_space)).observations
+    assert env.observation_space.contains(obs)
+    space: Any = env.observation_space
+    ends = zip(space.low[-2:].tolist(), space.high[-2:].tolist(), strict=True)
+    assert [(part.low, part.high) for part in parts[-2:]] == list(ends)
+    return dict(zip((part.name for part in parts), obs.tolist(), strict=True))
+
+
+def test_what_is_stacked_is_named_by_how_long_ago_it_was_and_actions_by_what_they_are():
+    plain = gym.make("CartPole-v1")
+    rows = [plain.reset(seed=3)[0], *(plain.step(action)[0] for action in (1, 0))]
+    seen = named(BOTH, [1, 0])
+    assert [seen[name] for name in CART] == rows[2].tolist()
+    assert [seen[f"{name} 1 step ago"] for name in CART] == rows[1].tolist()
+    before = {"action 2 steps ago: push left": 0, "action 2 steps ago: push right": 1}
+    last = {"last action: push left": 1, "last action: push right": 0}
+    assert list(seen.items())[8:] == list((before | last).items())
+
+
+def test_actions_without_labels_are_named_by_number():
+    settings = {"env.previous_actions": 1, "facts.actions": []}
+    assert list(named(settings, [1]).items())[4:] == [("last action: 0", 0), ("last action: 1", 1)]
+
+
+def test_amounts_have_the_bounds_of_their_space():
+    settings = {"env.previous_actions": 2, "facts.actions": ["torque"]}
+    seen = named(settings, [np.array([0.5], np.float32)], "Pendulum-v1")
+    assert (seen["action 2 steps ago: torque"], seen["last action: torque"]) == (0, 0.5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"env.stack": 2, "facts.observations": []},
+        {"env.previous_actions": 1, "facts.observations": [{"name": "x", "low": 0, "high": 1}] * 6},
+        {"env.previous_actions": 2, "facts.observations": [{"name": "x", "low": 0, "high": 1}]},
+    ],
+    ids=["unchanged", "nothing declared", "all declared", "does not fit"],
+)
+def test_facts_are_left_alone_where_nothing_is_to_be_named(settings: dict[str, Any]):
+    cfg = resolve("CartPole-v1", settings).config
+    space = observation(make_env(cfg.env).observation_space)
+    assert facts_as_shown(cfg.facts, cfg.env, space) == cfg.facts
+
+
+def test_declared_ranges_hold_for_every_observation_of_a_stack():
+    parts = [{"name": name, "low": -2 - i, "high": 1 + i} for i, name in enumerate(CART)]
+    settings = {**BOTH, "normalize.obs": "static", "facts.observations": parts}
+    cfg = resolve("CartPole-v1", settings).config
+    collector = open_collector(cfg)
+    policy = policy_for(*collector.spaces["agent"], cfg)
+    collector.close()
+    assert isinstance(policy.obs, Vector)
+    assert policy.obs.low == (-2, -3, -4, -5) * 2 + (0,) * 4
+    assert policy.obs.high == (1, 2, 3, 4) * 2 + (1,) * 4
+
+
+def test_terms_and_tables_of_a_run_know_the_parts_by_name():
+    settings = {**BOTH, "env.n_envs": 2, "algo.n_steps": 16, "stop.env_steps": 96}
+    run = trained("CartPole-v1", {**settings, "eval.every": "off", "shaping.centred.weight": 1})
+    table = checkpoint.find(run.path, "latest").path / "rollout.csv"
+    lines = list(csv.DictReader(table.read_text().splitlines()))
+    away = [abs(float(line["obs/cart position"])) / EDGE for line in lines]
+    assert rows(run)[-1]["shaping/centred"] == pytest.approx(-np.mean(away))
+    for before, line in pairwise(line for line in lines if line["env"] == "0"):
+        if line["starts"] == "False":
+            assert line["obs/cart position 1 step ago"] == before["obs/cart position"]
+            assert float(line[f"obs/last action: {before['action']}"]) == 1
+
+
+def test_metrics_bear_the_names_and_ranges():
+    cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
+    collector = open_collector(cfg)
+    components = limits_of(collector, cfg).components
+    collector.close()
+    names = [*CART, "last action: push left", "last action: push right"]
+    assert [part.name for part in components] == names
+    assert [(part.low, part.high) for part in components[4:]] == [(0, 1), (0, 1)]
+
+
+def test_a_check_holds_what_is_seen_against_what_is_declared():
+    report = check_environment("CartPole", resolve("CartPole-v1", BOTH).config, steps=100)
+    (found,) = (finding for finding in report.findings if finding.check == "facts.observations")
+    assert (found.verdict, found.what) == ("ok", "12 parts, within their declared bounds")
+
+
+def test_a_narration_tells_the_last_action(monkeypatch: pytest.MonkeyPatch):
+    hide_display(monkeypatch)
+    said: list[str] = []
+    wish = Wish("random", seed=1, step_by_step=True)
+    cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
+    play(cfg, None, wish, tell=said.append, ask=lambda _: "", ended=lambda _: None)
+    chosen = next(text for text in said if text.startswith("  push")).strip()
+    second = next(text for text in said if text.startswith("step 1"))
+    assert f"last action: {chosen} 1" in second
