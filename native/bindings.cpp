@@ -108,7 +108,8 @@ class Native {
             std::int64_t bias, const std::string& activation) {
     Stack& stack = stack_of(part);
     if (stack.n_conv == MOST_CONVS) throw std::length_error("too many convolutions");
-    const Conv c{shown_[0], shown_[1], shown_[2], n_out, kernel, stride, weight, bias, kind_of(activation)};
+    const Conv c{shown_[0], shown_[1], shown_[2], n_out, kernel,
+                 stride,    weight,    bias,      kind_of(activation)};
     if (kernel < 1 || stride < 1 || kernel > c.height || kernel > c.width)
       throw std::invalid_argument("a kernel does not fit its image");
     stack.conv[stack.n_conv++] = c;
@@ -422,7 +423,6 @@ void side_by_side(Array<const std::uint8_t> planes, Array<const std::int32_t> in
   const auto n = std::int64_t(rows.size()), count = std::int64_t(planes.shape(0)),
              channels = std::int64_t(index.shape(1)), known = std::int64_t(index.shape(0));
   const std::int64_t size = count ? std::int64_t(planes.size()) / count : 0;
-  if (channels > MOST_CHANNELS) throw std::length_error("too many channels");
   if (std::int64_t(out.size()) != n * size * channels)
     throw std::invalid_argument("there is no room for these rows");
   const std::int32_t* which = index.data();
@@ -495,7 +495,8 @@ NB_MODULE(_native, m) {
   nb::class_<NativeBatch>(m, "Batch")
       .def(nb::init<Features, Maybe<std::int32_t>, Maybe<std::int64_t>, Maybe<float>, Floats, Floats,
                     Floats, Floats, Floats, Maybe<bool>>(),
-           nb::arg("features"), nb::arg("planes").none(), nb::arg("chosen").none(), nb::arg("amounts").none(),
+           nb::arg("features"), nb::arg("planes").none(), nb::arg("chosen").none(),
+           nb::arg("amounts").none(),
            nb::arg("logprob"), nb::arg("dist"), nb::arg("advantage"), nb::arg("value"),
            nb::arg("target"), nb::arg("mask").none());
 
@@ -505,7 +506,8 @@ NB_MODULE(_native, m) {
         nb::arg("kl_coef"), nb::arg("standardize"));
   m.def("improve", improve, nb::arg("network"), nb::arg("parameters").noconvert(),
         nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
-        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("told"), nb::arg("orders"),
+        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("told"),
+        nb::arg("orders"),
         nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
         nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(),
         nb::arg("table").noconvert());

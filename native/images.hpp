@@ -18,8 +18,14 @@ void side_by_side(const std::uint8_t* planes, std::int64_t size, const std::int3
                   const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out) {
   const std::uint8_t* in[gymnast::MOST_CHANNELS];
   for (std::int64_t r = 0; r < n; ++r, out += size * channels) {
-    for (int c = 0; c < channels; ++c) in[c] = planes + index[rows[r] * channels + c] * size;
-    weave(in, channels, size, out);
+    const std::int32_t* which = index + rows[r] * channels;
+    if (channels <= gymnast::MOST_CHANNELS) {
+      for (int c = 0; c < channels; ++c) in[c] = planes + which[c] * size;
+      weave(in, channels, size, out);
+      continue;
+    }
+    for (std::int64_t i = 0; i < size; ++i)
+      for (int c = 0; c < channels; ++c) out[i * channels + c] = planes[which[c] * size + i];
   }
 }
 

@@ -33,7 +33,7 @@ from gymnast.policy.parameters import Parameters
 
 NONE = -1
 """No such parameter."""
-MOST_LAYERS, MOST_PIECES = 32, 256
+MOST_LAYERS, MOST_PIECES, MOST_CHANNELS = 32, 256, 256
 """What the kernels have room for, as in native/network.hpp."""
 
 
@@ -47,6 +47,8 @@ def unable(network: Network) -> str | None:
                 return "layers of policy.cnn=impala are computed by torch"
             case Pixels(precision="bfloat16"):
                 return "policy.precision=bfloat16 is computed by torch"
+            case Pixels() if _size(layer)[0] > MOST_CHANNELS:
+                return f"images have more than {MOST_CHANNELS} channels"
             case Parallel(branches=branches) if any(_images(stack) for _, stack in branches):
                 return "images beside other observations are computed by torch"
             case _:
@@ -63,6 +65,16 @@ def unable(network: Network) -> str | None:
 
 def _images(stack: Stack) -> bool:
     return bool(stack) and isinstance(stack[0], Pixels)
+
+
+def _size(pixels: Pixels) -> tuple[int, int, int]:
+    """Channels, height, width."""
+    match pixels.shape:
+        case (height, width):
+            return 1, height, width
+        case (a, b, c):
+            return (a, b, c) if pixels.channels == "first" else (c, a, b)
+    raise ValueError(pixels.shape)
 
 
 def widest(network: Network) -> int:
@@ -139,15 +151,11 @@ class _Planner:
         left."""
         pixels = layers.pop(0)[1]
         assert isinstance(pixels, Pixels)
+        channels, height, width = _size(pixels)
         first = pixels.channels == "first"
-        if len(pixels.shape) == 2:
-            channels, (height, width) = 1, pixels.shape
-        else:
-            channels, height, width = (
-                pixels.shape if first else (pixels.shape[-1], *pixels.shape[:2])
-            )
         self.plan.image(self.part, channels, height, width, planes_first=first, top=pixels.top)
         while isinstance(conv := layers[0][1], Conv):
+            assert not conv.padding
             i = layers.pop(0)[0]
             self.plan.conv(
                 self.part,

@@ -14,6 +14,7 @@ from gymnast import _native
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MOST_DEAR, Passes
 from gymnast.engine.objective import LOSSES, Objective
+from gymnast.engine.native.plan import MOST_CHANNELS, unable
 from gymnast.images import Images
 from gymnast.policy import architecture
 from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear
@@ -195,6 +196,16 @@ def test_numpy_native_and_torch_say_the_same(obs: str):
     assert len(native) == len(torch) > 6
     for one, other in zip(native, torch, strict=True):
         assert np.allclose(one, other, atol=1e-4 * np.abs(other).max())
+
+
+def test_images_with_more_channels_than_there_is_room_for_are_torchs():
+    for n, fits in ((MOST_CHANNELS, True), (MOST_CHANNELS + 1, False)):
+        with patch.dict(IMAGES, deep=Image((n, 36, 36), 255, "first")):
+            problem = images("deep", rows=3)
+        assert (unable(problem.policy.network) is None) == fits
+        engine = "native" if fits else "torch"
+        gradient, _ = kept_once(problem).improve(engine=engine)
+        assert np.allclose(gradient, problem.improve(engine=engine)[0], atol=1e-6)
 
 
 def test_planes_that_are_not_there_are_refused():
