@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from gymnast import _native
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MOST_DEAR, Passes
-from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.native.plan import MOST_CHANNELS, unable
+from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy import architecture
 from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear

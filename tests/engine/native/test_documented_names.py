@@ -41,10 +41,9 @@ def test_what_the_page_names_is_there(name: str):
 def test_the_limits_are_those_of_the_code():
     header = (ROOT / "native/network.hpp").read_text()
     plan = (ROOT / "gymnast/engine/native/plan.py").read_text()
-    layers = re.search(r"MOST_LAYERS = (\d+)", header)
-    pieces = re.search(r"MOST_PIECES = (\d+)", header)
-    assert layers
-    assert pieces
-    assert f"MOST_LAYERS, MOST_PIECES = {layers[1]}, {pieces[1]}" in plan
-    assert f"At most {layers[1]} dense layers" in PAGE
-    assert f"{pieces[1]} pieces" in PAGE
+    names = ("MOST_LAYERS", "MOST_PIECES", "MOST_CHANNELS")
+    layers, pieces, channels = (re.findall(rf"{name} = (\d+)", header)[0] for name in names)
+    assert f"{', '.join(names)} = {layers}, {pieces}, {channels}" in plan
+    assert f"At most {layers} dense layers" in PAGE
+    assert f"{pieces} pieces" in PAGE
+    assert f"{channels} channels" in " ".join(PAGE.split())
