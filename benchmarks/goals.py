@@ -122,8 +122,7 @@ def _rest(found: Found) -> Iterator[Goal]:
             told = f"{ours / sb3:.2f} of it"
             yield Goal("memory, Pong pixels", "below SB3's", told, ours < sb3)
     if record := found.get("recording"):
-        for case in ("b native", "b torch"):
-            samples = record["tasks"][case]
+        for case, samples in record["tasks"].items():
             watched, pairs = (median(of(samples)) for of in (recording.stopwatch, recording.shares))
             wanted = "metrics, alerts and traces: under 5% of CPU time"
             told = f"{watched:.1%} by stopwatch, {pairs:.1%} in turns"
