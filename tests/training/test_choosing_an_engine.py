@@ -149,6 +149,17 @@ def test_going_on_with_the_same_engine_is_exact_and_no_event(whole: Run):
     assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
 
 
+@pytest.mark.parametrize("overlap", ["off", "on"])
+def test_images_are_gone_on_with_exactly(overlap: str):
+    more = {"engine": "native", "env.backend": "inprocess", "env.max_episode_steps": 20}
+    small = {"algo.batch_size": 12, "eval.confirm_episodes": 1, "eval.n_envs": 1}
+    whole = trained("ALE/Pong-v5:pixels", SETTINGS | more | small | {"overlap": overlap})
+    run = resumed(gone_back(whole, 2 * 32))
+    (event,) = kinds(run, "resumed")
+    assert event["bit_exact"]
+    assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
+
+
 def test_losing_the_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):
     run = trained("CartPole-v1", SETTINGS)
     assert run.info["engine"].startswith("native")
