@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnast
 from gymnast import _native
 
-STUB = Path(_native.__file__).with_name("_native.pyi")
+STUB = Path(gymnast.__file__).with_name("_native.pyi")
 
 
 def said(body: list[ast.stmt], before: str = "") -> Iterator[tuple[str, list[str]]]:
