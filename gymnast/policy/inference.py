@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gymnast.compiled import kernels
+from gymnast.images import planes
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.health import Health, Heard
 from gymnast.policy.layers import (
@@ -155,10 +156,7 @@ def _run(
 
 def pixels(layer: Pixels, x: Array) -> Array:
     """[B, *shape] bytes -> [B, channels, height, width] in 0..1."""
-    if len(layer.shape) == 2:
-        x = x[:, None]
-    elif layer.channels == "last":
-        x = np.moveaxis(x, -1, 1)
+    x = x[:, None] if len(layer.shape) == 2 else planes(x, layer.channels)
     return np.ascontiguousarray(x, dtype=np.float32) / np.float32(layer.top)
 
 

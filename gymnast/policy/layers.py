@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gymnast.policy.observations import Observation
+from gymnast.policy.observations import Observation, planes_of
 
 Shape = tuple[int, ...]
 Free = tuple[tuple[str, int, float], ...]
@@ -61,6 +61,11 @@ class Pixels:
     """The byte that becomes 1."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of what comes out, and so of the layers after it."""
+
+    @property
+    def planes(self) -> tuple[int, int, int]:
+        """Channels, height, width of what comes in."""
+        return planes_of(self.shape, self.channels)
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,14 @@ class Categories:
         return rows.reshape(len(rows), -1) + offset
 
 
+def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
+    """Channels, height, width of an image, whichever axis holds its channels."""
+    if len(shape) == 2:
+        return (1, *shape)
+    a, b, c = shape
+    return (a, b, c) if channels == "first" else (c, a, b)
+
+
 @dataclass(frozen=True)
 class Image:
     """A Box of bytes with two or three axes, kept as bytes; the network divides by `top`."""
@@ -121,10 +129,7 @@ class Image:
     @property
     def planes(self) -> tuple[int, int, int]:
         """Channels, height, width."""
-        if len(self.shape) == 2:
-            return (1, *self.shape)
-        a, b, c = self.shape
-        return (a, b, c) if self.channels == "first" else (c, a, b)
+        return planes_of(self.shape, self.channels)
 
     @property
     def is_stack(self) -> bool:

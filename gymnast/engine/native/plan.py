@@ -47,7 +47,7 @@ def unable(network: Network) -> str | None:
                 return "layers of policy.cnn=impala are computed by torch"
             case Pixels(precision="bfloat16"):
                 return "policy.precision=bfloat16 is computed by torch"
-            case Pixels() if _size(layer)[0] > MOST_CHANNELS:
+            case Pixels(planes=(n, _, _)) if n > MOST_CHANNELS:
                 return f"images have more than {MOST_CHANNELS} channels"
             case Parallel(branches=branches) if any(_images(stack) for _, stack in branches):
                 return "images beside other observations are computed by torch"
@@ -65,16 +65,6 @@ def unable(network: Network) -> str | None:
 
 def _images(stack: Stack) -> bool:
     return bool(stack) and isinstance(stack[0], Pixels)
-
-
-def _size(pixels: Pixels) -> tuple[int, int, int]:
-    """Channels, height, width."""
-    match pixels.shape:
-        case (height, width):
-            return 1, height, width
-        case (a, b, c):
-            return (a, b, c) if pixels.channels == "first" else (c, a, b)
-    raise ValueError(pixels.shape)
 
 
 def widest(network: Network) -> int:
@@ -151,7 +141,7 @@ class _Planner:
         left."""
         pixels = layers.pop(0)[1]
         assert isinstance(pixels, Pixels)
-        channels, height, width = _size(pixels)
+        channels, height, width = pixels.planes
         first = pixels.channels == "first"
         self.plan.image(self.part, channels, height, width, planes_first=first, top=pixels.top)
         while isinstance(conv := layers[0][1], Conv):
