@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard,parquet
 
-.PHONY: demo test check lint format fast presets slow docs wheel kill100 bench clean
+.PHONY: demo test check lint format fast presets slow docs wheel kill100 soak bench clean
 
 demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@$(BIN)/gymnast train CartPole-v1
@@ -51,6 +51,9 @@ wheel: $(READY) ## dist/*.whl for this machine, native engine included
 
 kill100: $(TOOLS) ## kill -9 a training and its saves a hundred times, resume, compare
 	$(BIN)/python -m tests.e2e.kills --kills 100
+
+soak: $(TOOLS) ## an hour of LunarLander and tag under live control, stops and kills; memory, handles, disk
+	$(BIN)/python -m tests.e2e.soak --minutes 60 --out docs/studies/soak.json
 
 bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machine that does nothing else
 	$(BIN)/pip install --quiet "gymnast[bench]"
