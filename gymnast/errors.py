@@ -51,3 +51,7 @@ class RunError(GymnastError):
 
 class CheckpointError(RunError):
     """A checkpoint is missing, damaged or of another make."""
+
+
+class UnknownFormat(CheckpointError):
+    """A checkpoint was written by another version of gymnast. It may be intact."""

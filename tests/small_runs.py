@@ -17,6 +17,7 @@ from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
+from gymnast.training.label import Label
 from gymnast.training.notebook import train
 from gymnast.training.prepare import prepare
 from gymnast.training.resume import resume
@@ -81,14 +82,21 @@ def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
 
 
 def resumed(
-    run: Run, overrides: dict[str, Any] | None = None, *, at: str = "latest", optimizer: bool = True
+    run: Run,
+    overrides: dict[str, Any] | None = None,
+    *,
+    at: str = "latest",
+    optimizer: bool = True,
+    label: Label = Label(),  # noqa: B008
 ) -> Run:
+    """The run that continued: a branch, where `at` names a checkpoint that is not the newest."""
     return resume(
         run,
         open_collector,
         at=at,
         overrides=overrides or {},
         optimizer=optimizer,
+        label=label,
         console=lambda metrics, cfg: Console(
             metrics, title="", budget=cfg.stop.limits(), ending=lambda _: "", quiet=True
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option, track_option
+from gymnast.errors import UsageError
 
 
 @click.command()
@@ -51,7 +52,13 @@ def reproduce(
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     refuse_missing(resolved.config.track.to)
     known = None if store_it else results.stored(resolved.preset)
-    count = seeds or (len(known["seeds"]) if known else 1)
+    there = results.n_seeds(resolved.preset) if known is None else len(known["seeds"])
+    count = seeds or there or 1
+    if store_it and count < there:
+        what = (
+            f"the stored result of {resolved.preset} is of {there} seeds, this would be of {count}"
+        )
+        raise UsageError(what, fix=f"--seeds {there} or more, or leave --store out")
     group = train_group(
         resolved.preset,
         seeds=[e["seed"] for e in known["seeds"][:count]] if known else range(count),

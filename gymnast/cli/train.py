@@ -132,13 +132,18 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     "--at", default="latest", metavar="CHECKPOINT", help="best, latest, or env steps: 120k."
 )
 @click.option("--fresh-optimizer", is_flag=True, help="Forget the optimiser's state.")
+@click.option("--name", default="", help="A name for the branch.")
+@click.option("--tag", "tags", multiple=True, help="A tag for the branch. Repeatable.")
 def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
-    """Go on with a run exactly where its last checkpoint left it.
+    """Continue a run exactly where its last checkpoint left it.
+
+    With an earlier checkpoint (--at), a branch continues from there: a new run. The old one stays
+    as it is.
 
     \b
     gymnast resume @last
     gymnast resume @last --env-steps 200k          a larger budget: the new total
-    gymnast resume 3f2a --set algo.lr=1e-4 --at best
+    gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
     gymnast resume @last --track tensorboard       instead of the trackers that it had
     """
     training = _training()
@@ -148,6 +153,7 @@ def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options
             training.overrides(options),
             at=options["at"],
             optimizer=not options["fresh_optimizer"],
+            label=training.Label(options["name"], tags=options["tags"]),
             pinned=options["pinned"],
             debug=options["debug"],
             runs_dir=runs_dir,

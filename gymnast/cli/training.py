@@ -19,12 +19,14 @@ from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import declared, split
 from gymnast.runs import store
+from gymnast.runs.run import Run
 from gymnast.training.debug import watched
+from gymnast.training.label import Label
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
 from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
-from gymnast.training.start import Label, begin
+from gymnast.training.start import begin
 from gymnast.training.summary import end_text, preflight_text
 
 Show = Literal["everything", "ending", "nothing"]
@@ -112,6 +114,7 @@ def resume_one(
     *,
     at: str,
     optimizer: bool,
+    label: Label,
     runs_dir: str | None,
     debug: bool,
     show: Show,
@@ -124,17 +127,27 @@ def resume_one(
         check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
     if show == "everything":
         click.echo(f"resuming {run.id} ({run.info['preset']})")
-    _, summary = resume(
+
+    def tell_branch(new: Run) -> None:
+        if show != "nothing":
+            named = f" ({new.info['name']})" if new.info["name"] else ""
+            step = new.info["parent_step"]
+            click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}")
+
+    trained, summary = resume(
         run,
         open_collector,
         at=which or at,
         overrides=settings,
         optimizer=optimizer,
+        label=label,
+        on_branch=tell_branch,
         console=_console(run.info["preset"], show, pinned, live=not debug),
         keyboard=show == "everything" and not debug,
         debug=debug,
     )
-    return dict(summary)
+    branch = {key: trained.info[key] for key in ("parent", "parent_step")}
+    return {**summary, **(branch if trained.id != run.id else {})}
 
 
 @contextmanager

@@ -36,6 +36,9 @@ def export(run: Run, form: str, out: Path | None = None) -> dict[str, Any]:
     if form not in FORMS:
         raise UsageError(f"{form} is no form of export ({', '.join(FORMS)}){closest(form, FORMS)}")
     refuse_missing({"csv": (), "parquet": ("pyarrow",)}.get(form, (form,)))
+    if form in FILES and out is not None and out.exists() and out.suffix != f".{form}":
+        fix = f"name a new file, or one that ends in .{form}"
+        raise UsageError(f"there is something else than a .{form} file", at=str(out), fix=fix)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     with MetricStore(run.path / "metrics.db") as store:
         rows = list(store.rows())

@@ -104,7 +104,10 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "clocks", ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
     yield "time", f"{wording.duration(run['seconds'])}, created {created} on {run['host']}"
-    for key in ("engine", "parent", "group", "tags", "note"):
+    if run.get("parent"):
+        how = "branch" if run.get("parent_kind") == "branch" else "weights"
+        yield "parent", f"{run['parent']} at {wording.count(run.get('parent_step'))} ({how})"
+    for key in ("engine", "group", "tags", "note"):
         if run.get(key):
             yield key, ", ".join(run[key]) if key == "tags" else str(run[key])
     if run.get("live"):

@@ -91,6 +91,11 @@ def stored(preset: str) -> dict[str, Any]:
     return json.loads(path.read_text())
 
 
+def n_seeds(preset: str) -> int:
+    """How many seeds the stored result of a preset has; 0 where there is none."""
+    return len(stored(preset)["seeds"]) if _file(preset).exists() else 0
+
+
 def every() -> list[dict[str, Any]]:
     """All stored results, by preset."""
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]

@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gymnast.errors import CheckpointError
+from gymnast.errors import CheckpointError, UnknownFormat
 from gymnast.runs import document, durable
 from gymnast.runs.reference import pick
 from gymnast.runs.run import read_info
@@ -35,7 +35,7 @@ FOLDER = "checkpoints"
 WEIGHTS = "policy"
 """Stem of the file with the parameters a policy acts with; `policy-ROLE` where roles differ."""
 MANIFEST = "manifest.json"
-_DRAFT, _OLD, _SUPERSEDED = ".draft-", ".old", "superseded-"
+_DRAFT, _OLD, _DAMAGED = ".draft-", ".old", "damaged-"
 
 
 @dataclass(frozen=True)
@@ -95,17 +95,26 @@ def write(
         "time": time.time(),
         "files": hashes,
     }
+    return _write_files(folder, files, manifest)
+
+
+def copy(found: Checkpoint, folder: Path) -> Path:
+    """Save a checkpoint of one run, unchanged, into the `checkpoints/` of another."""
+    return _write_files(folder, found.files, found.manifest)
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
-    final = folder / _name(step)
-    if final.is_dir() and _same(final, hashes):
+    final = folder / _name(manifest["step"])
+    if final.is_dir() and _same(final, manifest["files"]):
         return final
     draft = folder / f"{_DRAFT}{final.name}"
     try:
         draft.mkdir()
         for name, content in files.items():
             durable.write(draft / name, content)
-        durable.write(draft / MANIFEST, document.dumps(manifest, indent=1).encode())
+        durable.write(draft / MANIFEST, document.dumps(dict(manifest), indent=1).encode())
         durable.sync_directory(draft)
         _put(draft, final)
     except BaseException as error:
@@ -142,7 +151,7 @@ def describe(path: Path) -> dict[str, Any]:
         raise _damaged(path, f"{MANIFEST} cannot be read") from error
     if version != VERSION:
         problem = f"checkpoint format {version} is not known here (this is {VERSION})"
-        raise CheckpointError(problem, at=str(path), fix="update gymnast")
+        raise UnknownFormat(problem, at=str(path), fix="update gymnast")
     if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
     return manifest
@@ -176,6 +185,8 @@ def latest(run_dir: Path) -> Checkpoint:
         for path in reversed(found.values()):
             try:
                 return replace(read(path), skipped=tuple(skipped))
+            except UnknownFormat:
+                raise  # it may be intact: an older one must not replace it
             except CheckpointError as error:
                 if path.exists():  # else it was pruned while we looked
                     skipped.append(str(error))
@@ -197,27 +208,26 @@ def find(run_dir: Path, which: str | int) -> Checkpoint:
 
 
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
-    """Remove all but the newest `keep` and the protected ones, and what was superseded."""
+    """Remove all but the newest `keep` and the protected ones."""
     folder = run_dir / FOLDER
     found = steps(run_dir)
     kept = set(list(found)[-keep:]) | protect
-    doomed = [path for step, path in found.items() if step not in kept]
-    doomed += folder.glob(f"{_SUPERSEDED}*")
-    for path in doomed:
+    for path in (path for step, path in found.items() if step not in kept):
         away = folder / f"{_DRAFT}{path.name}"  # gone in one step, so nobody reads half of it
         path.rename(away)
         shutil.rmtree(away)
 
 
-def supersede(run_dir: Path, after: int) -> list[int]:
-    """Set aside the checkpoints later than `after`: the run goes on from there another way.
+def set_aside_damaged(run_dir: Path, after: int) -> list[int]:
+    """Rename the checkpoints later than `after`, none of which can be loaded, to `damaged-STEP`.
 
-    They stay on the disk until the next `prune`, that is until a new checkpoint stands in for them.
+    The run continues from `after` and writes these steps again. The files stay: whether something
+    can be rescued from them is for a person to decide.
     """
     folder = run_dir / FOLDER
     later = {step: path for step, path in steps(run_dir).items() if step > after}
     for path in later.values():
-        aside = folder / f"{_SUPERSEDED}{path.name}"
+        aside = folder / f"{_DAMAGED}{path.name}"
         if aside.exists():
             shutil.rmtree(aside)
         path.rename(aside)

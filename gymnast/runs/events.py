@@ -22,12 +22,17 @@ def valid(recorded: Iterable[Event]) -> list[Event]:
     for event in recorded:
         at = event.get("rollouts", 0)
         if event["kind"] == SUPERSEDED:
-            events = [e for e in events if e.get("rollouts", 0) <= at or stands(e)]
+            events = up_to(events, at)
             continue
         if event["kind"] == DROPPED:
             events = [e for e in (_without(e, event["keys"], at) for e in events) if e]
         events.append(event)
     return events
+
+
+def up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
+    """What a run that continues from this rollout keeps of these events."""
+    return [event for event in events if event.get("rollouts", 0) <= rollouts or stands(event)]
 
 
 def stands(event: Mapping[str, Any]) -> bool:

@@ -193,7 +193,7 @@ class Run:
     def _lay_out(self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]) -> None:
         """Fill a new directory; run.json comes last, because it makes the directory a run."""
         for folder in (self.checkpoints, self.traces, self.inbox):
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # a branch comes with its checkpoints
         origins = document.dumps(dict(provenance), indent=1)
         durable.write(self.path / "config.yaml", config.encode())
         durable.write(self.path / "provenance.json", origins.encode())

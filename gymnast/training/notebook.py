@@ -13,9 +13,10 @@ from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Parts, as_masks, as_rows
 from gymnast.runs import store
 from gymnast.runs.run import Run
+from gymnast.training.label import Label
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find, policy_of, rescore
-from gymnast.training.start import Label, begin
+from gymnast.training.start import begin
 from gymnast.training.summary import end_text
 
 

@@ -1,4 +1,8 @@
-"""Go on with a run, exactly as if nothing had happened, unless told otherwise."""
+"""Continue a run exactly as if nothing had happened, unless settings are changed on purpose.
+
+From the newest checkpoint, the run itself continues. From an earlier one a branch does: a new run
+(`branch.py`), so that nothing the run has achieved since is lost.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,22 @@ from gymnast.config.config import Config
 from gymnast.config.live import overlaid, overruled
 from gymnast.config.resolve import load, revise, save
 from gymnast.config.saved import diff
-from gymnast.config.sections.league import RoleConfig
-from gymnast.errors import ConfigError, RunError
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.events import DROPPED, stands
 from gymnast.runs.run import Run
+from gymnast.training.branch import WEIGHTS, branch, is_earlier, settings_at
 from gymnast.training.commands import adopt
 from gymnast.training.debug import announce, in_one_process
+from gymnast.training.label import Label
 from gymnast.training.loop import Loop
+from gymnast.training.resumable import (
+    refuse_label,
+    refuse_nothing_to_do,
+    refuse_other_shape,
+    refuse_small_budget,
+)
 from gymnast.training.snapshots import Snapshots
 from gymnast.training.start import (
     ConsoleFor,
@@ -38,32 +48,49 @@ def resume(
     at: str = "latest",
     overrides: Mapping[str, Any],
     optimizer: bool = True,
+    label: Label = Label(),  # noqa: B008
     console: ConsoleFor,
     keyboard: bool = False,
     debug: bool = False,
+    on_branch: Callable[[Run], None] = lambda _: None,
 ) -> tuple[Run, Summary]:
-    """Go on from a checkpoint, exactly as if nothing had happened, unless told otherwise."""
-    before = load(run.config(), at=str(run.path / "config.yaml"))
-    cfg, provenance = before, run.provenance()
+    """Train on from a checkpoint; returns the run that did. That is a new one, with this `label`, if
+    the checkpoint is not the newest; `on_branch` is called with it before it trains."""
+    saved = _where_to_resume(run, at)
+    branches = saved is not None and at != "latest" and is_earlier(run, saved)
+    if saved is not None and branches:
+        before, provenance = settings_at(run, saved)
+    else:
+        refuse_label(run, label)
+        before = load(run.config(), at=str(run.path / "config.yaml"))
+        provenance = run.provenance()
+    cfg = before
     if overrides:
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
-        _refuse_other_shape(before, cfg)
-    saved = _where_to_resume(run, at)
+        refuse_other_shape(before, cfg)
     gone, changed = overruled(overrides), bool(_changes(before, cfg))
     if saved is not None:
         live = saved.document("state").get("live", {})
         changed = changed or bool(gone & live.keys())
-        _refuse_nothing_to_do(run, saved, changed=changed)
-        overlaid(cfg, {k: v for k, v in live.items() if k not in gone})  # or refused in time
+        refuse_nothing_to_do(run, saved, changed=changed, branches=branches)
+        kept = {key: value for key, value in live.items() if key not in gone}
+        refuse_small_budget(
+            run, saved, overlaid(before, live), overlaid(cfg, kept), branches=branches
+        )
     held = in_one_process(cfg) if debug else cfg
     collector = collector_for(held)
     refuse_what_cannot_begin(cfg, collector, None)
+    if saved is not None and branches:
+        run = branch(run, saved, before, provenance, label)
+        on_branch(run)
     with open_run(run, held, collector, console, keyboard=keyboard) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
             _live_changes_ahead(loop, gone)
         else:
+            if branches:
+                loop.event("branched", parent=run.info["parent"], step=saved.step)
             _restore(loop, saved, optimizer=optimizer, overruled=gone)
             if changed:
                 loop.session.ended = None  # whatever ended it may no longer do so
@@ -86,7 +113,7 @@ def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
 
 def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     info = run.info
-    if info["parent"] is None:
+    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None:
         return None
     parent = Run(run.path.parent / info["parent"])
     return parent, checkpoint.find(parent.path, info["parent_step"])
@@ -102,7 +129,7 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
     loop.row = dict(saved.document("metrics"))
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
     run.supersede(rollouts)
-    checkpoint.supersede(run.path, saved.step)
+    set_aside = checkpoint.set_aside_damaged(run.path, saved.step)
     for directory in (run.traces, run.matches):
         for file in directory.glob("*-*.safetensors"):
             if int(file.stem.rpartition("-")[2]) > saved.step:
@@ -114,6 +141,18 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
         loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
     for sentence in saved.skipped:
         loop.event("checkpoint skipped", why=sentence)
+    if set_aside:
+        why = "no later checkpoint can be loaded; rows after this one are computed again"
+        loop.event("recovered", checkpoint=saved.step, damaged=set_aside, why=why)
+    _drop_lost_best(loop)
+
+
+def _drop_lost_best(loop: Loop) -> None:
+    """The best score so far counts only as long as its checkpoint is there to be confirmed."""
+    best = loop.session.scores.best
+    if best is not None and best["env_steps"] not in checkpoint.steps(loop.run.path):
+        loop.session.scores.best = None
+        loop.event("best score dropped", score=best, why="its checkpoint is no longer stored")
 
 
 def _live_changes_ahead(
@@ -166,51 +205,6 @@ def _changes(before: Config[Any], cfg: Config[Any]) -> list[dict[str, Any]]:
     """Other settings than those of the run; who looks on is no matter."""
     told = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
     return [change for change in told if not change["key"].startswith("track.")]
-
-
-def _refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
-    """What a checkpoint cannot be poured into."""
-    fixed = ("seed", "policy", "env", "normalize")
-    changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
-    if _terms(before) != _terms(cfg):
-        changed.append("shaping (but for weights)")
-    if _roles(before) != _roles(cfg):
-        changed.append("roles (but for algo.* and transaction.*)")
-    if before.algo.name != cfg.algo.name:
-        changed.append("algo.name")
-    if changed:
-        raise ConfigError(
-            f"resume cannot change {', '.join(changed)}",
-            fix="start a new run from its weights: gymnast train ... --from RUN",
-        )
-
-
-def _terms(cfg: Config[Any]) -> dict[str, Any]:
-    """What shaping terms remember depends on."""
-    return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
-
-
-def _roles(cfg: Config[Any]) -> dict[str, Any]:
-    """Who plays them, and what their policies and memories depend on."""
-    free = ("algo.", "transaction.")
-    told = {
-        name: (role.plays, role.agents, [s for s in role.set.items() if not s[0].startswith(free)])
-        for name, role in cfg.roles.items()
-    }
-    unsaid = RoleConfig()
-    return {name: of for name, of in told.items() if of != (unsaid.plays, unsaid.agents, [])}
-
-
-def _refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool) -> None:
-    info = run.info
-    if changed or info["status"] != "finished" or saved.step < info["clocks"]["env_steps"]:
-        return
-    further = {"solved": "--set stop.solved=off", "plateau": "--set stop.plateau=off"}
-    how = further.get(info.get("reason_kind", ""), "--env-steps N")
-    raise RunError(
-        f"{run.id} is finished ({info['reason']})",
-        fix=f"gymnast resume {run.id} {how}, or --at CHECKPOINT",
-    )
 
 
 def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:

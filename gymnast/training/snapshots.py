@@ -55,6 +55,16 @@ class Snapshots:
             raise RunError(f"a past self is damaged: {error!r}", at=str(path)) from error
         return policy
 
+    def copy(self, run: Path, up_to: int) -> None:
+        """Give another run, in directory `run`, the past selves up to this step and the players
+        from elsewhere."""
+        there = Snapshots(run)
+        later = {self.file(step) for step in self.steps() if step > up_to}
+        for file in self.directory.glob("*.safetensors"):
+            if file not in later:
+                there.directory.mkdir(exist_ok=True)
+                durable.write(there.directory / file.name, file.read_bytes())
+
     def supersede(self, step: int) -> None:
         """Forget whatever came after this step."""
         gone = [later for later in self.steps() if later > step]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.parts import of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
+from gymnast.training.branch import WEIGHTS
 from gymnast.training.commands import Commands
 from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
@@ -40,6 +40,7 @@ from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
+from gymnast.training.label import Label
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
 from gymnast.training.rules import refuse_rules_that_cannot_act
@@ -49,17 +50,6 @@ from gymnast.training.summary import end_text
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""
-
-
-@dataclass(frozen=True)
-class Label:
-    """What a person says about a run beside its config."""
-
-    name: str = ""
-    group: str | None = None
-    tags: Sequence[str] = ()
-    claimed: Path | None = None
-    """The directory it is to have, where one was claimed before."""
 
 
 def begin(
@@ -88,6 +78,7 @@ def begin(
             name=label.name,
             parent=source[0].id if source else None,
             parent_step=source[1].step if source else None,
+            parent_kind=WEIGHTS if source else None,
             group=label.group,
             tags=label.tags,
             provenance=resolved.provenance,

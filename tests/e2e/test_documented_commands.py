@@ -44,6 +44,7 @@ def affordable(command: str) -> str:
     verb = command.split()[1]
     if verb in ("train", "resume"):
         command = re.sub(r"--env-steps \S+", "", command)
+        command = command.replace("--at 20k", "--at 512")
         total = "1024" if verb == "train" else "2048"
         if "--detach" in command:  # the commands below it find it training
             total = "50M --set stop.solved=off"

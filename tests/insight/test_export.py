@@ -93,3 +93,13 @@ def test_an_unknown_form_is_refused(run: Run):
     with pytest.raises(UsageError, match=r"parket is no form of export .*did you mean parquet"):
         api.export(run.id, "parket")
     assert not (run.path / "exports").exists()
+
+
+def test_a_file_of_another_kind_is_never_overwritten(run: Run, tmp_path: Path):
+    own = tmp_path / "thesis.tex"
+    own.write_text("months of work")
+    with pytest.raises(UsageError, match="something else than"):
+        api.export(str(run.path), "csv", own)
+    assert own.read_text() == "months of work"
+    api.export(str(run.path), "csv", tmp_path / "rows.csv")
+    api.export(str(run.path), "csv", tmp_path / "rows.csv")

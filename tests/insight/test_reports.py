@@ -198,3 +198,16 @@ api.report({run.id!r}, ["html"], {str(tmp_path)!r}, runs_dir={str(runs_dir)!r})
 assert not {{"torch", "gymnasium", "rich"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pictures_that_belong_to_no_report_are_never_overwritten(run: Run, tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    files = api.report(str(run.path), ["md"], tmp_path / "first")["files"]
+    picture = next(Path(file).name for file in files if file.endswith(".png"))
+    own = tmp_path / "own" / picture
+    own.parent.mkdir()
+    own.write_text("mine")
+    with pytest.raises(UsageError, match="no report that it could belong to"):
+        api.report(str(run.path), ["md"], own.parent)
+    assert own.read_text() == "mine"
+    api.report(str(run.path), ["md"], tmp_path / "first")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gymnast.cli import cli
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.insight import results
@@ -112,3 +113,13 @@ def test_what_ships_clears_its_threshold_or_what_others_published(result: dict[s
     assert all(min(map(len, entry["curves"]["evaluation"].values())) for entry in result["seeds"])
     minutes = sum(entry["seconds"] for entry in result["seeds"]) / 60
     assert len(result["seeds"]) >= 3 or minutes > 2, "three seeds of it are a matter of minutes"
+
+
+def test_a_stored_result_is_not_replaced_by_one_of_fewer_seeds(tmp_path: Path):
+    preset = next(r["preset"] for r in results.every() if len(r["seeds"]) > 1)
+    with pytest.raises(UsageError, match="this would be of 1"):
+        cli(
+            ["reproduce", preset, "--store", "--seeds", "1", "--runs", str(tmp_path)],
+            standalone_mode=False,
+        )
+    assert not list(tmp_path.iterdir())

@@ -170,18 +170,26 @@ def test_pruning_keeps_the_newest_and_the_protected(tmp_path: Path):
     assert list(checkpoint.steps(tmp_path)) == [0, 1, 4, 5]
 
 
-def test_going_on_from_an_earlier_one_sets_later_ones_aside_until_replaced(tmp_path: Path):
+def test_damaged_ones_are_set_aside_and_never_deleted(tmp_path: Path):
     for s in (0, 10, 20, 30):
         save(tmp_path, s)
-    assert checkpoint.supersede(tmp_path, after=10) == [20, 30]
+    for path in list(checkpoint.steps(tmp_path).values())[2:]:
+        (path / "policy.safetensors").write_bytes(b"torn")
     assert checkpoint.latest(tmp_path).step == 10
-    aside = [p.name for p in (tmp_path / "checkpoints").glob("superseded-*")]
-    assert len(aside) == 2
+    assert checkpoint.set_aside_damaged(tmp_path, after=10) == [20, 30]
+    assert list(checkpoint.steps(tmp_path)) == [0, 10]
     save(tmp_path, 20)
     checkpoint.prune(tmp_path, 9)
     assert sorted(p.name for p in (tmp_path / "checkpoints").iterdir()) == [
-        f"{s:012d}" for s in (0, 10, 20)
+        *(f"{s:012d}" for s in (0, 10, 20)),
+        *(f"damaged-{s:012d}" for s in (20, 30)),
     ]
+
+
+def test_a_copy_in_another_run_is_the_same_checkpoint(tmp_path: Path):
+    found = checkpoint.read(save(tmp_path / "a", 5))
+    copied = checkpoint.read(checkpoint.copy(found, tmp_path / "b" / checkpoint.FOLDER))
+    assert (copied.files, copied.manifest) == (found.files, found.manifest)
 
 
 def test_missing_files_are_named(tmp_path: Path):

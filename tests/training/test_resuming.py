@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
-from gymnast.errors import ConfigError, RunError
+from gymnast.config.resolve import load
+from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint
+from gymnast.training.label import Label
 from tests.small_runs import (
     arrays,
     exact,
@@ -15,7 +19,6 @@ from tests.small_runs import (
     rows,
     same_arrays,
     same_run,
-    traces,
     trained,
 )
 
@@ -112,31 +115,112 @@ def test_schedules_go_on_where_they_were():
     assert entropy == pytest.approx(expected, abs=1e-15)
 
 
-def test_settings_may_change_from_an_earlier_checkpoint_on_and_what_followed_is_void():
+def test_a_branch_may_have_other_settings_from_its_checkpoint_on():
     run = trained("Script", EVERYTHING)
     before = rows(run)
-    resumed(run, {"algo.lr": 1e-5, "stop.env_steps": 6 * ROLLOUT}, at=str(3 * ROLLOUT))
-    after = rows(run)
+    changes = {"algo.lr": 1e-5, "stop.env_steps": 6 * ROLLOUT}
+    branch = resumed(run, changes, at=str(3 * ROLLOUT), optimizer=False)
+    after = rows(branch)
     assert [exact(row) for row in after[:3]] == [exact(row) for row in before[:3]]
     assert {row["hyper/lr"] for row in after[3:] if "hyper/lr" in row} == {1e-5}
-    assert max(row["clock/env_steps"] for row in after) == 6 * ROLLOUT
-    assert max(checkpoint.steps(run.path)) == 6 * ROLLOUT
+    assert max(checkpoint.steps(branch.path)) == 6 * ROLLOUT
     clocks = [row["clock/rollouts"] for row in after if "policy/loss" in row]
     assert clocks == [1, 2, 3, 4, 5, 6]
-    (event,) = [e for e in run.events() if e["kind"] == "resumed"]
+    (event,) = [e for e in branch.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]
+    assert event["fresh_optimizer"]
     assert {c["key"] for c in event["changes"]} == {"algo.lr", "stop.env_steps"}
-    assert "lr: 1.0e-05" in run.config() or "lr: 1e-05" in run.config()
-    assert run.provenance()["algo.lr"] == "resume"
+    assert load(branch.config()).stop.env_steps == 6 * ROLLOUT
+    assert branch.provenance()["algo.lr"] == "resume"
 
 
-def test_traces_of_what_is_void_are_void_too():
-    run = trained("Script", EVERYTHING)
-    resumed(run, {"algo.lr": 1e-5, "stop.env_steps": 6 * ROLLOUT}, at=str(3 * ROLLOUT))
-    for kind in ("train", "eval"):
-        assert max(traces(run, kind)) <= 6 * ROLLOUT
-    clock = sum(len(e) for e in traces(run, "train").values())
-    assert clock == run.info["clocks"]["episodes"]
+def test_a_branch_begins_with_the_settings_its_checkpoint_had_before_later_resumes():
+    run = trained("Script", EVERYTHING | {"stop.env_steps": 6 * ROLLOUT})
+    whole = gone_back(run, 6 * ROLLOUT)
+    resumed(run, {"stop.env_steps": 8 * ROLLOUT, "algo.lr": 1e-5})
+    branch = resumed(run, at=str(3 * ROLLOUT))
+    assert load(branch.config()) == load(whole.config())
+    assert same_arrays(arrays(branch), arrays(whole))
+    again = resumed(run, at=str(6 * ROLLOUT))  # where it was resumed: with what it continued with
+    assert same_arrays(arrays(again), arrays(run))
+
+
+def test_a_branch_can_be_killed_and_branched_from_like_any_run():
+    whole = trained("Script", EVERYTHING)
+    branch = resumed(whole, at=str(2 * ROLLOUT), label=Label("again", tags=("tried",)))
+    assert (branch.info["name"], branch.info["tags"]) == ("again", ["tried"])
+    assert same_arrays(arrays(resumed(gone_back(branch, 6 * ROLLOUT))), arrays(whole))
+    twig = resumed(branch, at=str(4 * ROLLOUT))
+    assert twig.info["parent"] == branch.id
+    assert same_arrays(arrays(twig), arrays(whole))
+
+
+def test_only_a_branch_takes_a_name_and_nothing_is_made_where_one_is_refused(runs_dir):
+    run = trained("Script", EVERYTHING | {"stop.env_steps": 4 * ROLLOUT})
+    there = sorted(runs_dir.iterdir())
+    with pytest.raises(UsageError, match="itself continues"):
+        resumed(run, {"stop.env_steps": 8 * ROLLOUT}, label=Label("other"))
+    with pytest.raises(ConfigError, match="cannot change"):
+        resumed(run, {"seed": 5}, at=str(2 * ROLLOUT))
+    assert sorted(runs_dir.iterdir()) == there
+
+
+def test_the_best_score_is_dropped_where_its_checkpoint_was_pruned_meanwhile():
+    run = trained("Script", EVERYTHING | {"eval.every": "1 rollouts"})
+    best = checkpoint.find(run.path, 6 * ROLLOUT).document("state")["scores"]["best"]["env_steps"]
+    shutil.rmtree(checkpoint.steps(run.path)[best])
+    branch = resumed(run, at=str(6 * ROLLOUT))
+    assert branch.info["checkpoints"]["best"] in checkpoint.steps(branch.path)
+    (event,) = [e for e in branch.events() if e["kind"] == "best score dropped"]
+    assert event["score"]["env_steps"] == best
+
+
+def test_a_damaged_newest_checkpoint_is_kept_and_the_run_says_that_it_went_back():
+    whole = trained("Script", EVERYTHING)
+    run = gone_back(whole, 8 * ROLLOUT)
+    newest = checkpoint.steps(run.path)[8 * ROLLOUT]
+    (newest / "policy.safetensors").write_bytes(b"torn")
+    resumed(run)
+    assert same_arrays(arrays(run), arrays(whole))
+    (event,) = [e for e in run.events() if e["kind"] == "recovered"]
+    assert event["damaged"] == [8 * ROLLOUT]
+    assert (run.checkpoints / f"damaged-{newest.name}" / "policy.safetensors").exists()
+
+
+def test_a_checkpoint_of_a_newer_gymnast_is_never_replaced_by_an_older_one():
+    run = gone_back(trained("Script", EVERYTHING), 8 * ROLLOUT)
+    manifest = checkpoint.steps(run.path)[8 * ROLLOUT] / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+    with pytest.raises(CheckpointError, match="format 2 is not known"):
+        resumed(run)
+    assert manifest.exists()
+
+
+@pytest.mark.parametrize("budget", [{"stop.env_steps": 2 * ROLLOUT}, {"stop.rollouts": 3}])
+def test_a_budget_that_is_used_up_is_refused_and_the_stored_one_stays(budget: dict[str, int]):
+    run = gone_back(trained("Script", EVERYTHING), 4 * ROLLOUT)
+    config, info = run.config(), run.info
+    with pytest.raises(RunError, match="has used") as refused:
+        resumed(run, budget)
+    assert "larger" in refused.value.fix
+    assert "--at" in refused.value.fix
+    assert (run.config(), run.info) == (config, info)
+
+
+def test_a_budget_smaller_than_the_stored_one_is_for_branches_only():
+    run = gone_back(trained("Script", EVERYTHING), 4 * ROLLOUT)
+    with pytest.raises(RunError, match="too small"):
+        resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+    branch = resumed(run, {"stop.env_steps": 6 * ROLLOUT}, at=str(3 * ROLLOUT))
+    assert branch.info["clocks"]["env_steps"] == 6 * ROLLOUT
+
+
+def test_other_settings_do_not_wake_a_run_whose_budget_is_spent():
+    run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
+    config = run.config()
+    with pytest.raises(RunError, match="too small"):
+        resumed(run, {"algo.lr": 1e-5})
+    assert run.config() == config
 
 
 def test_the_optimiser_can_be_left_behind():

@@ -43,6 +43,7 @@ def write(
     if "html" in forms:
         page = html(title, blocks, lambda chart: png(chart["name"]))
         files[folder / f"{stem}.html"] = page.encode()
+    _refuse_overwriting(files, {folder / f"{stem}.{form}" for form in FORMS})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
@@ -51,6 +52,14 @@ def write(
         problem = f"the report cannot be written: {error.strerror}"
         raise RunError(problem, at=str(folder), fix="--out DIR writes it elsewhere") from error
     return list(files)
+
+
+def _refuse_overwriting(files: Collection[Path], pages: Collection[Path]) -> None:
+    """Pictures are replaced only where an earlier report lies: without one, they are someone's own."""
+    taken = [path for path in files if path not in pages and path.exists()]
+    if taken and not any(page.exists() for page in pages):
+        what = f"{taken[0].name} is there already, and no report that it could belong to"
+        raise UsageError(what, at=str(taken[0].parent), fix="name another directory with --out")
 
 
 def _place(
