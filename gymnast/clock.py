@@ -8,6 +8,17 @@ from dataclasses import dataclass, field, fields
 CLOCKS = ("env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds")
 """Names of the counters, as rows, budgets, cadences and schedules call them."""
 
+UNITS: dict[str, tuple[str, int]] = {
+    **{clock: (clock, 1) for clock in CLOCKS},
+    **{clock.removesuffix("s"): (clock, 1) for clock in CLOCKS},
+    **dict.fromkeys(("s", "sec"), ("seconds", 1)),
+    **dict.fromkeys(("min", "minute", "minutes"), ("seconds", 60)),
+    **dict.fromkeys(("h", "hour", "hours"), ("seconds", 3600)),
+}
+"""Unit as written in a cadence or a schedule -> (clock, how many of its counts)."""
+UNIT_NAMES = (*CLOCKS, "minutes", "hours")
+"""The units that error messages list."""
+
 
 @dataclass
 class Clock:

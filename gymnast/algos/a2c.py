@@ -18,7 +18,7 @@ from gymnast.rollout import Rollout
 
 class A2C:
     def __init__(self, policy: Policy, cfg: A2CConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy, cfg)
+        self.policy, self.descent = policy, Descent(policy)
 
     def update(
         self, rollout: Rollout, values: Any, stream: np.random.Generator

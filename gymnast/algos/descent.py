@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.config.sections.gradient import GradientSection
 from gymnast.engine.adam import Adam
 from gymnast.engine.engine import engine_for
 from gymnast.policy.policy import Policy
@@ -16,10 +15,10 @@ Array = np.ndarray
 
 
 class Descent:
-    def __init__(self, policy: Policy, cfg: GradientSection) -> None:
+    def __init__(self, policy: Policy) -> None:
         self.policy, self.engine = policy, engine_for(policy)
         size = policy.parameters.flat.size
-        self.adam = Adam(size, eps=cfg.adam_eps, weight_decay=cfg.weight_decay)
+        self.adam = Adam(size)
         spans = {part: policy.parameters.part(f"{part}.") for part in ("shared", "actor", "critic")}
         self._parts = [
             (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
@@ -32,11 +31,13 @@ class Descent:
         self._before = policy.parameters.flat
 
     def begin(self, values: Any) -> None:
-        """Of one update. The optimiser forgets where the learning rate jumped, if that is asked for."""
+        """Starts one update. Where the learning rate jumped, the optimizer forgets its moments, if the
+        config asks for that."""
         factor, last, self._last_lr = values.reset_optimizer_on_lr_jump, self._last_lr, values.lr
         change = values.lr / last if last and values.lr else 1.0
         if factor is not None and not 1 / factor <= change <= factor:
             self.adam.reset()
+        self.adam.eps, self.adam.weight_decay = values.adam_eps, values.weight_decay
         self._before = self.policy.parameters.flat.copy()
 
     def note(self, names: Sequence[str], steps: Array) -> None:

@@ -27,7 +27,7 @@ Array = np.ndarray
 
 class DQN:
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy, cfg)
+        self.policy, self.descent = policy, Descent(policy)
         self.engine: TorchEngine = self.descent.engine
         self.replay = Replay(cfg.replay)
         held = Parameters(policy.parameters.shapes)

@@ -21,7 +21,7 @@ from gymnast.rollout import Rollout
 
 class PPO:
     def __init__(self, policy: Policy, cfg: PPOConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy, cfg)
+        self.policy, self.descent = policy, Descent(policy)
 
     def update(
         self, rollout: Rollout, values: Any, stream: np.random.Generator

@@ -24,7 +24,7 @@ from gymnast.rollout import Rollout
 
 class Reinforce:
     def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy, cfg)
+        self.policy, self.descent = policy, Descent(policy)
 
     def update(
         self, rollout: Rollout, values: Any, stream: np.random.Generator

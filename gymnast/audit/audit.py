@@ -14,6 +14,7 @@ from gymnast.audit.totals import totals
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import load
+from gymnast.config.schedule import highest
 from gymnast.envs.open_matches import open_matches
 from gymnast.runs import store
 from gymnast.runs.curve import rows_of
@@ -109,7 +110,7 @@ def _matches(
         verdicts = farm(
             lambda n: open_matches(tournament.cfg, n),
             role,
-            discount=settings.of(role).algo.gamma,
+            discount=highest(settings.of(role).algo.gamma),
             seed=tournament.cfg.eval.seed,
             own=own,
             n=min(episodes, farming.MATCHES),

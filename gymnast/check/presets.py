@@ -177,7 +177,7 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
         settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
-    if cfg.algo.span().episodes:  # whole ones, so that they must be short
+    if cfg.starting_values().span().episodes:  # whole ones, so that they must be short
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}

@@ -7,19 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.clock import CLOCKS, Clock
+from gymnast.clock import UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import count_text, number_text, parse_number, parse_percent, show
 from gymnast.config.written import Written
 from gymnast.errors import ConfigError
-
-UNITS = {
-    **{clock: (clock, 1) for clock in CLOCKS},
-    **{clock.removesuffix("s"): (clock, 1) for clock in CLOCKS},
-    **dict.fromkeys(("s", "sec"), ("seconds", 1)),
-    **dict.fromkeys(("min", "minute", "minutes"), ("seconds", 60)),
-    **dict.fromkeys(("h", "hour", "hours"), ("seconds", 3600)),
-}
-"""Unit as written -> (clock, how many of its counts)."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +30,7 @@ class Cadence(Written):
         if unit is None or unit == "k":
             raise ValueError(f"which clock? write `{str(value).strip()} env_steps` or a percentage")
         if unit != "%" and unit not in UNITS:
-            raise ValueError(
-                f"unknown unit {unit} (expected one of {', '.join(CLOCKS)} or minutes)"
-            )
+            raise ValueError(f"unknown unit {unit} (expected one of {', '.join(UNIT_NAMES)})")
         clock, factor = ("%", 1) if unit == "%" else UNITS[unit]
         amount = (parse_percent(number) if unit == "%" else parse_number(number)) * factor
         if amount <= 0 or (unit == "%" and amount > 100):

@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
+from gymnast.clock import Clock
 from gymnast.config.facts import Facts
 from gymnast.config.families import has_roles
 from gymnast.config.numbers import Count, Switch, Whole
@@ -92,6 +93,10 @@ class Config(Section, Generic[Algo]):
         was drawn for the episode."""
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.drawn_metrics().values()}}
+
+    def starting_values(self) -> Algo:
+        """The algorithm's section with every schedule replaced by its value at the first update."""
+        return self.algo.at(Clock(limits=self.stop.limits()))
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (dotted key, what is wrong)."""

@@ -55,8 +55,8 @@ def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
     for layer in layers:
         for path, value in flatten(layer.data, branches(model)):
             shadowed = [p for p in leaves if p[: len(path)] == path]
-            if value == {} and shadowed:
-                continue  # it sets nothing
+            if value == {} and any(len(p) > len(path) for p in shadowed):
+                continue  # a name of which nothing more is set
             for gone in shadowed:
                 del leaves[gone]
             leaves[path] = (value, layer)
@@ -88,6 +88,19 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
             yield inner, {}  # a name of which nothing is set
         else:
             yield from flatten(value, below, inner)
+
+
+def holds_keys(path: Key, model: type[BaseModel]) -> bool:
+    """Whether a key holds further keys: a section, or an open mapping such as `env.kwargs`. A name of
+    the user's own does not count: `{}` for it is an entry with defaults."""
+    shape, named = branches(model), False
+    for part in path:
+        named = part not in shape
+        below = shape.get(str(part), shape.get(EACH))
+        if below is None:
+            return False
+        shape = below
+    return not named
 
 
 @cache

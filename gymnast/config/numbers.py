@@ -188,4 +188,9 @@ def _decimal(value: Any, expected: str) -> Decimal:
     try:
         return Decimal(text[:-1] if power else text).scaleb(power)
     except InvalidOperation:
+        if "->" in text:
+            raise ValueError(
+                f"{show(value)}: only hyperparameters of the algorithm and weights of shaping terms "
+                f"can follow a schedule (expected {expected})"
+            ) from None
         raise ValueError(f"{show(value)} is not a number (expected {expected})") from None

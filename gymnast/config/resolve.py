@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from gymnast.config import presets
 from gymnast.config.config import CONFIGS, Config
-from gymnast.config.layers import Layer, Leaves, merge, nest
+from gymnast.config.layers import Layer, Leaves, holds_keys, merge, nest
 from gymnast.config.presets import Preset
 from gymnast.config.problems import Key, Problem, Refused, explain
 from gymnast.config.saved import diff, load, plain, save, values
@@ -82,6 +82,7 @@ def resolve_preset(
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
     ]
     given = Layer.of(_nested(overrides), origin)
+    problems = [*problems, *_set_nothing(overrides, CONFIGS[algorithm], origin)]
     config, provenance = _settle(algorithm, layers, given, problems)
     return Resolved(config, provenance, f"{preset.name}:{variant}", preset.path is not None)
 
@@ -95,7 +96,8 @@ def revise(
 ) -> tuple[Config[Any], dict[str, str]]:
     """A stored config with overrides on top, by the same rules; and the new origins."""
     stored, given = Layer.of(plain(config), "config.yaml"), Layer.of(_nested(overrides), origin)
-    changed, origins = _settle(config.algo.name, [stored], given, [])
+    problems = _set_nothing(overrides, type(config), origin)
+    changed, origins = _settle(config.algo.name, [stored], given, problems)
     for key, source in origins.items():
         if source == "config.yaml":
             origins[key] = provenance.get(key, source)
@@ -172,6 +174,15 @@ def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
             value = {part: value}
         _graft(tree, value, str(key))
     return tree
+
+
+def _set_nothing(
+    overrides: Mapping[str, Any], model: type[Config[Any]], origin: str
+) -> list[Problem]:
+    """Overrides of which `{}` is all that is given, where it would be merged into what there is."""
+    empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"
+    keys = [str(key) for key, value in overrides.items() if value == {}]
+    return [Problem(origin, k, empty) for k in keys if holds_keys(tuple(k.split(".")), model)]
 
 
 def _graft(tree: dict[str, Any], branch: Mapping[str, Any], key: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from gymnast.clock import CLOCKS, Clock
+from gymnast.clock import CLOCKS, UNIT_NAMES, UNITS, Clock
 from gymnast.config.numbers import (
     count_text,
     is_percent,
@@ -26,6 +26,8 @@ from gymnast.config.written import Written
 from gymnast.errors import ConfigError
 
 SHAPES = ("linear", "cosine", "exponential")
+WARMUP_START = 0.1
+"""The share of the value that a warm-up starts from. Not 0: a whole rollout would then teach nothing."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Position:
             raise ValueError(f"position {show(value)} is out of range (expected 0%..100%, or 200k)")
         return cls(amount, percent and amount > 0)  # 0% is 0, budget or not
 
+    def times(self, factor: float) -> Position:
+        """The same point on a clock that counts this many times as fast."""
+        return self if self.percent else Position(self.amount * factor)
+
     def on(self, total: float) -> float:
         return self.amount / 100 * total if self.percent else self.amount
 
@@ -57,9 +63,9 @@ class Schedule(Written):
     shape: str = "linear"
     """How the value moves from frame to frame."""
     warmup: Position | None = None
-    """Until here the value is scaled up linearly from 0."""
+    """Until here the value is scaled up linearly, from a tenth of it to all of it."""
     floor: float | None = None
-    """The curve never falls below this; warm-up may."""
+    """The value never falls below this, during the warm-up either."""
     clock: str | None = None
     """The clock positions are on; None: the budget's own."""
 
@@ -90,7 +96,9 @@ class Schedule(Written):
         if self.shape not in SHAPES:
             raise ValueError(f"unknown shape {self.shape} (expected one of {', '.join(SHAPES)})")
         if self.clock is not None and self.clock not in CLOCKS:
-            raise ValueError(f"unknown clock {self.clock} (expected one of {', '.join(CLOCKS)})")
+            raise ValueError(
+                f"unknown clock {self.clock} (expected one of {', '.join(UNIT_NAMES)})"
+            )
         if self.shape == "exponential" and len({v > 0 for _, v in self.frames if v}) > 1:
             raise ValueError("exponential cannot cross 0")
         if self.shape == "exponential" and any(v == 0 for _, v in self.frames):
@@ -102,11 +110,11 @@ class Schedule(Written):
 
     @property
     def lowest(self) -> float:
-        return min(v for _, v in self.frames)
+        return self._floored(min(v for _, v in self.frames))
 
     @property
     def highest(self) -> float:
-        return max(v for _, v in self.frames)
+        return self._floored(max(v for _, v in self.frames))
 
     def scaled(self, factor: float) -> Schedule:
         """The same course, so many times as high."""
@@ -143,9 +151,11 @@ class Schedule(Written):
         if total is None and self.needs_budget(clock.main):
             raise ConfigError(f"`{self}` needs a budget on {name}", fix=f"set a limit on {name}")
         now = clock.read(name)
-        value = self._floored(self._between_frames(now, total or 0.0))
+        value = self._between_frames(now, total or 0.0)
         ramp = self.warmup.on(total or 0.0) if self.warmup else 0.0
-        return value * now / ramp if now < ramp else value
+        if now < ramp:
+            value *= WARMUP_START + (1 - WARMUP_START) * now / ramp
+        return self._floored(value)
 
     def _between_frames(self, now: float, total: float) -> float:
         frames = [(p.on(total), v) for p, v in self.frames]
@@ -180,6 +190,37 @@ class Schedule(Written):
         """As a config file holds it."""
         value = self.frames[0][1]
         return value if self == Schedule.constant(value) else str(self)
+
+
+class WholeSchedule(Schedule):
+    """A schedule of a count: between whole key frames the value is rounded, and it is at least 1."""
+
+    def __post_init__(self) -> None:
+        whole = tuple((position, float(_count(value))) for position, value in self.frames)
+        object.__setattr__(self, "frames", whole)  # scaled by a rule, they may not be whole
+        super().__post_init__()
+
+    def __call__(self, clock: Clock) -> int:
+        return _count(super().__call__(clock))
+
+
+def _count(value: float) -> int:
+    return max(1, round(value))
+
+
+def lowest(value: float | Schedule) -> float:
+    """The smallest value that a hyperparameter takes over a run."""
+    return value.lowest if isinstance(value, Schedule) else value
+
+
+def highest(value: float | Schedule) -> float:
+    """The largest value that a hyperparameter takes over a run."""
+    return value.highest if isinstance(value, Schedule) else value
+
+
+def is_schedule_text(text: str) -> bool:
+    """Whether a text is meant as more than one constant value."""
+    return "->" in text or "{" in text or _FIRST_OPTION.search(text) is not None
 
 
 def _mix(shape: str, a: float, b: float, t: float) -> float:
@@ -240,22 +281,37 @@ def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
 def _from_form(form: Mapping[str, Any]) -> Schedule:
     """From the parts both notations share."""
     if "value" in form:
-        frames = Schedule.constant(parse_number(form["value"])).frames
+        frames = Schedule.constant(_value(form["value"])).frames
     elif "points" in form:
         frames = _key_frames(form["points"])
     else:
         positions = (form.get("start", "0%"), form.get("end", "100%"))
         frames = _key_frames(dict(zip(positions, (form["from"], form["to"]), strict=True)))
+    warmup = Position.parse(form["warmup"]) if "warmup" in form else None
+    clock = str(form["clock"]) if "clock" in form else None
+    if clock in UNITS:
+        clock, factor = UNITS[clock]
+        frames = tuple((position.times(factor), value) for position, value in frames)
+        warmup = warmup.times(factor) if warmup else None
     return Schedule(
         frames,
         shape=str(form.get("shape", "linear")),
-        warmup=Position.parse(form["warmup"]) if "warmup" in form else None,
-        floor=parse_number(form["floor"]) if "floor" in form else None,
-        clock=str(form["clock"]) if "clock" in form else None,
+        warmup=warmup,
+        floor=_value(form["floor"]) if "floor" in form else None,
+        clock=clock,
     )
 
 
 def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
     if not isinstance(points, Mapping) or len(points) < 2:
         raise ValueError("needs two or more key frames (such as {0%: 1e-3, 100%: 0})")
-    return tuple((Position.parse(p), parse_number(v)) for p, v in points.items())
+    return tuple((Position.parse(p), _value(v)) for p, v in points.items())
+
+
+def _value(written: Any) -> float:
+    if isinstance(written, str) and written.strip() == "off":
+        raise ValueError(
+            "a schedule moves between numbers, and `off` is none "
+            "(write a number instead, or switch it off while the run trains: gymnast set)"
+        )
+    return parse_number(written)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict
 
+from gymnast.clock import Clock
 from gymnast.config.schedule import Schedule
 
 UNSET: Any = {}
@@ -102,8 +103,19 @@ class AlgoSection(Section):
 
         return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
 
+    def scheduled(self) -> dict[str, Schedule]:
+        """Field -> its schedule, of those that have one."""
+        return {name: value for name, value in self if isinstance(value, Schedule)}
+
+    def at(self, clock: Clock) -> Self:
+        """The section with every schedule replaced by its value now."""
+        return self.model_copy(update={n: s(clock) for n, s in self.scheduled().items()})
+
     def span(self) -> Span:
-        return Span(steps=getattr(self, "n_steps"))  # noqa: B009 (not every algorithm has it)
+        """How much is collected before the next update, of values as they are `at` some clock."""
+        steps = getattr(self, "n_steps")  # noqa: B009 (not every algorithm has it)
+        assert not isinstance(steps, Schedule)
+        return Span(steps)
 
     def with_smaller_step(self) -> Self:
         """For a second attempt at an update that went wrong: half the learning rate."""

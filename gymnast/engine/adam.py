@@ -10,8 +10,9 @@ BETA1, BETA2 = 0.9, 0.999
 
 
 class Adam:
-    def __init__(self, size: int, *, eps: float, weight_decay: float) -> None:
+    def __init__(self, size: int, *, eps: float = 1e-8, weight_decay: float = 0.0) -> None:
         self.eps, self.weight_decay = eps, weight_decay
+        """Read at every step; an algorithm sets them at the start of each update."""
         self.first, self.second = aligned_zeros(size), aligned_zeros(size)
         """Moments, laid out like the parameters."""
         self.steps = 0

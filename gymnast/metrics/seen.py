@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from gymnast.config.schedule import Schedule
+
 WINDOW = 5
 """Rows in a short mean."""
 WARM_UP_ROWS = 5
@@ -102,6 +104,11 @@ class Seen:
         """A plain value; None for what is off or not there."""
         value = self.settings.get(key, default)
         return None if value == "off" else value
+
+    def number(self, key: str, default: float) -> float:
+        """The number that a setting is; of a schedule its highest; the default where it is off."""
+        value = self.setting(key)
+        return default if value is None else Schedule.parse(value).highest
 
     @property
     def threshold(self) -> float | None:

@@ -10,7 +10,6 @@ from gymnast.config.config import Config
 from gymnast.config.live import changed, overlaid
 from gymnast.config.resolve import revise
 from gymnast.config.saved import diff
-from gymnast.config.schedule import Schedule
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections.shaping import TermConfig
 
@@ -21,11 +20,11 @@ class Control:
     def __init__(self, algo: AlgoSection, shaping: Mapping[str, TermConfig] = {}) -> None:
         self.algo = algo
         self._weights = {name: term.weight for name, term in shaping.items()}
-        self._scheduled = {name: value for name, value in algo if isinstance(value, Schedule)}
+        self._scheduled = algo.scheduled()
 
     def values(self, clock: Clock) -> AlgoSection:
         """The algorithm's section with every schedule replaced by its current number."""
-        return self.algo.model_copy(update={n: s(clock) for n, s in self._scheduled.items()})
+        return self.algo.at(clock)
 
     def weights(self, clock: Clock) -> dict[str, float]:
         """Of each shaping term."""

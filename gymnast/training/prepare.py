@@ -89,7 +89,7 @@ class Prepared:
                 "no time limit is known: an evaluation lasts as long as its episodes do "
                 "(eval.max_episode_steps)"
             )
-        rollout = cfg.env.n_envs * (cfg.algo.span().steps or 1)
+        rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:
             found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")

@@ -17,6 +17,7 @@ from gymnast.config.cadence import Every
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.saved import values
+from gymnast.config.schedule import highest
 from gymnast.config.sections.env import WHOLE
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
@@ -247,7 +248,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     from gymnast.envs.open_matches import open_matches
     from gymnast.training.match_evaluation import learning_roles
 
-    if cfg.algo.span().episodes or cfg.algo.acts != "sample":
+    if cfg.starting_values().span().episodes or cfg.algo.acts != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)
@@ -270,7 +271,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
 def open_vector(cfg: Config[Any]) -> VectorCollector:
     """Whether seeds do what they are for is declared, or tried."""
     env = cfg.env
-    if env.backend in WHOLE and cfg.algo.span().episodes:
+    if env.backend in WHOLE and cfg.starting_values().span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
         raise ConfigError(what, fix=OTHERWISE)
     numbers = cfg.numbers()
@@ -324,7 +325,7 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         reward=facts.reward,
         returns=facts.returns,
         episode_steps=collector.time_limit if own_limit else None,
-        epochs=getattr(cfg.algo, "epochs", None),
+        epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
         options=_labels(facts.actions, action.n) if isinstance(action, Choice) else (),
         amounts=_parts(facts.actions, action) if isinstance(action, Amounts) else (),
         components=_parts([part.name for part in facts.observations], obs)

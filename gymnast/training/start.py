@@ -16,7 +16,6 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import Resolved, save
-from gymnast.config.schedule import Schedule
 from gymnast.engine.choice import choose, in_shares
 from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import fix_threads, refuse_missing_device
@@ -258,7 +257,10 @@ def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Pa
 
 def _repeatable(cfg: Config[Any]) -> bool:
     """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
-    timed = [value for _, value in cfg.algo if isinstance(value, Schedule)]
-    timed += [term.weight for term in cfg.shaping.values()]
-    clocks = {schedule.clock for schedule in timed} | set(cfg.stop.limits())
-    return "seconds" not in clocks | {cfg.eval.every.clock if cfg.eval.every else None}
+    settings = Settings(cfg)
+    owners = [cfg, *(settings.of(role) for role in cfg.roles)]
+    timed = [schedule for owner in owners for schedule in owner.algo.scheduled().values()]
+    timed += [term.weight for owner in owners for term in owner.shaping.values()]
+    cadences = [cadence for cadence in (cfg.eval.every, cfg.league.snapshot) if cadence]
+    clocks = {x.clock for x in (*timed, *cadences)} | set(cfg.stop.limits())
+    return "seconds" not in clocks

@@ -98,7 +98,7 @@ def tune_copies(
     advice = [
         *_speed_advice(cfg, samples, best),
         *_rollout_advice(cfg, patch),
-        _signal_text(signal, n_steps, cfg.algo.span().steps),
+        _signal_text(signal, n_steps, cfg.starting_values().span().steps),
         _diversity_text(signal.diversity),
     ]
     cores = usable_cores()
@@ -165,7 +165,7 @@ def _n_steps(cfg: Config[Any], signal: Signal) -> int | None:
     if not hasattr(cfg.algo, "gae_lambda"):
         return None
     wanted = suggested_n_steps(signal.between, cfg.env.max_episode_steps)
-    return wanted if wanted > (cfg.algo.span().steps or 0) else None
+    return wanted if wanted > (cfg.starting_values().span().steps or 0) else None
 
 
 def _patch(best: Sample | None, n_steps: int | None) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _speed_advice(
 
 def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
     """What the patch does to the number of steps that an update learns from."""
-    steps = cfg.algo.span().steps
+    steps = cfg.starting_values().span().steps
     if not patch or steps is None:
         return
     n_envs = patch.get("env", {}).get("n_envs", cfg.env.n_envs)

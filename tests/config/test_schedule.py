@@ -37,8 +37,10 @@ def curve(written, total=1000, clock="env_steps", steps=5):
         ({"from": 1, "to": 0, "start": "25%", "end": "75%"}, [1, 1, 0.5, 0, 0]),
         ({"points": {"0%": 1, "100%": 0}, "floor": 0.3}, [1, 0.75, 0.5, 0.3, 0.3]),
         ("1 -> 0 floor 0.5", [1, 0.75, 0.5, 0.5, 0.5]),
-        ("2 warmup 50%", [0, 1, 2, 2, 2]),
-        ("1 -> 0 warmup 50%", [0, 0.375, 0.5, 0.25, 0]),
+        ("2 warmup 50%", [0.2, 1.1, 2, 2, 2]),
+        ("1 -> 0 warmup 50%", [0.1, 0.75 * 0.55, 0.5, 0.25, 0]),
+        ("2 warmup 50% floor 0.5", [0.5, 1.1, 2, 2, 2]),
+        ("-2 warmup 50%", [-0.2, -1.1, -2, -2, -2]),
         ("{0%: 1, 50%: 0, 100%: 1} cosine", [1, 0.5, 0, 0.5, 1]),
     ],
 )
@@ -50,6 +52,19 @@ def test_a_schedule_counts_on_the_budgets_own_clock_unless_it_names_another():
     clock = Clock(env_steps=100, updates=5, limits={"env_steps": 200, "updates": 20})
     assert Schedule.parse("1 -> 0")(clock) == 0.5
     assert Schedule.parse("1 -> 0 clock updates")(clock) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("1 -> 0 @ 0..30 clock minutes", "1 -> 0 @ 0..1800 clock seconds"),
+        ("1 -> 0 @ 0..0.5 warmup 0.1 clock hours", "1 -> 0 @ 0..1800 warmup 360 clock seconds"),
+        ("1 -> 0 @ 10%..50% clock minutes", "1 -> 0 @ 10%..50% clock seconds"),
+        ({"points": {0: 1, 2: 0}, "clock": "min"}, "1 -> 0 @ 0..120 clock seconds"),
+    ],
+)
+def test_a_schedule_may_count_in_minutes_and_hours(written, same):
+    assert Schedule.parse(written) == Schedule.parse(same)
 
 
 @given(schedules())

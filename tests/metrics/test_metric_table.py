@@ -123,7 +123,8 @@ def test_declared_adds_a_hyper_metric_per_scheduled_field_with_the_fields_own_wo
     metrics = declared(config(), KNOWN)
     assert metrics["hyper/clip"].description == PPOConfig.docs()["clip"]
     assert "hyper/value_clip" in metrics, "a schedule that is off may be switched on"
-    assert "hyper/gamma" not in metrics
+    assert "hyper/gamma" in metrics, "a constant may become a schedule"
+    assert "hyper/value_loss" not in metrics
     assert metrics["policy/entropy"].bounds == (0.0, math.log(4))
 
 

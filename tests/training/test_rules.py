@@ -171,7 +171,7 @@ def test_saved_and_restored_anywhere_it_does_the_same():
     [
         ({"change": {"algo.lrr": "x0.5"}}, "change", "did you mean algo.lr"),
         ({"change": {"stop.env_steps": "x2"}}, "change", "nothing that a rule can change"),
-        ({"change": {"algo.adam_eps": "x2"}}, "change", "nothing that a rule can change"),
+        ({"change": {"algo.name": "x2"}}, "change", "nothing that a rule can change"),
         ({"change": {"algo.lr": 0.01}}, "change.algo.lr", "is no change"),
         ({"change": {"algo.lr": "+0.01"}}, "change.algo.lr", "`by 0.01`"),
         ({"change": {"algo.lr": "x-1"}}, "change.algo.lr", "factor above 0"),

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from gymnast.config.numbers import Count, Switch
-from gymnast.config.schedule import Schedule
+from pydantic import BeforeValidator
+
+from gymnast.config.numbers import Count, Switch, show
+from gymnast.config.schedule import Schedule, highest, is_schedule_text
+from gymnast.config.scheduled import Scheduled
 from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
+def _allocated_once(value: Any) -> Any:
+    if isinstance(value, Mapping) or (isinstance(value, str) and is_schedule_text(value)):
+        problem = "the replay memory is allocated once, so that its size cannot follow a schedule"
+        raise ValueError(f"{show(value)}: {problem} (expected one whole number)")
+    return value
+
+
 class DQNConfig(GradientSection):
-    LIVE = (
-        *GradientSection.LIVE,
-        "n_steps",
-        "gradient_steps",
-        "batch_size",
-        "warmup",
-        "target_every",
-        "double",
-    )
+    LIVE = ("double",)
     acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "epsilon_greedy"
     native = False
     METRICS: ClassVar[dict[str, dict[str, object]]] = {
@@ -50,19 +53,19 @@ class DQNConfig(GradientSection):
     bears_lag = True
     name: Literal["dqn"] = "dqn"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
-    n_steps: Count = 32
+    n_steps: Scheduled[Count] = 32
     """Steps each environment copy takes between updates."""
-    gradient_steps: Count = 128
+    gradient_steps: Scheduled[Count] = 128
     """Gradient steps per update."""
-    batch_size: Count = 64
+    batch_size: Scheduled[Count] = 64
     """Remembered steps per gradient step."""
-    replay: Count = 50_000
+    replay: Annotated[Count, BeforeValidator(_allocated_once)] = 50_000
     """Steps that are remembered; the oldest go first."""
-    warmup: Count = 1_000
+    warmup: Scheduled[Count] = 1_000
     """Steps to remember before learning begins."""
     epsilon: Coefficient = Schedule.parse("1 -> 0.05 @ 0..10k")
     """Share of actions taken at random while collecting."""
-    target_every: Count = 128
+    target_every: Scheduled[Count] = 128
     """Gradient steps between copies of the network into the one that gives targets."""
     double: Switch = True
     """Let the learning network choose the action whose value the target network gives."""
@@ -71,7 +74,7 @@ class DQNConfig(GradientSection):
         found: list[tuple[str, str]] = []
         if self.epsilon.highest > 1:
             found.append(("epsilon", f"{self.epsilon} rises above 1 (expected a share)"))
-        if self.replay < max(self.warmup, n_envs * self.n_steps):
+        if self.replay < max(highest(self.warmup), n_envs * highest(self.n_steps)):
             problem = "is less than algo.warmup or one rollout"
             found.append(
                 ("replay", f"{self.replay} {problem} ({n_envs} envs x {self.n_steps} steps)")

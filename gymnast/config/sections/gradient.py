@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from gymnast.config.numbers import OFF, Fraction, Maybe, Number, Positive
 from gymnast.config.schedule import Schedule
+from gymnast.config.scheduled import Scheduled
 from gymnast.config.section import AlgoSection
 
 
@@ -21,16 +22,15 @@ Coefficient = Annotated[Schedule, AfterValidator(_not_negative)]
 
 
 class GradientSection(AlgoSection):
-    LIVE = ("gamma", "max_grad_norm", "reset_optimizer_on_lr_jump")
     lr: Coefficient = Schedule.constant(3e-4)
     """Learning rate."""
-    gamma: Fraction = 0.99
+    gamma: Scheduled[Fraction] = 0.99
     """Discount per step."""
-    max_grad_norm: Maybe[Positive] = 0.5
+    max_grad_norm: Scheduled[Maybe[Positive]] = 0.5
     """Gradients longer than this are shortened to it."""
-    adam_eps: Positive = 1e-5
+    adam_eps: Scheduled[Positive] = 1e-5
     """Adam's guard against division by 0."""
-    weight_decay: Annotated[Number, Field(ge=0)] = 0.0
+    weight_decay: Scheduled[Annotated[Number, Field(ge=0)]] = 0.0
     """Decoupled weight decay."""
-    reset_optimizer_on_lr_jump: Maybe[Annotated[Number, Field(gt=1)]] = OFF
+    reset_optimizer_on_lr_jump: Scheduled[Maybe[Annotated[Number, Field(gt=1)]]] = OFF
     """Forget Adam's moments when the learning rate changes by more than this factor at once."""

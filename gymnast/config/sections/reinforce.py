@@ -6,26 +6,19 @@ from typing import Literal
 
 from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.schedule import Schedule
+from gymnast.config.scheduled import Scheduled
 from gymnast.config.section import Span
 from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 
 class ReinforceConfig(GradientSection):
-    LIVE = (
-        *GradientSection.LIVE,
-        "episodes",
-        "n_steps",
-        "returns",
-        "baseline",
-        "advantage_norm",
-        "value_loss",
-    )
+    LIVE = ("returns", "baseline", "advantage_norm", "value_loss")
     bootstraps = False
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
-    episodes: Count = 1
+    episodes: Scheduled[Count] = 1
     """Whole episodes each environment copy contributes to an update; then it waits for the others."""
-    n_steps: Maybe[Count] = OFF
+    n_steps: Scheduled[Maybe[Count]] = OFF
     """Vector steps after which an update comes anyway; unfinished episodes go on into the next. The
     fewer, the more updates see short episodes only."""
     returns: Literal["to_go", "episode"] = "to_go"
@@ -42,7 +35,10 @@ class ReinforceConfig(GradientSection):
     """Shape of the value loss."""
 
     def span(self) -> Span:
-        return Span(self.n_steps, self.episodes)
+        steps, episodes = self.n_steps, self.episodes
+        assert not isinstance(steps, Schedule)
+        assert not isinstance(episodes, Schedule)
+        return Span(steps, episodes)
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         if self.returns == "episode" and self.baseline == "learned":

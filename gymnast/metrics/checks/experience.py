@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gymnast.config.numbers import Share, is_percent
 from gymnast.metrics.checks.check import Check, Remedy, shown
 from gymnast.metrics.seen import Seen
 
@@ -50,7 +51,7 @@ def normalised_observations(_: Seen) -> Remedy:
 
 def rollout_steps(seen: Seen) -> float:
     """Steps in a rollout, as far as the settings say."""
-    return float(seen.setting("env.n_envs", 1) * (seen.setting("algo.n_steps") or 2048))
+    return seen.number("env.n_envs", 1) * seen.number("algo.n_steps", 2048)
 
 
 def _no_effect(seen: Seen) -> str | None:
@@ -69,9 +70,8 @@ def _mend_environment(_: Seen) -> Remedy:
 
 
 def _minibatch(seen: Seen) -> float:
-    size: Any = seen.setting("algo.batch_size", "100%")
-    steps = rollout_steps(seen)
-    return float(size.rstrip("%")) / 100 * steps if isinstance(size, str) else float(size)
+    size, steps = seen.setting("algo.batch_size", "100%"), rollout_steps(seen)
+    return Share.parse(size) * steps if is_percent(size) else seen.number("algo.batch_size", steps)
 
 
 def _few(seen: Seen) -> str | None:
@@ -92,7 +92,7 @@ def _more(seen: Seen) -> Remedy:
 
 
 def _shortsighted(seen: Seen) -> str | None:
-    gamma = float(seen.setting("algo.gamma", 0.99))
+    gamma = seen.number("algo.gamma", 0.99)
     horizon, length = 1 / max(1 - gamma, 1e-6), seen.now("episode/length")
     if horizon >= SHORT_HORIZON or length < 4 * horizon:
         return None

@@ -97,10 +97,10 @@ def _fresh_head(seen: Seen) -> Remedy:
 
 
 def _one_pass(seen: Seen) -> str | None:
-    planned = seen.setting("algo.epochs", 1)
+    planned = seen.number("algo.epochs", 1)
     done = seen.now("optim/epochs")
     return (
-        f"algo.target_kl ends updates after {done:.1f} of {planned} passes"
+        f"algo.target_kl ends updates after {done:.1f} of {planned:.0f} passes"
         if (planned >= 4 and done < 1.5)
         else None
     )

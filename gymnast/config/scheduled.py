@@ -1,0 +1,54 @@
+"""A hyperparameter that is one value, or a schedule of such values.
+
+`Scheduled[Fraction]` takes what `Fraction` takes, and a schedule whose values `Fraction` takes. What
+is constant stays a plain number, so that only what changes is read from a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from gymnast.config.schedule import Schedule, WholeSchedule, is_schedule_text
+
+
+class _OrSchedule:
+    """Marks the union `T | Schedule`, and validates it."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        (single,) = (kind for kind in get_args(source) if kind is not Schedule)
+        inner = handler.generate_schema(single)
+        return core_schema.no_info_wrap_validator_function(
+            _validated,
+            inner,
+            serialization=core_schema.wrap_serializer_function_ser_schema(_plain, schema=inner),
+        )
+
+
+T = TypeVar("T")
+Scheduled = Annotated[T | Schedule, _OrSchedule()]
+
+
+def _validated(value: Any, single: Any) -> Any:
+    is_schedule = isinstance(value, Schedule | Mapping)
+    if not is_schedule and not (isinstance(value, str) and is_schedule_text(value)):
+        return single(value)
+    schedule = Schedule.parse(value)
+    limits = [] if schedule.floor is None else [schedule.floor]
+    checked = [single(number) for number in (*(v for _, v in schedule.frames), *limits)]
+    if schedule == Schedule.constant(schedule.frames[0][1]):
+        return checked[0]
+    if all(isinstance(number, int) for number in checked):
+        return WholeSchedule(
+            schedule.frames, schedule.shape, schedule.warmup, schedule.floor, schedule.clock
+        )
+    return schedule
+
+
+def _plain(value: Any, single: Any) -> Any:
+    return value.plain() if isinstance(value, Schedule) else single(value)
