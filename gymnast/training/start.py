@@ -46,6 +46,7 @@ from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
 from gymnast.training.summary import end_text
+from gymnast.training.watchdog import StallReport, Watchdog
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""
@@ -154,7 +155,13 @@ def open_run(
             run.update(status="stopped", reason=reason)
             closing.join()
 
-        interrupts = stack.enter_context(Interrupts(leave))
+        def say(text: str) -> None:
+            for sink in (shown, log):
+                sink.event({"kind": "stopping", "message": text})
+
+        interrupts = stack.enter_context(Interrupts(leave, say))
+        report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
+        stack.enter_context(Watchdog(cfg.env.timeout, report))
         stack.enter_context(keys)
         run.update(status="running", reason="", live={}, attempts=run.info["attempts"] + 1)
         loop = Loop(run, session, recorder, record, interrupts, commands)
