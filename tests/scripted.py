@@ -11,6 +11,7 @@ import itertools
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -502,3 +503,35 @@ class Stuck(Script):
                 ctypes.CDLL(None).sleep(3600)
         while not Stuck.until():
             time.sleep(0.01)
+
+
+class Spawns(Script):
+    """Starts a process of its own that ignores SIGTERM and never ends, when it is made or begins its
+    first episode: another program, one in another session, or a fork. Its number is the name of a file."""
+
+    def __init__(self, folder: str, how: str = "program", when: str = "init") -> None:
+        super().__init__(length=5)
+        self.folder, self.how, self.when = folder, how, when
+        if when == "init":
+            self._start()
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        if self.when == "reset":
+            self.when = "over"
+            self._start()
+        return super().reset(seed=seed, options=options)
+
+    def _start(self) -> None:
+        if self.how == "fork":
+            pid = os.fork()
+            if pid == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                while True:
+                    time.sleep(3600)
+        else:
+            ignores = "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); time.sleep(3600)"
+            command = [sys.executable, "-I", "-S", "-c", ignores]
+            session = self.how == "session"
+            self.engine = subprocess.Popen(command, start_new_session=session)
+            pid = self.engine.pid
+        Path(self.folder, str(pid)).touch()

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import gymnasium as gym
 import numpy as np
 
+from gymnast import guard
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, Step
@@ -56,6 +57,7 @@ class InProcess:
         self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
         self._now: Any = [NOBODY]  # read by a watchdog; in a worker also by the trainer
         self._calls = 0
+        self._begun = False
         at_work.register(self)
 
     def use(self, rows: Rows) -> None:
@@ -93,6 +95,9 @@ class InProcess:
                 faults.append(self._fault(i, problem))
         self._now[0] = NOBODY
         self._set_due()
+        if not self._begun:  # some start an engine when they begin their first episode
+            self._begun = True
+            guard.look()
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:

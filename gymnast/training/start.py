@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gymnast import guard
 from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
@@ -117,6 +118,7 @@ def open_run(
 ) -> Iterator[Loop]:
     """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
     with ExitStack() as stack:
+        stack.callback(guard.unmark)
         stack.callback(collector.close)
         stack.enter_context(run.writer())
         metrics = declared(cfg, limits_of(collector, cfg))

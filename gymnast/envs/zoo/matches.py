@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast import guard
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, refuse
@@ -38,6 +39,7 @@ class ZooMatches:
         """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
         self._kwargs = dict(kwargs or {})
+        guard.mark()
         self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
         env = self._envs[0]
         self._agents = _agents_of(name, env)
@@ -66,6 +68,7 @@ class ZooMatches:
         self._calls = 0
         at_work.register(self)
         self._try_seeds()
+        guard.look()
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []
