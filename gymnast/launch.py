@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from gymnast import guard
 from gymnast.errors import UsageError
 from gymnast.runs import store
 
@@ -176,7 +177,7 @@ class _Children:
             stderr=words,
             start_new_session=True,
             pass_fds=[self.leash[0]],
-            env={**os.environ, LEASH: str(self.leash[0])},
+            env={**guard.detached(), LEASH: str(self.leash[0])},
         )
         self.alive[seed] = (child, words)
         if self.received is not None:  # it came while this one was being started

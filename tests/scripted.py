@@ -6,13 +6,16 @@ pure functions, so that tests can say what must come out without asking an envir
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -466,3 +469,69 @@ class Notes(Script):
 
     def close(self) -> None:
         Path(self.directory, str(os.getpid())).touch()
+
+
+class Stuck(Script):
+    """One step, or one reset, of the whole process does not return before `Stuck.until()` says so; in C
+    code, never."""
+
+    until: Callable[[], bool] = staticmethod(lambda: True)
+    calls = 0
+
+    def __init__(self, where: str = "step", at: int = 20) -> None:
+        super().__init__(length=5, end="truncated")
+        self.where, self.at = where, at
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        if self.where == "reset":
+            self._call()
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self.where != "reset":
+            self._call()
+        return super().step(action)
+
+    def _call(self) -> None:
+        Stuck.calls += 1
+        if Stuck.calls == self.at:
+            self.wait_for_the_simulator()
+
+    def wait_for_the_simulator(self) -> None:
+        if self.where == "C code":
+            while True:
+                ctypes.CDLL(None).sleep(3600)
+        while not Stuck.until():
+            time.sleep(0.01)
+
+
+class Spawns(Script):
+    """Starts a process of its own that ignores SIGTERM and never ends, when it is made or begins its
+    first episode: another program, one in another session, or a fork. Its number is the name of a file."""
+
+    def __init__(self, folder: str, how: str = "program", when: str = "init") -> None:
+        super().__init__(length=5)
+        self.folder, self.how, self.when = folder, how, when
+        if when == "init":
+            self._start()
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        if self.when == "reset":
+            self.when = "over"
+            self._start()
+        return super().reset(seed=seed, options=options)
+
+    def _start(self) -> None:
+        if self.how == "fork":
+            pid = os.fork()
+            if pid == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                while True:
+                    time.sleep(3600)
+        else:
+            ignores = "import signal as s, time; s.signal(s.SIGTERM, s.SIG_IGN); time.sleep(3600)"
+            command = [sys.executable, "-I", "-S", "-c", ignores]
+            session = self.how == "session"
+            self.engine = subprocess.Popen(command, start_new_session=session)
+            pid = self.engine.pid
+        Path(self.folder, str(pid)).touch()

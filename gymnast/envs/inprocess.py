@@ -11,6 +11,9 @@ from typing import Any, Literal
 import gymnasium as gym
 import numpy as np
 
+from gymnast import guard
+from gymnast.envs import at_work
+from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, Step
 from gymnast.envs.bare import bare, time_limit
 from gymnast.envs.rows import NOBODY, Rows
@@ -52,7 +55,10 @@ class InProcess:
         self._broken: set[int] = set()
         """Copies to be made anew before they are used again."""
         self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
-        self._now: Any = [NOBODY]  # nobody asks, but a worker's trainer
+        self._now: Any = [NOBODY]  # read by a watchdog; in a worker also by the trainer
+        self._calls = 0
+        self._begun = False
+        at_work.register(self)
 
     def use(self, rows: Rows) -> None:
         """Write into these rows from now on."""
@@ -71,6 +77,7 @@ class InProcess:
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []
+        self._calls += 1
         for i, seed in zip(copies, seeds, strict=True):
             self._born[i] = self._clock
             self._reward[i] = 0.0
@@ -88,11 +95,15 @@ class InProcess:
                 faults.append(self._fault(i, problem))
         self._now[0] = NOBODY
         self._set_due()
+        if not self._begun:  # some start an engine when they begin their first episode
+            self._begun = True
+            guard.look()
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         chosen = self._every if copies is None else copies
         self._grow_older(copies)
+        self._calls += 1
         actions = list(action)  # NumPy scalars, as spaces sample them: they check Python's slower
         shown, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
         simple = np.ndarray if self._numbers is not None else None
@@ -131,6 +142,12 @@ class InProcess:
     def close(self) -> None:
         for env in self.envs:
             env.close()
+
+    def at_work(self) -> AtWork | None:
+        copy = int(self._now[0])
+        if copy == NOBODY:
+            return None
+        return AtWork(self.name, copy, self._clock - self._born[copy], self._calls)
 
     # ---- ages and ends -----------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import error
 
+from gymnast import guard
 from gymnast.config.families import family_of, has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
@@ -26,7 +27,10 @@ def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env
     if has_roles(cfg.id):
         fix = "train, eval, video, net and league know roles"
         raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
-    return wrapped(_alone(cfg, max_episode_steps), cfg)
+    guard.mark()
+    env = wrapped(_alone(cfg, max_episode_steps), cfg)
+    guard.look()
+    return env
 
 
 def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:

@@ -11,6 +11,7 @@ import gymnasium as gym
 from gymnasium import error
 from gymnasium.vector import VectorEnv
 
+from gymnast import guard
 from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
@@ -38,11 +39,14 @@ def open_envs(
     if cfg.backend == "process":
         return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
     if cfg.backend in WHOLE:
+        guard.mark()
         _refuse_what_needs_python(cfg)
         if cfg.backend == "envpool":
             _refuse_what_is_wrong_with_one(cfg)
         make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit)
-        return Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
+        envs = Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
+        guard.look()
+        return envs
     make = partial(make_env, cfg, max_episode_steps=limit)
     return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask)
 

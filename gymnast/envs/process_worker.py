@@ -1,4 +1,4 @@
-"""A worker of the process backend: `python -m gymnast.envs.process_worker FD`.
+"""A worker of the process backend: `python -m gymnast.envs.process_worker FD PID`.
 
 It holds some of the copies, as the in-process backend would, but writes into memory that it shares
 with the trainer. Its end of the connection is the file descriptor named on the command line; when
@@ -12,7 +12,6 @@ import mmap
 import os
 import resource
 import select
-import signal
 import socket
 import sys
 import threading
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs import messages
+from gymnast.envs import child, messages
 from gymnast.envs.backend import Fault
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
@@ -38,13 +37,11 @@ GRACE = 1.0
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
+    link = socket.socket(fileno=child.begin())
     faulthandler.enable()  # where it crashed, or was aborted for hanging, is the last thing it says
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     _leave_the_trainer_its_core()
-    link = socket.socket(fileno=int(sys.argv[1]))
     link.set_inheritable(False)
     threading.Thread(target=_end_with_the_trainer, args=[link], daemon=True).start()
     try:

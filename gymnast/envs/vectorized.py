@@ -21,6 +21,8 @@ import numpy as np
 from gymnasium import error
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from gymnast.envs import at_work
+from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import OTHERWISE, Fault, Step, any_of
 from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
 from gymnast.errors import EnvError
@@ -54,10 +56,13 @@ class Vectorized:
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended, until they begin another."""
         self._began = self._broken = False
+        self._calls, self._busy = 0, ""
+        """`_busy`: the call of the vector that is under way."""
         self._untold: dict[int, Fault] = {}
         """Copies that began anew with the vector when only others were reset."""
         self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
         """Whether it takes a seed per copy; None until that was tried."""
+        at_work.register(self)
 
     @property
     def mask(self) -> Array | None:
@@ -66,7 +71,11 @@ class Vectorized:
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         if not len(copies):
             return ()
-        found = self._reset(list(copies), seeds)
+        self._calls, self._busy = self._calls + 1, "reset"
+        try:
+            found = self._reset(list(copies), seeds)
+        finally:
+            self._busy = ""
         if not (found or self._untold):
             return ()
         named, faults = set(copies), {fault.copy: fault for fault in found}
@@ -84,9 +93,12 @@ class Vectorized:
         self._age += 1
         self._age[begins] = 0
         try:
+            self._calls, self._busy = self._calls + 1, "step"
             obs, *numbers, info = self._vector.step(action.copy())  # which it may keep
+            self._busy = ""
             columns = list(columns_of(numbers, self.n_envs))
         except (Exception, SystemExit) as cause:
+            self._busy = ""
             return self._nothing(self._raised("step", cause))
         problem = next((said for _, said in columns if said is not None), None)
         if problem is not None:
@@ -108,6 +120,12 @@ class Vectorized:
 
     def close(self) -> None:
         self._vector.close()
+
+    def at_work(self) -> AtWork | None:
+        if not self._busy:
+            return None
+        step = int(self._age.max()) if self._busy == "step" else 0
+        return AtWork(self.name, None, step, self._calls)
 
     def _take(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
         """What a step shows and allows; the last of ended episodes, where the next has begun."""

@@ -1,6 +1,7 @@
-"""VizDoom's scenarios, which leave no files behind.
+"""VizDoom's scenarios, which leave no files and no processes behind.
 
-Each game reads and writes its key bindings, a file in the working directory unless told otherwise.
+Each game reads and writes its key bindings, a file in the working directory unless told otherwise. Its
+engine is a process that ignores SIGTERM.
 """
 
 from __future__ import annotations
@@ -10,6 +11,10 @@ from tempfile import TemporaryDirectory
 
 import gymnasium as gym
 import vizdoom.gymnasium_wrapper  # noqa: F401 (registers them)
+
+from gymnast import guard
+
+guard.start()
 
 _bindings = TemporaryDirectory(prefix="gymnast-vizdoom-")
 """Of this process; gone when it ends."""

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from gymnast import guard
 from gymnast.config.config import Config
 from gymnast.runs import films
 
@@ -32,6 +33,7 @@ def film_in_background(run: Path, cfg: Config[Any]) -> None:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # a Ctrl-C in the terminal is not for it
+                env=guard.detached(),
             )
         threading.Thread(target=child.wait, daemon=True).start()  # no zombie in a long session
     except (OSError, RuntimeError) as problem:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from gymnast import guard
 from gymnast.errors import GymnastError
 from gymnast.jobs import queue, record
 from gymnast.runs import durable
@@ -118,6 +119,7 @@ def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subpro
             stdout=printed,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # no terminal: closing one does not reach it
+            env=guard.detached(),
             pass_fds=[handle],
         )
     child.returncode = 0  # it is to outlive this process: nobody waits for it

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VERSION = 1
-ACTIVE = ("running", "paused")
+ACTIVE = ("running", "paused", "stalled")
+"""`stalled`: an environment has not returned from a call for longer than env.timeout."""
 STATUSES = (*ACTIVE, "finished", "stopped", "failed")
 """What run.json may say; readers derive `lost` for an active run without a living writer."""
 
@@ -233,7 +234,8 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
     """The status as a reader sees it: `lost` when nobody is left to write an active run.
 
     On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was only just
-    created has neither yet: there, the process that did must live.
+    created has neither yet: there, the process that did must live. A writer that lives but has no
+    heartbeat is suspended, or stuck in C code that lets no other thread run: `stalled`.
     """
     if info["status"] not in ACTIVE:
         return info["status"]
@@ -243,6 +245,8 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
         alive = alive and not (here and lock.is_gone(info["pid"]))
     elif here:
         alive = lock.is_held(path)
+        if alive and silence > lock.SILENCE:
+            return "stalled"
     else:
         alive = silence < lock.SILENCE
     return info["status"] if alive else "lost"

@@ -7,14 +7,13 @@ when the other end closes, it ends too.
 from __future__ import annotations
 
 import os
-import signal
-import sys
 import time
 import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
 from gymnast.config.config import Config
+from gymnast.envs import child
 from gymnast.errors import EnvError, GymnastError
 from gymnast.training.evaluation import (
     ALIVE,
@@ -46,9 +45,7 @@ def opened(cfg: Config[Any]) -> AnyEvaluator | None:
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)  # these are for the trainer, whose end ends this too
-    connection = Connection(int(sys.argv[1]))
+    connection = Connection(child.begin())
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()

@@ -1,12 +1,16 @@
 """Signals: the first asks training to stop at the next rollout boundary, the second ends it at once.
 
-If no boundary comes within the grace period, the process leaves with the checkpoint it has.
+If no boundary comes within the grace period, the process leaves with the checkpoint it has. Python
+runs signal handlers in the main thread between two bytecodes, which never come while an environment
+hangs in C code. So the interpreter also writes each signal to a socket, and a thread that reads from
+it responds at once.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -20,18 +24,24 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 class Interrupts:
     """While inside, `received` names the signal that asked training to stop."""
 
-    def __init__(self, leave: Callable[[str], None]) -> None:
-        """`leave(reason)` marks the run as stopped and restores the terminal, just before exit."""
+    def __init__(self, leave: Callable[[str], None], say: Callable[[str], None]) -> None:
+        """`leave(reason)` marks the run as stopped and restores the terminal, just before exit;
+        `say(text)` shows a line to the person. Both are called in threads of their own."""
         self.received: str | None = None
-        self._leave = leave
+        self._leave, self._say = leave, say
         self._previous: dict[int, object] = {}
         self._timer: threading.Timer | None = None
+        self._ends: tuple[socket.socket, socket.socket] | None = None
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
+            self._ends = heard, written = socket.socketpair()
+            written.setblocking(False)
+            self._wakeup = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
             for name in _SIGNALS:
                 number = getattr(signal, name)
                 self._previous[number] = signal.signal(number, self._handle)
+            threading.Thread(target=self._listen, args=[heard], name="signals", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -39,19 +49,36 @@ class Interrupts:
             self._timer.cancel()
         for number, handler in self._previous.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+        if self._ends is not None:
+            signal.set_wakeup_fd(self._wakeup)
+            self._ends[1].close()  # ends the thread
 
     def asked(self) -> bool:
         return self.received is not None
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
-        name = signal.Signals(number).name
-        if self.received is not None:
+        """In the main thread, so that the very next look at `received` sees it."""
+        self.received = self.received or signal.Signals(number).name
+
+    def _listen(self, heard: socket.socket) -> None:
+        numbers = [getattr(signal, name) for name in _SIGNALS]
+        with heard:
+            while number := heard.recv(1):
+                if number[0] in numbers:
+                    self._respond(signal.Signals(number[0]).name)
+
+    def _respond(self, name: str) -> None:
+        self.received = self.received or name
+        if self._timer is not None:
             self._exit(f"second {name}: left at once")
-        self.received = name
+        again = "press Ctrl-C again" if name == "SIGINT" else "send it again"
+        text = f"after this rollout, in {GRACE_SECONDS:.0f} s at most ({name}); {again} to leave at once"
         reason = f"{name}: no rollout boundary within {GRACE_SECONDS:.0f} s"
         self._timer = threading.Timer(GRACE_SECONDS, self._exit, [reason])
         self._timer.daemon = True
         self._timer.start()
+        # in a thread: a terminal that is stopped must not keep the second signal waiting
+        threading.Thread(target=self._say, args=[text], daemon=True).start()
 
     def _exit(self, reason: str) -> None:
         # in a thread: whoever was interrupted may hold the very lock that leaving needs

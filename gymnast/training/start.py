@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gymnast import guard
 from gymnast.collect.collector import ROLE, Collector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
@@ -46,6 +47,7 @@ from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
 from gymnast.training.summary import end_text
+from gymnast.training.watchdog import StallReport, Watchdog
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""
@@ -106,6 +108,7 @@ def open_run(
 ) -> Iterator[Loop]:
     """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
     with ExitStack() as stack:
+        stack.callback(guard.unmark)
         stack.callback(collector.close)
         stack.enter_context(run.writer())
         metrics = declared(cfg, limits_of(collector, cfg))
@@ -144,7 +147,13 @@ def open_run(
             run.update(status="stopped", reason=reason)
             closing.join()
 
-        interrupts = stack.enter_context(Interrupts(leave))
+        def say(text: str) -> None:
+            for sink in (shown, log):
+                sink.event({"kind": "stopping", "message": text})
+
+        interrupts = stack.enter_context(Interrupts(leave, say))
+        report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
+        stack.enter_context(Watchdog(cfg.env.timeout, report))
         stack.enter_context(keys)
         run.update(status="running", reason="", live={}, attempts=run.info["attempts"] + 1)
         loop = Loop(run, session, recorder, record, interrupts, commands)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -61,6 +62,33 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path):
         process.communicate(timeout=60)
         assert process.returncode == 130
     assert answer(tmp_path, "show", "long")["status"] in ("stopped", "lost")
+
+
+def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: Path):
+    words = ["train", "py:tests.scripted:Stuck", "--env-steps", "50M", "--name", "stuck"]
+    settings = ("env.kwargs={where: C code}", "facts.deterministic=yes", "env.timeout=0.2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gymnast", *words, *small(*settings), "--runs", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        wait_for("stalled at 0 env steps: copy", process.stdout)
+        process.send_signal(signal.SIGINT)
+        wait_for("stopping: after this rollout", process.stdout)  # it is still in the environment
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.communicate()
+    shown = answer(tmp_path, "show", "stuck")
+    assert (shown["status"], shown["reason"]) == ("stopped", "second SIGINT: left at once")
+
+
+def wait_for(words: str, printed: IO[str]) -> None:
+    while words not in (line := printed.readline()):
+        assert line, f"{words!r} was not printed"
 
 
 def test_a_killed_training_is_lost_until_it_is_resumed(tmp_path: Path):

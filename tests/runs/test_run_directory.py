@@ -277,3 +277,13 @@ def test_rows_are_a_data_frame_and_empty_before_the_first(make_run: Maker):
         for i in range(3):
             store.append({"clock/rollouts": i, "policy/entropy": 0.1 * i})
     assert made.rows(["policy/entropy"])["policy/entropy"].tolist() == [0.0, 0.1, 0.2]
+
+
+def test_a_writer_that_lives_without_a_heartbeat_is_shown_as_stalled(make_run):
+    run: Run = make_run(status="running")
+    with run.writer():
+        assert run.status == "running"
+        long_ago = time.time() - lock.SILENCE - 1
+        os.utime(run.path / "heartbeat", (long_ago, long_ago))
+        assert run.status == "stalled"
+    assert run.status == "lost"

@@ -120,7 +120,8 @@ class EnvConfig(Section):
     action_mask: Switch = True
     """Rule out actions that the environment's `info["action_mask"]` forbids."""
     timeout: Positive = 60.0
-    """Seconds a step may take in another process before that counts as hung."""
+    """Seconds a step may take before that counts as hung: then a worker process is killed and started
+    anew, and a run whose copies are in the training process is marked as stalled."""
     on_fault: Literal["restart", "stop"] = "restart"
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5

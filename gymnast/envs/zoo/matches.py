@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast import guard
+from gymnast.envs import at_work
+from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, refuse
 from gymnast.envs.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
 from gymnast.envs.zoo.find import make_parallel
@@ -36,6 +39,7 @@ class ZooMatches:
         """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
         self._kwargs = dict(kwargs or {})
+        guard.mark()
         self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
         env = self._envs[0]
         self._agents = _agents_of(name, env)
@@ -59,12 +63,19 @@ class ZooMatches:
         self._broken: set[int] = set()
         """Matches whose environment is to be made anew."""
         self._always_anew = False
+        self._now: int | None = None
+        """The match whose environment is being called."""
+        self._calls = 0
+        at_work.register(self)
         self._try_seeds()
+        guard.look()
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []
+        self._calls += 1
         for i, seed in zip(matches, seeds, strict=True):
             self._age[i] = 0
+            self._now = i
             self._clear(i)
             try:
                 if i in self._broken or self._always_anew:
@@ -77,15 +88,19 @@ class ZooMatches:
             problem = self._not_all_begin(i, infos) or self._see(i, obs)
             if problem is not None:
                 faults.append(self._fault(i, problem))
+        self._now = None
         return (*faults, *self._not_finite())
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
         faults: list[Fault] = []
+        self._calls += 1
         for i in range(self.n_matches) if matches is None else matches:
+            self._now = i
             self._clear(i)
             fault = self._step(i, actions)
             if fault is not None:
                 faults.append(fault)
+        self._now = None
         faults += self._not_finite()
         table, numbers = self._table, {"duration": self._age}
         return MatchStep(
@@ -125,6 +140,12 @@ class ZooMatches:
     def close(self) -> None:
         for env in self._envs:
             env.close()
+
+    def at_work(self) -> AtWork | None:
+        match = self._now
+        if match is None:
+            return None
+        return AtWork(self.name, match, int(self._age[match]), self._calls)
 
     # ---- one match -----------------------------------------------------------------------------
 

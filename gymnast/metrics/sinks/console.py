@@ -18,6 +18,8 @@ from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
 
 LINE_SECONDS = 2.0
 """Into a pipe: a line this often, and for every evaluation."""
+URGENT = ("stopping", "stalled", "stall ended")
+"""Events that a person must see now, also one who asked for silence."""
 
 
 class Console:
@@ -56,6 +58,9 @@ class Console:
         self._show.write(row, alerts)
 
     def event(self, event: Mapping[str, Any]) -> None:
+        if self._quiet and event.get("kind") in URGENT:
+            with suppress(OSError, ValueError):  # nobody is watching any more
+                print(event_line(event), file=sys.stderr, flush=True)
         self._show.event(event)
 
     def close(self, summary: Summary | None) -> None:

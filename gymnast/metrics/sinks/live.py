@@ -29,6 +29,8 @@ IDLE_SECONDS = 1.0
 """Without a new row only the elapsed time moves."""
 DRAWING_SHARE = 0.02
 """Drawing takes at most this share of the time: a slow terminal is redrawn less often."""
+LASTING = ("tracking", "tracking failed", "stopping", "stalled", "stall ended")
+"""Events that stay on the terminal, above the table; of others only the latest is shown."""
 
 
 class LiveTable:
@@ -71,7 +73,7 @@ class LiveTable:
         if kind == "keys":  # shown, and hidden again
             self._keys = "" if self._keys else event["text"]
             return
-        if kind in ("tracking", "tracking failed") or self._stop.is_set():  # said once: it stays
+        if kind in LASTING or self._stop.is_set():
             self._terminal.print(event_line(event), markup=False)
             return
         self._last_event = event_line(event)

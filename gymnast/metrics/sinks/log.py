@@ -63,6 +63,9 @@ class LogFile:
     def event(self, event: Mapping[str, Any]) -> None:
         self.line(event_line(event) + f"\n{event.get('traceback', '')}".rstrip())
 
+    def fileno(self) -> int:
+        return self._file.fileno()
+
     def close(self, summary: Summary | None) -> None:
         if self._file.closed:
             return

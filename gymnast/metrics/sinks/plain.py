@@ -40,10 +40,10 @@ def alert_line(alert: Alert) -> str:
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """`checkpoint at 40,960 env steps: reason best`."""
+    """`checkpoint at 40,960 env steps: reason best`; of an event with a `message`, only that."""
     where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""
     told = (f"{key} {_value(value)}" for key, value in event.items() if key not in _UNTOLD)
-    detail = ", ".join(told)
+    detail = event["message"] if "message" in event else ", ".join(told)
     return f"{event.get('kind', 'event')}{where}{': ' if detail else ''}{detail}"
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gymnast import guard
 from gymnast.config.sections.track import project_of
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.recorder import Row, Summary
@@ -187,6 +188,7 @@ def _discreetly(*, offline: bool) -> Iterator[None]:
     """`wandb` neither prints nor asks for a key, and offline reports to nobody; it does not stay
     between the process and its end either, since `finish` is told the exit code."""
     wanted = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
+    wanted |= guard.spared()  # its process finishes what it has, also after we are killed
     before, hooks = {name: os.environ.get(name) for name in wanted}, (sys.exit, sys.excepthook)
     os.environ.update(wanted)
     try:

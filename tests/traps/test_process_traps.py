@@ -1,0 +1,166 @@
+"""Trap 57: engines started by an environment outlived their trainer."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.commands import small
+
+PATIENCE = 30.0
+BACKENDS = """
+import json, sys, gymnasium
+from gymnasium.vector import SyncVectorEnv
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.open import open_envs
+from tests.scripted import Spawns
+
+backend, kwargs = sys.argv[1], json.loads(sys.argv[2])
+gymnasium.register("Spawns-v0", vector_entry_point=lambda num_envs, **kwargs: SyncVectorEnv(
+    [lambda: Spawns(**kwargs) for _ in range(num_envs)]))
+cfg = EnvConfig(id="Spawns-v0" if backend == "vector" else "py:tests.scripted:Spawns",
+    kwargs=kwargs, backend=backend, n_envs=2, workers=1)
+envs = open_envs(cfg, limit=None, tell=print)
+envs.reset(range(2), range(2))
+if backend == "process":
+    print(envs.workers[0].pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+
+
+def lives(pid: int) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def engines(folder: Path) -> list[int]:
+    return [int(file.name) for file in folder.iterdir()]
+
+
+@contextmanager
+def running(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, *words], **pipes)  # type: ignore[call-overload]
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("backend", "how", "when"),
+    [
+        ("inprocess", "program", "init"),
+        ("inprocess", "session", "reset"),
+        ("inprocess", "fork", "reset"),
+        ("process", "program", "reset"),
+        ("process", "fork", "init"),
+        ("vector", "session", "init"),
+    ],
+)
+def test_57_no_process_of_an_environment_outlives_its_trainer(
+    backend: str, how: str, when: str, tmp_path: Path
+):
+    kwargs = json.dumps({"folder": str(tmp_path), "how": how, "when": when})
+    with running("-c", BACKENDS, backend, kwargs) as trainer:
+        wait_for(lambda: len(engines(tmp_path)) == 2)
+        wait_for(lambda: has_guardian(trainer.pid))
+        assert all(lives(pid) for pid in engines(tmp_path))
+        trainer.kill()
+        wait_for(lambda: not any(lives(pid) for pid in engines(tmp_path)))
+
+
+def has_guardian(pid: int) -> bool:
+    """The process, or one of its workers."""
+    commands = (child.cmdline() for child in psutil.Process(pid).children(recursive=True))
+    return any(word.endswith("guardian.py") for command in commands for word in command)
+
+
+def test_57_engines_of_a_worker_that_was_killed_do_not_wait_for_the_end_of_training(tmp_path: Path):
+    kwargs = json.dumps({"folder": str(tmp_path)})
+    with running("-c", BACKENDS, "process", kwargs) as trainer:
+        assert trainer.stdout is not None
+        os.kill(int(trainer.stdout.readline()), signal.SIGKILL)
+        wait_for(lambda: not any(lives(pid) for pid in engines(tmp_path)))
+        assert trainer.poll() is None
+
+
+@pytest.mark.parametrize("verb", ["train", "check"])
+def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path: Path):
+    folder, runs = tmp_path / "engines", tmp_path / "runs"
+    folder.mkdir()
+    words = [verb, "py:tests.scripted:Spawns", "--runs", str(runs)]
+    words += ["--set", f"env.kwargs={{folder: {folder}}}"]
+    if verb == "train":  # with an evaluation process, whose environments start engines too
+        words += ["--env-steps", "50M", *small("eval.every=1 rollouts", "eval.n_envs=2")]
+    else:
+        words += ["--steps", "100000000"]
+    with running("-m", "gymnast", *words) as command:
+        wait_for(lambda: len(engines(folder)) >= (7 if verb == "train" else 1))
+        wait_for(lambda: has_guardian(command.pid))
+        command.kill()
+        wait_for(lambda: not any(lives(pid) for pid in engines(folder)))
+
+
+def test_57_what_is_meant_to_outlive_a_trainer_does():
+    script = (
+        "import subprocess, sys\n"
+        "from gymnast import guard\n"
+        "guard.start()\n"
+        "sleep = [sys.executable, '-S', '-c', 'import time; time.sleep(3600)']\n"
+        "engine = subprocess.Popen(sleep)\n"
+        "film = subprocess.Popen(sleep, env=guard.detached())\n"
+        "guard.unmark()\n"
+        "later = subprocess.Popen(sleep)\n"
+        "print(engine.pid, film.pid, later.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running("-c", script) as trainer:
+        assert trainer.stdout is not None
+        engine, *spared = (int(word) for word in trainer.stdout.readline().split())
+        try:
+            trainer.kill()
+            wait_for(lambda: not lives(engine))
+            assert all(lives(pid) for pid in spared)
+        finally:
+            for pid in spared:
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_57_vizdoom_engines_end_with_their_trainer():
+    script = (
+        "import sys\n"
+        "from gymnast.config.sections.env import EnvConfig\n"
+        "from gymnast.envs.make import make_env\n"
+        "env = make_env(EnvConfig(id='VizdoomBasic-v1'))\n"
+        "env.reset(seed=0)\n"
+        "print('begun', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running("-c", script) as trainer:
+        assert trainer.stdout is not None
+        assert trainer.stdout.readline() == b"begun\n"
+        started = psutil.Process(trainer.pid).children(recursive=True)
+        engine = [child.pid for child in started if child.name() == "vizdoom"]
+        assert len(engine) == 1
+        trainer.kill()
+        wait_for(lambda: not any(lives(child.pid) for child in started))
