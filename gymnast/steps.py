@@ -1,8 +1,14 @@
-"""One line per step: what was seen, done, got and expected. The CSV beside each checkpoint."""
+"""One line per step: what was seen, done, got and expected. The CSV beside each checkpoint.
+
+Rewards and values exist in two units, and the name of a column says which: `_raw` is what the
+environment pays, `_learned` is what the algorithm was given, after shaping, `normalize.reward_scale`
+and `normalize.reward`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,29 +16,75 @@ from gymnast.config.facts import Facts
 from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
 from gymnast.policy.observations import numbers_in
 from gymnast.policy.spaces import Amounts
+from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
+COLUMNS = {
+    "env": "copy of the environment; of several agents, the place in the rollout (match and agent)",
+    "step": "number of the step within the rollout",
+    "obs/*": "observation before the action, a column per number",
+    "action": "what was done; `action/*` where an action has several parts",
+    "greedy": "whether it is the policy's most likely action",
+    "p/*": "probability of each action (discrete)",
+    "mean/*": "mean of the distribution (continuous)",
+    "logprob": "log-probability of the action, in nats",
+    "reward_raw": "reward of the environment",
+    "reward_so_far_raw": "sum of these since the episode's start, or the rollout's",
+    "terminated": "the episode ended with this step",
+    "truncated": "the episode was cut off after this step",
+    "starts": "the observation opens an episode",
+    "reward_learned": "reward that was learned from: shaped, scaled, normalized",
+    "value_learned": "the critic's estimate when it acted; of action values, the highest",
+    "advantage_learned": "advantage that was learned from, before `algo.advantage_norm`",
+    "return_learned": "return that was learned from: the critic's target",
+    "value_raw": "`value_learned` in raw units, where a factor leads there: no shaping, no `sign`",
+}
+"""Every column of the table -> what it says. `_learned` and `value_raw` exist where an update learned
+from the rollout, advantages and returns where the algorithm computes them for it, values where it
+has a critic."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one update computed for each step of a rollout, [T, N], in learned units."""
+
+    reward: Array
+    value: Array | None
+    """None where no critic takes part."""
+    credit: Credit | None
+    """None where the algorithm does not learn from the rollout as such."""
+    raw_units: float | None
+    """Raw reward per learned reward; None where no factor leads from one to the other."""
+
+    def columns(self) -> dict[str, Array]:
+        columns = {"reward_learned": self.reward}
+        if self.value is not None:
+            columns["value_learned"] = self.value
+        if self.credit is not None:
+            columns["advantage_learned"] = self.credit.advantage
+            columns["return_learned"] = self.credit.returns
+        if self.value is not None and self.raw_units is not None:
+            columns["value_raw"] = self.value * self.raw_units
+        return columns
 
 
 def step_table(
-    rollout: Rollout, head: AnyHead, facts: Facts, *, gamma: float, lam: float
+    rollout: Rollout, head: AnyHead, facts: Facts, lesson: Lesson | None
 ) -> dict[str, Array]:
     """Columns with one entry per step that is learned from, copy by copy in order of time. Without
-    facts, indices stand for names."""
+    facts, indices stand for names. `rollout` has raw rewards."""
     n_steps, n = rollout.reward.shape
-    advantage, target = rollout.advantages(gamma, lam)
     flat = {
-        "reward": rollout.reward,
-        "reward_so_far": _so_far(rollout.reward, rollout.start),
-        "value": rollout.value,
-        "advantage": advantage,
-        "value_target": target,
         "logprob": rollout.logprob,
+        "reward_raw": rollout.reward,
+        "reward_so_far_raw": _so_far(rollout.reward, rollout.start),
         "terminated": rollout.terminated,
         "truncated": rollout.done & ~rollout.terminated,
         "starts": rollout.start,
     }
+    if lesson is not None:
+        flat |= lesson.columns()
     env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
     table = {"env": env.ravel(), "step": step.ravel()}
     labels = [c.name for c in facts.observations]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.critic import about_values, rescale_value
+from gymnast.algos.critic import about_values, gae_credit, rescale_value
 from gymnast.algos.descent import Descent
 from gymnast.algos.policy_gradient import follow
 from gymnast.config.sections.a2c import A2CConfig
 from gymnast.engine.batch import Passes
 from gymnast.engine.objective import Objective
 from gymnast.policy.policy import Policy
+from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 
@@ -24,11 +25,14 @@ class A2C:
         self, rollout: Rollout, values: Any, stream: np.random.Generator
     ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
-        advantage, target = rollout.advantages(values.gamma, values.gae_lambda)
+        advantage, target, _ = self.credit(rollout, values)
         report = about_values(rollout, advantage, target)
         rescale_value(self.policy, target[rollout.valid])
         learned = advantage, target, objective(values), Passes.once(rollout.steps), values
         return report | follow(self.descent, rollout, *learned)
+
+    def credit(self, rollout: Rollout, values: Any) -> Credit:
+        return gae_credit(rollout, values)
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gymnast.policy.policy import Policy
+from gymnast.rl.returns import Credit
 from gymnast.rl.statistics import error_share, explained_share, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
+
+
+def gae_credit(rollout: Rollout, values: Any) -> Credit:
+    """Advantages by generalised advantage estimation, and what the critic learns from them."""
+    advantage, returns = rollout.advantages(values.gamma, values.gae_lambda)
+    return Credit(advantage, returns, rollout.value)
 
 
 def rescale_value(policy: Policy, target: Array) -> None:

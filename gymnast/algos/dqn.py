@@ -85,6 +85,9 @@ class DQN:
             "value/q": q.mean(),
         }
 
+    def credit(self, rollout: Rollout, values: Any) -> None:
+        """None: each gradient step computes targets of its own for a draw from the replay memory."""
+
     def state(self) -> dict[str, Any]:
         held = {"target": self.target.copy(), "gradient_steps": self.steps}
         return {**self.descent.state(), **self.replay.state(), **held}

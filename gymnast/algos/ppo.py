@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.critic import about_values, rescale_value
+from gymnast.algos.critic import about_values, gae_credit, rescale_value
 from gymnast.algos.descent import Descent
 from gymnast.algos.policy_gradient import follow
 from gymnast.config.sections.ppo import PPOConfig
 from gymnast.engine.batch import Passes
 from gymnast.engine.objective import Objective
 from gymnast.policy.policy import Policy
+from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 
 
@@ -27,7 +28,7 @@ class PPO:
         self, rollout: Rollout, values: Any, stream: np.random.Generator
     ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
-        advantage, target = rollout.advantages(values.gamma, values.gae_lambda)
+        advantage, target, _ = self.credit(rollout, values)
         report = about_values(rollout, advantage, target)
         rescale_value(self.policy, target[rollout.valid])
         n = rollout.steps
@@ -35,6 +36,9 @@ class PPO:
         passes = Passes.shuffled(values.epochs, n, size, stream, values.target_kl)
         learned = advantage, target, objective(values), passes, values
         return report | follow(self.descent, rollout, *learned)
+
+    def credit(self, rollout: Rollout, values: Any) -> Credit:
+        return gae_credit(rollout, values)
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()

@@ -18,7 +18,7 @@ from gymnast.algos.policy_gradient import follow
 from gymnast.config.sections.reinforce import ReinforceConfig
 from gymnast.engine.batch import Passes
 from gymnast.policy.policy import Policy
-from gymnast.rl.returns import episode_return, reward_to_go
+from gymnast.rl.returns import Credit, episode_return, reward_to_go
 from gymnast.rollout import Rollout
 
 
@@ -30,9 +30,7 @@ class Reinforce:
         self, rollout: Rollout, values: Any, stream: np.random.Generator
     ) -> dict[str, float]:
         """Learn from whole episodes. `values` are the hyperparameters as they stand now."""
-        credit = reward_to_go if values.returns == "to_go" else episode_return
-        target = credit(rollout.reward, rollout.done, gamma=values.gamma)
-        advantage = target - self._baseline(rollout, target, values.baseline)
+        advantage, target, _ = self.credit(rollout, values)
         report = about_values(rollout, advantage, target)
         learned = values.baseline == "learned"
         if learned:
@@ -42,6 +40,12 @@ class Reinforce:
         loss = replace(objective(values), critic=learned)
         passes = Passes.once(rollout.steps)
         return report | follow(self.descent, rollout, advantage, target, loss, passes, values)
+
+    def credit(self, rollout: Rollout, values: Any) -> Credit:
+        followed = reward_to_go if values.returns == "to_go" else episode_return
+        returns = followed(rollout.reward, rollout.done, gamma=values.gamma)
+        advantage = returns - self._baseline(rollout, returns, values.baseline)
+        return Credit(advantage, returns, rollout.value if values.baseline == "learned" else None)
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()

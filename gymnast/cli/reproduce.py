@@ -18,7 +18,12 @@ from gymnast.errors import UsageError
     show_default=True,
     help="Seeds trained at the same time.",
 )
-@click.option("--store", "store_it", is_flag=True, help="Store what comes out as the result.")
+@click.option(
+    "--store",
+    "store_it",
+    is_flag=True,
+    help="Store what comes out as the result: from committed code only.",
+)
 @track_option
 @runs_option
 @json_option
@@ -49,6 +54,8 @@ def reproduce(
     from gymnast.runs.curve import rows_of
     from gymnast.runs.run import Run
 
+    if store_it:
+        results.require_committed_code()
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     refuse_missing(resolved.config.track.to)
     known = None if store_it else results.stored(resolved.preset)

@@ -15,8 +15,8 @@ from typing import Any
 
 from gymnast.insight.results import file_name
 from gymnast.runs import document, durable
+from gymnast.runs.revision import ENVELOPES as FOLDER
 
-FOLDER = Path(__file__).parent.parent / "presets" / "envelopes"
 VERSION = 1
 PARTS = 10
 KEYS = (

@@ -13,21 +13,46 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gymnast.errors import UsageError
+from gymnast.errors import RunError, UsageError
 from gymnast.launch import group_result
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable
+from gymnast.runs.revision import RESULTS as FOLDER
+from gymnast.runs.revision import is_clean, uncommitted
 
 VERSION = 1
-FOLDER = Path(__file__).parent.parent / "presets" / "results"
 POINTS = 50
 """Of a learning curve so many are kept, at most."""
+
+
+def require_committed_code() -> None:
+    """Refuses, before anything is trained, what could not be checked out and repeated by others."""
+    changed = uncommitted()
+    if changed is None:
+        raise UsageError(
+            "a result is stored with the commit of its code, and gymnast runs from no git repository",
+            fix="install a clone of the repository (pip install -e .) and run this there",
+        )
+    if changed:
+        listed = ", ".join(changed[:5]) + (", ..." if len(changed) > 5 else "")
+        raise UsageError(
+            f"a result is stored from committed code only; changed since the last commit: {listed}",
+            fix="commit or stash the changes, or run this in a clean clone",
+        )
 
 
 def of_group(
     preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
 ) -> dict[str, Any]:
-    """The stored form of a group of finished seeds. `runs`: run.json and path of each."""
+    """The stored form of a group of finished seeds. `runs`: run.json and path of each. All of them
+    must have run at one clean revision."""
+    revisions = sorted({run["revision"] for run in runs})
+    if len(revisions) > 1 or not is_clean(revisions[0]):
+        named = ", ".join(recorded or "unknown" for recorded in revisions)
+        raise RunError(
+            f"the seeds did not run at one committed revision ({named})",
+            fix="train them again in a clone that is not edited meanwhile",
+        )
     group = group_result(runs)
     seeds = [run["seed"] for run in runs]
     return {
@@ -35,7 +60,7 @@ def of_group(
         "preset": preset,
         "command": f"gymnast reproduce {preset} --seeds {len(seeds)}",
         "date": time.strftime("%Y-%m-%d"),
-        "revision": runs[0]["revision"],
+        "revision": revisions[0],
         "versions": runs[0]["versions"],
         "cpu": runs[0]["cpu"],
         "threshold": threshold,
@@ -150,7 +175,7 @@ def markdown() -> str:
         "repeated with its command. A score is the mean raw return of the best checkpoint on held-out",
         "seeds that were used neither for stopping nor for choosing; over several training seeds the",
         "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
-        "from start to stop, evaluation included.",
+        "from start to stop, evaluation included. The revision is the commit of the code that trained it.",
         "",
         "![learning curves of the stored results](images/results.png)",
         "",
@@ -162,8 +187,8 @@ def markdown() -> str:
         "in that are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",
         "",
         "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes "
-        "| env steps | seconds |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| env steps | seconds | revision |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_line(result) for result in every()]
     lines += ["", "## How each was made", ""]
@@ -171,7 +196,7 @@ def markdown() -> str:
         versions = ", ".join(f"{name} {v}" for name, v in result["versions"].items())
         lines.append(
             f"- `{result['command']}`: seeds {', '.join(str(e['seed']) for e in result['seeds'])}; "
-            f"revision {result['revision'][:12]}, {result['date']}, {result['cpu']['model']}, {versions}"
+            f"revision {_revision(result)}, {result['date']}, {result['cpu']['model']}, {versions}"
         )
     return "\n".join(lines) + "\n"
 
@@ -190,8 +215,16 @@ def _line(result: Mapping[str, Any]) -> str:
         f"{entries[0]['score']['episodes']:,}",
         f"{_median([e['env_steps'] for e in entries]):,.0f}",
         f"{seconds:,.0f}" if seconds >= 1000 else f"{seconds:.3g}",
+        _revision(result),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _revision(result: Mapping[str, Any]) -> str:
+    recorded = result["revision"]
+    if is_clean(recorded):
+        return recorded[:12]
+    return f"{recorded[:12]} **with uncommitted changes**" if recorded else "**unknown**"
 
 
 def _median(values: Sequence[float]) -> float:

@@ -61,13 +61,16 @@ class RewardScale:
 
     def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
         """Learn from rewards [T, N], where valid, then scale them."""
+        if self.mode == "running":
+            total = self.follow(reward, done, gamma=gamma)
+            self.moments = self.moments.seen(total[valid].reshape(-1, 1))
+        return self.scaled(reward)
+
+    def scaled(self, reward: Array) -> Array:
+        """Rewards as they are learned from, by the statistics as they stand."""
         if self.mode == "off":
             return reward
-        if self.mode == "sign":
-            return np.sign(reward)
-        total = self.follow(reward, done, gamma=gamma)
-        self.moments = self.moments.seen(total[valid].reshape(-1, 1))
-        return reward / self.scale
+        return np.sign(reward) if self.mode == "sign" else reward / self.scale
 
     def follow(self, reward: Array, done: Array, *, gamma: float) -> Array:
         """The discounted return so far at every step [T, N], by which nothing is learned yet."""

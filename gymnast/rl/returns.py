@@ -7,11 +7,24 @@ terminated -> nothing follows (no bootstrap); done -> the next row is another ep
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gymnast.compiled import kernels
 
 Array = np.ndarray
+
+
+class Credit(NamedTuple):
+    """How good each step was, [T, N], in the units of the rewards that it was computed from."""
+
+    advantage: Array
+    """By how much an action is made likelier, before `advantage_norm`."""
+    returns: Array
+    """What followed: the target of the critic, if there is one."""
+    value: Array | None
+    """What the critic expected; None where no critic takes part."""
 
 
 def gae(

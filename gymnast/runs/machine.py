@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import platform
 import socket
-import subprocess
 from pathlib import Path
 from typing import Any
+
+from gymnast.runs.revision import revision
 
 PACKAGES = ("torch", "gymnasium", "numpy")
 _INSTRUCTIONS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
@@ -22,19 +23,6 @@ def here() -> dict[str, Any]:
         "versions": {"python": platform.python_version()} | {p: _version(p) for p in PACKAGES},
         "cpu": cpu(),
     }
-
-
-def revision() -> str:
-    """Git revision of gymnast's source, with `-dirty` where it was edited; empty when installed."""
-    package = Path(__file__).parent.parent
-    if not (package.parent / ".git").exists():
-        return ""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        done = subprocess.run(command, cwd=package, capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def cpu() -> dict[str, Any]:

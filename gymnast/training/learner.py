@@ -19,8 +19,10 @@ from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.policy.shown import facts_as_shown
 from gymnast.policy.spaces import Action, Observation, with_declared_ranges
+from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
+from gymnast.steps import Lesson
 from gymnast.training.network_row import network_row
 
 Array = np.ndarray
@@ -32,6 +34,10 @@ class Algorithm(Protocol):
     def update(
         self, rollout: Rollout, values: Any, stream: np.random.Generator
     ) -> dict[str, float]: ...
+    def credit(self, rollout: Rollout, values: Any) -> Credit | None:
+        """Advantages and returns that `update` learns from; None where they are not per rollout."""
+        ...
+
     def state(self) -> dict[str, Any]:
         """Arrays and plain JSON values, by name; saved and restored without being named elsewhere."""
         ...
@@ -96,6 +102,21 @@ class Learner:
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
         return metrics
+
+    def lesson(self, rollout: Rollout, values: Any) -> Lesson:
+        """The numbers that the last update computed for this rollout, which `learn` was given."""
+        reward = self.reward_scale.scaled(rollout.reward)
+        credit = self.algorithm.credit(replace(rollout, reward=reward), values)
+        value = rollout.value if credit is None else credit.value
+        return Lesson(reward, value, credit, self._raw_units)
+
+    @property
+    def _raw_units(self) -> float | None:
+        """Raw reward per learned reward; None where no factor leads from one to the other."""
+        if self.shaping.terms or self.reward_scale.mode == "sign":
+            return None
+        scale = self.reward_scale.scale if self.reward_scale.mode == "running" else 1.0
+        return scale / self._factor
 
     def look_on(self, rollout: Rollout, gamma: float) -> None:
         """It is another's turn to learn, and the episodes go on."""

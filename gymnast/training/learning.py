@@ -25,9 +25,23 @@ def looks(number: int, every: tuple[int, int]) -> bool:
     return number % every[number >= FIRST] == 0
 
 
+@dataclass(frozen=True)
+class Update:
+    """One that stood: what it learned from."""
+
+    collected: Rollout
+    """With the rewards of the environment."""
+    given: Rollout
+    """The same with shaping terms, times `normalize.reward_scale`."""
+    values: Any
+    """The hyperparameters in use."""
+
+
 @dataclass
 class Learned:
     row: dict[str, float] = field(default_factory=dict[str, float])
+    made: dict[str, Update] = field(default_factory=dict[str, Update])
+    """Role -> its update; none of a role that did not learn, or whose batch was dropped."""
     updates: int = 0
     """Gradient steps."""
     undone: list[tuple[str, Incident, Rollout]] = field(
@@ -59,6 +73,8 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
             metrics, undone = transaction.learn(learner, shaped, values, order, closely=closely)
             done.undone += [(role, incident, shaped) for incident in undone]
             done.updates += int(metrics.pop("optim/steps"))
+            if not any(incident.dropped for incident in undone):
+                done.made[role] = Update(rollout, shaped, values)
         else:
             learner.look_on(shaped, values.gamma)
         row = rollout_row(rollout, shaped, learner.policy)

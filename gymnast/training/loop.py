@@ -27,7 +27,7 @@ from gymnast.training.bundle import write_bundle
 from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
 from gymnast.training.interrupts import Interrupts
-from gymnast.training.learning import Beside, learn
+from gymnast.training.learning import Beside, Update, learn
 from gymnast.training.rows import Stopwatch, clock_row, scoped
 from gymnast.training.saving import save
 from gymnast.training.session import Session
@@ -52,6 +52,8 @@ class Loop:
     """The last row."""
     collected: Collected | None = None
     """The last rollout."""
+    made: dict[str, Update] = field(default_factory=dict[str, Update])
+    """The last update of each role that learned after the last rollout."""
     updates: int = 0
     """Steps of the optimiser in the last update."""
     reported: float = 0.0
@@ -98,7 +100,7 @@ class Loop:
             began = time.perf_counter()
             learned = learn(s, fresh, values)
         self.watch.add("update", time.perf_counter() - began)
-        self.row = dict(learned.row)
+        self.row, self.made = dict(learned.row), learned.made
         for role, algo in values.items():
             self.row |= scoped(role, s.settings.control_of(role).row(algo))
         for role, rollout in collected.rollouts.items():
@@ -216,6 +218,7 @@ class Loop:
             self.recorder.alerts,
             row=self.row,
             collected=self.collected,
+            made=self.made,
             reason=reason,
         )
         self.watch.add("checkpoint", time.perf_counter() - began)

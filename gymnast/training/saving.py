@@ -13,6 +13,7 @@ from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.steps import step_table, to_csv
+from gymnast.training.learning import Update
 from gymnast.training.session import Session
 
 
@@ -23,6 +24,7 @@ def save(
     *,
     row: Mapping[str, float],
     collected: Collected | None,
+    made: Mapping[str, Update],
     reason: str,
 ) -> None:
     """On the disk when this returns; then older ones go, save the best and the one being scored."""
@@ -44,7 +46,7 @@ def save(
             "policy": session.policy_specs(),
             "metrics": dict(row),
         },
-        texts=_tables(session, collected),
+        texts=_tables(session, collected, made),
         reason=reason,
     )
     scores = session.scores
@@ -64,16 +66,17 @@ TABLE_STEPS = 4096
 """Lines of the CSV beside a checkpoint, at most: the first copies of a larger rollout."""
 
 
-def _tables(session: Session, collected: Collected | None) -> dict[str, str]:
-    """The rollout of this step, one CSV per role."""
-    if collected is None:
-        return {}
-    algo, cfg = session.control.values(session.clock), session.cfg
-    discount = {"gamma": getattr(algo, "gamma", 1.0), "lam": getattr(algo, "gae_lambda", 1.0)}
+def _tables(
+    session: Session, collected: Collected | None, made: Mapping[str, Update]
+) -> dict[str, str]:
+    """One CSV per role: of the rollout that its last update learned from; where there was none, of
+    the last one, without the columns of learning."""
     tables: dict[str, str] = {}
-    for role, rollout in collected.rollouts.items():
-        policy = session.learners[role].policy
-        facts = facts_as_shown(cfg.facts, cfg.env, policy.obs)
+    for role, newest in (collected.rollouts if collected else {}).items():
+        learner, update = session.learners[role], made.get(role)
+        rollout = update.collected if update else newest
+        lesson = learner.lesson(update.given, update.values) if update else None
+        facts = facts_as_shown(session.cfg.facts, session.cfg.env, learner.policy.obs)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
-        tables[name] = to_csv(step_table(rollout, policy.head, facts, **discount), TABLE_STEPS)
+        tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)
     return tables

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from gymnast.config.facts import Facts
-from gymnast.steps import step_table, to_csv
+from gymnast.rl.returns import Credit
+from gymnast.rollout import Rollout
+from gymnast.steps import Lesson, step_table, to_csv
 from tests.algos.practice import Practice
 from tests.scripted import reward_of, seed_in
 
@@ -21,27 +23,32 @@ FACTS = Facts(
 )
 
 
+def credit(rollout: Rollout) -> Credit:
+    return Credit(*rollout.advantages(0.9, 0.8), rollout.value)
+
+
 def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object]:
     settings = {"env.n_envs": N, "algo.n_steps": T, "env.kwargs": {"box": box}}
     practice = Practice.on("Script", settings)
     rollout = practice.collect()
     policy = practice.learner.policy
-    text = to_csv(step_table(rollout, policy.head, facts, gamma=0.9, lam=0.8), most=10_000)
+    lesson = Lesson(rollout.reward, rollout.value, credit(rollout), raw_units=1.0)
+    text = to_csv(step_table(rollout, policy.head, facts, lesson), most=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
 
 def test_a_line_per_step_copy_by_copy_in_order_of_time():
     table, rollout, _ = lines(False, FACTS)
     assert [(int(x["env"]), int(x["step"])) for x in table] == list(np.ndindex(N, T))
-    advantage, target = rollout.advantages(0.9, 0.8)
+    advantage, returns, _ = credit(rollout)
     for line in table:
         t, n = int(line["step"]), int(line["env"])
         obs = rollout.obs[t, n]
         shown = [float(line[f"obs/{name}"]) for name in ("step", "high half", "low half")]
         assert np.array_equal(np.float32(shown), obs)
-        assert float(line["reward"]) == rollout.reward[t, n]
-        assert float(line["advantage"]) == advantage[t, n]
-        assert float(line["value_target"]) == target[t, n]
+        assert float(line["reward_raw"]) == rollout.reward[t, n]
+        assert float(line["advantage_learned"]) == advantage[t, n]
+        assert float(line["return_learned"]) == returns[t, n]
         ends = line["terminated"] == "True", line["truncated"] == "True"
         assert ends == (
             rollout.terminated[t, n],
@@ -56,7 +63,7 @@ def test_rewards_add_up_within_an_episode_and_begin_anew_with_the_next():
         seed = seed_in(rollout.obs[t, n])
         at = round(float(rollout.obs[t, n, 0]) * 8)
         expected = math.fsum(reward_of(seed, k) for k in range(1, at + 2))
-        assert float(line["reward_so_far"]) == expected
+        assert float(line["reward_so_far_raw"]) == expected
 
 
 def test_actions_are_named_with_the_probability_of_each():
@@ -84,7 +91,7 @@ def test_only_steps_that_are_learned_from_have_a_line():
     practice = Practice.on("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
     rollout, policy = practice.collect(), practice.learner.policy
     assert not rollout.valid.all()
-    table = step_table(rollout, policy.head, FACTS, gamma=0.9, lam=0.8)
+    table = step_table(rollout, policy.head, FACTS, None)
     assert {len(column) for column in table.values()} == {rollout.steps}
     places = list(zip(table["step"].tolist(), table["env"].tolist(), strict=True))
     assert all(rollout.valid[t, n] for t, n in places)

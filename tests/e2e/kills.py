@@ -27,7 +27,7 @@ from gymnast.config.saved import load
 from gymnast.errors import CheckpointError
 from gymnast.metrics.specs import declared, spec
 from gymnast.runs import checkpoint, store
-from gymnast.runs.machine import revision
+from gymnast.runs.revision import revision
 from gymnast.runs.run import Run
 
 SETTINGS = (
