@@ -189,7 +189,13 @@ class Native {
   }
 
   static Activation kind_of(const std::string& name) {
-    return name == "tanh" ? Activation::tanh : name == "relu" ? Activation::relu : Activation::none;
+    if (name == "none") return Activation::none;
+    if (name == "tanh") return Activation::tanh;
+    if (name == "relu") return Activation::relu;
+    if (name == "silu") return Activation::silu;
+    if (name == "gelu") return Activation::gelu;
+    if (name == "elu") return Activation::elu;
+    throw std::invalid_argument("unknown activation " + name);
   }
 
   std::int64_t row_bytes_ = 0;

@@ -19,11 +19,12 @@ inline void add_rows(const float* y, int ld, int n, double& total, double& squar
   for (int r = 0; r < ROWS; ++r) total += sum[r], squares += square[r];
 }
 
-// What an activation made of rows [rows, ld] is added to `units`; where one of its n units was anything
-// but 0 for any row so far, so is its place in `alive`.
+// What an activation made of rows [rows, ld] is added to `units`; where one of its n units was not
+// on its flat side for any row so far, its place in `alive` becomes 1.
 inline void add_layer(Activation kind, const float* y, int ld, int n, int rows, float saturated,
                       Units& units, float* alive) {
   double total = 0, squares = 0, ends = 0;
+  const Range flat = flat_side(kind);
   int i = 0;
   for (; i + SEVERAL <= rows; i += SEVERAL) add_rows<SEVERAL>(y + i * ld, ld, n, total, squares);
   for (; i < rows; ++i) add_rows<1>(y + i * ld, ld, n, total, squares);
@@ -32,7 +33,7 @@ inline void add_layer(Activation kind, const float* y, int ld, int n, int rows, 
     if (kind == Activation::tanh)
       for (int j = 0; j < n; ++j) far += std::fabs(y[j]) > saturated;
     else
-      for (int j = 0; j < n; ++j) alive[j] = y[j] != 0 ? 1.0f : alive[j];
+      for (int j = 0; j < n; ++j) alive[j] = y[j] >= flat.low && y[j] <= flat.high ? alive[j] : 1.0f;
     ends += far;
   }
   units.outputs += double(rows) * n, units.total += total, units.squares += squares;
@@ -67,8 +68,8 @@ inline int units_of(const Stack& stack) {
 
 inline void count_dead(const Stack& stack, const float* alive, Units& units) {
   each_activation(stack, Trail{}, [&](Activation kind, const float*, int, int n, int) {
-    if (kind == Activation::relu) {
-      units.relu += n;
+    if (kind != Activation::tanh) {
+      units.rectifiers += n;
       for (int j = 0; j < n; ++j) units.dead += alive[j] == 0;
     }
     alive += n;

@@ -4,6 +4,7 @@
 // gradients is zero.
 #pragma once
 
+#include "activations.hpp"
 #include "convolutions.hpp"
 
 namespace {
@@ -94,6 +95,9 @@ struct Trail {
   float* output[MOST_LAYERS] = {};     // of each dense layer, [rows, ld]
   float* normed[MOST_LAYERS];     // before scale and bias of the norm
   float* inverse_std[MOST_LAYERS];
+  // f'(x) of activations whose outputs do not tell it, else null
+  float* conv_slope[MOST_CONVS] = {};
+  float* slope[MOST_LAYERS] = {};
 };
 
 inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
@@ -102,18 +106,25 @@ inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
     trail.woven = reinterpret_cast<std::uint8_t*>(arena.floats(size_in(stack, 0) / 4 + 1));
     trail.image = arena.floats(size_in(stack, 0));
   }
-  for (int l = 0; l < stack.n_conv; ++l)
-    trail.shown[l] = arena.floats(rows * size_out(stack.conv[l]));
+  for (int l = 0; l < stack.n_conv; ++l) {
+    const std::int64_t size = rows * size_out(stack.conv[l]);
+    trail.shown[l] = arena.floats(size);
+    if (keeps_slope(stack.conv[l].activation)) trail.conv_slope[l] = arena.floats(size);
+  }
   if (stack.encoded) trail.encoded = arena.zeros(rows * padded(stack.encoded));
   for (int l = 0; l < stack.n_dense; ++l) {
     const std::int64_t size = rows * padded(stack.dense[l].n_out);
     trail.output[l] = arena.floats(size);
+    if (keeps_slope(stack.dense[l].activation)) trail.slope[l] = arena.floats(size);
     const bool normed = stack.dense[l].norm_scale != NONE;
     trail.normed[l] = normed ? arena.floats(size) : nullptr;
     trail.inverse_std[l] = normed ? arena.floats(rows) : nullptr;
   }
   return trail;
 }
+
+// Row i of an array that may be absent.
+inline float* row_at(float* rows, int i, std::int64_t size) { return rows ? rows + i * size : nullptr; }
 
 inline std::int64_t index_at(const std::uint8_t* from) {
   std::int64_t index;
@@ -133,16 +144,6 @@ inline void encode(const Stack& stack, const float* parameters, const Rows& rows
       std::memcpy(encoded + i * ld + piece.column, source, piece.width * 4);
     }
   }
-}
-
-inline void activate(float* y, std::int64_t n, Activation kind) {
-  if (kind == Activation::tanh)
-    for (std::int64_t i = 0; i < n; i += LANES) store(y + i, tanh_of(load(y + i)));
-  else if (kind == Activation::relu)
-    for (std::int64_t i = 0; i < n; i += LANES) {
-      const vec x = load(y + i);
-      store(y + i, select(x < vec{}, vec{}, x));  // NaN stays NaN
-    }
 }
 
 inline void normalize(const Dense& d, const PackedDense& p, float* y, float* normed, float* inverse,
@@ -170,7 +171,7 @@ inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows,
       const Conv& c = stack.conv[l];
       float* y = trail.shown[l] + i * size_out(c);
       convolve(c, packed.conv[l], x, ld_in(stack, l), y);
-      activate(y, size_out(c), c.activation);
+      activate(y, row_at(trail.conv_slope[l], i, size_out(c)), size_out(c), c.activation);
       x = y;
     }
     to_planes(last, x, trail.encoded + std::int64_t(i) * padded(stack.encoded));
@@ -196,25 +197,13 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
     else
       multiply(a, p.weight, p.ld, y, p.ld, rows.count, p.ld, d.n_in, Start::bias, p.bias);
     if (p.norm_scale) normalize(d, p, y, trail.normed[l], trail.inverse_std[l], rows.count);
-    activate(y, std::int64_t(rows.count) * p.ld, d.activation);
+    activate(y, trail.slope[l], std::int64_t(rows.count) * p.ld, d.activation);
     x = y;
   }
   return x;
 }
 
 // ---- the way back --------------------------------------------------------------------------------
-
-// dy *= f'(x), told from y = f(x): 1 - y^2 for tanh, 1 or 0 for relu.
-inline void through_activation(float* dy, const float* y, std::int64_t n, Activation kind) {
-  if (kind == Activation::tanh)
-    for (std::int64_t i = 0; i < n; i += LANES) {
-      const vec out = load(y + i);
-      store(dy + i, load(dy + i) * (all(1.0f) - out * out));
-    }
-  else if (kind == Activation::relu)
-    for (std::int64_t i = 0; i < n; i += LANES)
-      store(dy + i, select(load(y + i) > vec{}, load(dy + i), vec{}));
-}
 
 // With h = (x - mean) / std: dx = (dh - mean(dh) - h mean(dh h)) / std.
 inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const float* normed,
@@ -298,7 +287,8 @@ inline void add_conv_gradients(Arena& arena, const Stack& stack, const PackedSta
     for (int l = last; l >= 0; --l) {
       const Conv& c = stack.conv[l];
       const float* x = l ? trail.shown[l - 1] + i * size_out(stack.conv[l - 1]) : trail.image;
-      through_activation(dy[l], trail.shown[l] + i * size_out(c), size_out(c), c.activation);
+      through_activation(dy[l], trail.shown[l] + i * size_out(c),
+                         row_at(trail.conv_slope[l], i, size_out(c)), size_out(c), c.activation);
       add_bias_gradient(gradient + c.bias, dy[l], ld_out(c), int(pixels_out(c)), c.n_out);
       to_weights(c, x, ld_in(stack, l), dy[l], dw[l]);
       if (l) to_inputs(c, packed.conv[l], dy[l], ld_in(stack, l), dy[l - 1]);
@@ -322,7 +312,8 @@ inline float* backward(Arena& arena, const Stack& stack, const PackedStack& pack
     const Dense& d = stack.dense[l];
     const PackedDense& p = packed.dense[l];
     const float* x = l > 0 ? trail.output[l - 1] : stack.encoded ? trail.encoded : input;
-    through_activation(dy, trail.output[l], std::int64_t(rows.count) * p.ld, d.activation);
+    through_activation(dy, trail.output[l], trail.slope[l], std::int64_t(rows.count) * p.ld,
+                       d.activation);
     if (p.norm_scale)
       through_norm(d, p, dy, trail.normed[l], trail.inverse_std[l], rows.count, gradient);
     add_bias_gradient(gradient + d.bias, dy, p.ld, rows.count, d.n_out);

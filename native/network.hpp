@@ -26,7 +26,7 @@ struct Piece {
   Offset table;    // of an embedding [n, width]; NONE: floats
 };
 
-enum class Activation { none, tanh, relu };
+enum class Activation { none, tanh, relu, silu, gelu, elu };
 
 // y = activation(x * w + b) over an image; w is [n_out, channels, kernel, kernel].
 struct Conv {
@@ -128,9 +128,10 @@ struct Shift {
   double kl, approx_kl, entropy, ratio_mean, ratio_max, clip_fraction;
 };
 
-// The activations of a stack: counts and sums over units and rows; relu, dead: units.
+// The activations of a stack: counts and sums over units and rows; rectifiers (every kind but tanh) and
+// dead are units.
 struct Units {
-  double outputs, total, squares, tanh, saturated, relu, dead;
+  double outputs, total, squares, tanh, saturated, rectifiers, dead;
 };
 
 struct Health {

@@ -30,14 +30,22 @@ inline void store(float* p, vec x) { *reinterpret_cast<vec*>(p) = x; }
 inline vec all(float x) { return x - vec{}; }  // x - 0 in every lane
 inline vec select(ivec which, vec yes, vec no) { return which ? yes : no; }
 
+inline ivec sign_of(vec x) {
+  return reinterpret_cast<ivec>(x) & ivec(reinterpret_cast<ivec>(all(-0.0f)));
+}
+inline vec size_of(vec x) { return reinterpret_cast<vec>(reinterpret_cast<ivec>(x) ^ sign_of(x)); }
+
 inline int padded(int n) { return (n + LINE - 1) / LINE * LINE; }
 template <class T> inline T smaller(T a, T b) { return b < a ? b : a; }
 template <class T> inline T larger(T a, T b) { return a < b ? b : a; }
 
-// e^t - 1 for t in [-20, 0]. With t = n ln 2 + r, |r| <= ln(2) / 2:
-//   e^t - 1 = 2^n (e^r - 1) + (2^n - 1),
-// so nothing is lost near 0, where n = 0. The series is cut where it falls below half an ulp.
-inline vec expm1_negative(vec t) {
+struct Exponential {
+  vec power, small;  // e^t = power + power * small
+};
+
+// For t in [-87, 0], with t = n ln 2 + r, |r| <= ln(2) / 2: 2^n and e^r - 1. The series is cut where it
+// falls below half an ulp.
+inline Exponential exponential(vec t) {
   const vec shifter = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
   vec n = (t * all(1.44269504f) + shifter) - shifter;
   vec r = t - n * all(0.693359375f);
@@ -50,13 +58,25 @@ inline vec expm1_negative(vec t) {
   series = series * r + all(0.5f);
   vec small = series * r * r + r;
   ivec exponent = __builtin_convertvector(n, ivec) + 127;
-  vec power = reinterpret_cast<vec>(exponent << 23);
-  return power * small + (power - all(1.0f));
+  return {reinterpret_cast<vec>(exponent << 23), small};
+}
+
+// e^t - 1 for t in [-20, 0], as 2^n (e^r - 1) + (2^n - 1): nothing is lost near 0, where n = 0.
+inline vec expm1_negative(vec t) {
+  const Exponential e = exponential(t);
+  return e.power * e.small + (e.power - all(1.0f));
+}
+
+// e^t for t <= 0; 0 below -87, where float32 runs out of normal numbers; NaN stays NaN.
+inline vec exp_negative(vec t) {
+  const ivec vanishes = t < all(-87.0f);
+  const Exponential e = exponential(select(vanishes, vec{}, t));
+  return select(vanishes, vec{}, e.power * e.small + e.power);
 }
 
 // tanh |x| = -m / (2 + m) with m = e^(-2|x|) - 1; NaN stays NaN.
 inline vec tanh_of(vec x) {
-  const ivec sign = reinterpret_cast<ivec>(x) & ivec(reinterpret_cast<ivec>(all(-0.0f)));
+  const ivec sign = sign_of(x);
   vec size = reinterpret_cast<vec>(reinterpret_cast<ivec>(x) ^ sign);
   const vec most = all(9.1f);  // from here on it is 1 in float32
   size = select(size > most, most, size);

@@ -17,6 +17,9 @@ Heard = tuple[str, str, Array]
 SATURATED = 0.97
 """|tanh| above this passes less than 6% of a gradient."""
 
+FLAT = {"relu": (0.0, 0.0), "silu": (-0.01, 0.0), "gelu": (-0.01, 0.0), "elu": (-1.0, -0.99)}
+"""Outputs on the flat side of an activation, where less than 3% of a gradient passes."""
+
 
 class Units(NamedTuple):
     """Counts and sums over the activations of one stack, or of several."""
@@ -29,10 +32,10 @@ class Units(NamedTuple):
     tanh: float = 0.0
     """Those of tanh units."""
     saturated: float = 0.0
-    relu: float = 0.0
-    """ReLU units; a unit of a convolution is a channel."""
+    rectifiers: float = 0.0
+    """Units of every other kind: ReLU and its smooth variants. A unit of a convolution is a channel."""
     dead: float = 0.0
-    """Those that are 0 for every row."""
+    """Those on the flat side of their activation for every row."""
 
     def plus(self, other: Units) -> Units:
         return Units._make(map(float.__add__, self, other))
@@ -86,13 +89,15 @@ def units(kind: str, x: Array) -> Units:
     found = Units(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
     if kind == "tanh":
         return found._replace(tanh=found.outputs, saturated=float(saturated(x).sum()))
-    dead = dead_units(x)
-    return found._replace(relu=float(dead.size), dead=float(dead.sum()))
+    dead = dead_units(kind, x)
+    return found._replace(rectifiers=float(dead.size), dead=float(dead.sum()))
 
 
-def dead_units(x: Array) -> Array:
-    """Of ReLU outputs [B, n] or [B, channels, height, width]: which are 0 for the whole batch."""
-    return np.asarray(~x.any(axis=(0, *range(2, x.ndim))))
+def dead_units(kind: str, x: Array) -> Array:
+    """Which units of outputs [B, n] or [B, channels, height, width] are on the flat side of their
+    activation, anything but tanh, for the whole batch."""
+    low, high = FLAT[kind]
+    return np.asarray(((x >= low) & (x <= high)).all(axis=(0, *range(2, x.ndim))))
 
 
 def saturated(x: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from gymnast.compiled import kernels
 from gymnast.images import planes
 from gymnast.policy.actions import AnyHead
+from gymnast.policy.activations import ACTIVATIONS
 from gymnast.policy.health import Health, Heard
 from gymnast.policy.layers import (
     Activation,
@@ -129,10 +130,8 @@ def _run(
             case Linear():
                 x = x @ weights[f"{name}.weight"]
                 x += weights[f"{name}.bias"]
-            case Activation("tanh"):
-                np.tanh(x, out=x)
-            case Activation("relu"):
-                np.maximum(x, 0.0, out=x)
+            case Activation(kind):
+                x = ACTIVATIONS[kind](x)
             case LayerNorm():
                 x = layer_norm(x, weights[f"{name}.scale"], weights[f"{name}.bias"])
             case Embedding():

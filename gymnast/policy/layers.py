@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast.config.sections.policy import ActivationName
 from gymnast.policy.observations import Observation, planes_of
 
 Shape = tuple[int, ...]
@@ -43,7 +44,7 @@ class LayerNorm:
 
 @dataclass(frozen=True)
 class Activation:
-    kind: Literal["tanh", "relu"]
+    kind: ActivationName
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from gymnast.config.section import Span
 from gymnast.engine.choice import in_shares
 from gymnast.engine.threads import fix_threads
 from gymnast.envs.backend import refuse
-from gymnast.policy.health import dead_units, saturated
+from gymnast.policy.health import FLAT, dead_units, saturated
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Amounts
 from gymnast.rollout import Rollout
@@ -225,13 +225,13 @@ def _parameters(
 
 
 def _activations(kind: str, x: Any) -> dict[str, float | None]:
-    """Over batch and units; `dead`: units that are 0 on the whole batch, `saturated`: values of a
-    tanh that are close to its ends."""
+    """Over batch and units; `dead`: units on the flat side of their activation for the whole batch,
+    `saturated`: values of a tanh that are close to its ends."""
     units = np.concatenate([a.reshape(len(a), -1) for a in _leaves(x)], -1).astype(np.float64)
     return {
         "mean": float(units.mean()),
         "std": float(units.std()),
-        "dead": float(dead_units(x).mean()) if kind == "relu" else None,
+        "dead": float(dead_units(kind, x).mean()) if kind in FLAT else None,
         "saturated": float(saturated(x).mean()) if kind == "tanh" else None,
     }
 

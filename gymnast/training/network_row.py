@@ -44,11 +44,11 @@ def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
         "network/activation_mean": mean,
         "network/activation_std": math.sqrt(variance) if variance > 0 else variance * 0.0,
     }
-    if every.relu:
-        row["network/dead_units"] = every.dead / every.relu
-    if actor.relu and critic.relu:
-        row["network/dead_units_actor"] = actor.dead / actor.relu
-        row["network/dead_units_critic"] = critic.dead / critic.relu
+    if every.rectifiers:
+        row["network/dead_units"] = every.dead / every.rectifiers
+    if actor.rectifiers and critic.rectifiers:
+        row["network/dead_units_actor"] = actor.dead / actor.rectifiers
+        row["network/dead_units_critic"] = critic.dead / critic.rectifiers
     if every.tanh:
         row["network/saturated_units"] = every.saturated / every.tanh
     return row

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 import torch
 
 from gymnast.config.sections.normalize import NormalizeConfig
-from gymnast.config.sections.policy import PolicyConfig
+from gymnast.config.sections.policy import ActivationName, PolicyConfig
 from gymnast.engine.torch.inference import MOST_IMAGES
 from gymnast.engine.torch.layers import channels_last, run
 from gymnast.engine.torch.network import TorchNetwork
@@ -34,6 +34,7 @@ from gymnast.policy.layers import (
 from gymnast.policy.layers import Network as NetworkData
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Categories, Category, Choice, Image, Parts, Vector
+from tests.engine.activations import TORCH, exact
 
 RNG = np.random.default_rng(11)
 
@@ -121,7 +122,7 @@ def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any
             case Residual(inner):
                 x = x + slow(at, inner, weights, x)
             case Activation(kind):
-                x = np.tanh(x) if kind == "tanh" else np.maximum(x, 0)
+                x = exact(kind, x)
             case Flatten():
                 x = x.reshape(len(x), -1)
             case Linear():
@@ -175,6 +176,10 @@ DTYPE = np.dtype([("a", np.float32, (3,)), ("b", np.int64)])
 STACKS: dict[str, tuple[Stack, tuple[int, ...]]] = {
     "linear": ((Linear(3, 4, 1.0), LayerNorm(4), Activation("tanh")), (5, 3)),
     "conv": ((Conv(2, 3, 3, stride=2, padding=1), Activation("tanh")), (2, 2, 5, 4)),
+    **{
+        kind: ((Linear(3, 4, 1.0), Activation(kind), Linear(4, 2, 1.0), Activation(kind)), (5, 3))
+        for kind in get_args(ActivationName)
+    },
     "pool": ((Conv(2, 2, 3), MaxPool(3, 2, 1), Flatten()), (2, 2, 6, 5)),
     "residual": (
         (Residual((Activation("tanh"), Conv(2, 2, 3, padding=1))), Flatten()),
@@ -260,14 +265,12 @@ def plain(name: str, stack: Stack, weights: dict[str, torch.Tensor], x: torch.Te
                 out = weights[f"{at}.weight"].flatten(1) @ wide + weights[f"{at}.bias"][:, None]
                 height = (x.shape[2] + 2 * padding - layer.kernel) // stride + 1
                 x = out.unflatten(2, (height, -1))
-            case Activation("relu"):
-                x = x.clamp(min=0)
+            case Activation(kind):
+                x = TORCH[kind](x)
             case Residual(inner):
                 x = x + plain(at, inner, weights, x)
             case MaxPool(kernel, step, padding):
                 x = torch.nn.functional.max_pool2d(x, kernel, step, padding)
-            case Activation("tanh"):
-                x = torch.tanh(x)
             case Flatten():
                 x = x.flatten(1)
             case Linear():

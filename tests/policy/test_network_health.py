@@ -3,18 +3,22 @@ count what NumPy counts."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
+import torch
 
-from gymnast.policy.health import Health, health
+from gymnast.config.sections.policy import ActivationName
+from gymnast.policy.health import FLAT, Health, health
 from gymnast.policy.layers import Activation
 from gymnast.training.network_row import network_row
 from tests.algos.practice import BOTH_ENGINES, Practice
 from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 
+ACTIVATIONS = get_args(ActivationName)
 SETTINGS: dict[str, Any] = {"env.n_envs": 4, "algo.n_steps": 40, "policy.hidden": [6, 5]}
 
 
@@ -46,18 +50,18 @@ def same(one: Health, other: Health) -> None:
 def test_kernels_count_what_numpy_counts_for_every_head(action: str, masked: bool):
     one, other = both_ways(Problem.of(action=action, masked=masked, activation="relu"))
     same(one, other)
-    assert one.actor.relu == one.critic.relu == 24 + 12
+    assert one.actor.rectifiers == one.critic.rectifiers == 24 + 12
     assert (one.prob_max > 0) == ("amounts" not in action)
 
 
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
 @pytest.mark.parametrize("network", [{}, {"shared": True}, {"layer_norm": True}, {"hidden": ()}])
 def test_kernels_count_what_numpy_counts_for_every_network(network: dict[str, Any], rows: int):
-    for obs, kind in zip(OBSERVATIONS, ["relu", "tanh"] * 4, strict=False):
+    for obs, kind in zip(OBSERVATIONS, itertools.cycle(ACTIVATIONS), strict=False):
         same(*both_ways(Problem.of(obs, rows=rows, activation=kind, **network)))
 
 
-@pytest.mark.parametrize("kind", ["relu", "tanh"])
+@pytest.mark.parametrize("kind", ACTIVATIONS)
 @pytest.mark.parametrize("obs", IMAGES)
 def test_kernels_count_what_numpy_counts_for_images(obs: str, kind: str):
     problem = Problem.of(obs, rows=11, activation=kind, hidden=(8,), moved=0.02)
@@ -65,7 +69,7 @@ def test_kernels_count_what_numpy_counts_for_images(obs: str, kind: str):
     bias[:5] = -100.0  # five channels that show nothing
     one, other = both_ways(problem)
     same(one, other)
-    assert one.shared.relu == 32 + 64 + 64 + 512
+    assert one.shared.rectifiers == 32 + 64 + 64 + 512
     assert one.shared.dead >= 5
 
 
@@ -85,6 +89,32 @@ def test_units_that_can_never_fire_are_the_dead_ones(engine: str):
     assert row["network/activation_mean"] == pytest.approx(14 / 22)
     assert row["network/activation_std"] == pytest.approx(math.sqrt(14 / 22 * 8 / 22))
     assert "network/saturated_units" not in row
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize(("kind", "asleep"), [("silu", -8.0), ("gelu", -3.5), ("elu", -6.0)])
+def test_units_deep_on_the_flat_side_of_a_smooth_rectifier_are_the_dead_ones(
+    engine: str, kind: str, asleep: float
+):
+    practice, rollout = played(engine, **{"policy.activation": kind, "policy.hidden": [4]})
+    views = practice.learner.policy.parameters.views
+    for part in ("actor", "critic"):
+        views[f"{part}.0.weight"][:] = 0.0
+        views[f"{part}.0.bias"][:] = [asleep, -1.0, 1.0, -0.5]
+    row = network_row(practice.learner.policy, rollout)
+    assert row["network/dead_units"] == row["network/dead_units_actor"] == 1 / 4
+    assert "network/saturated_units" not in row
+
+
+@pytest.mark.parametrize("kind", FLAT)
+def test_what_counts_as_dead_passes_less_than_3_percent_of_a_gradient(kind: str):
+    x = torch.linspace(-30, 30, 60_001, dtype=torch.float64, requires_grad=True)
+    y = getattr(torch.nn.functional, kind)(x)
+    (slope,) = torch.autograd.grad(y.sum(), x)
+    low, high = FLAT[kind]
+    flat = (y >= low) & (y <= high) & (x < -0.1)  # next to 0 an output says too little
+    assert flat.sum() > 20_000
+    assert slope[flat].abs().max() < 0.03
 
 
 @BOTH_ENGINES
@@ -148,7 +178,7 @@ def test_dead_channels_of_convolutions_are_counted_as_units():
                 dead, units = dead + int((~fires).sum()), units + fires.size
     found = policy.health(images, None)
     every = found.shared.plus(found.actor).plus(found.critic)
-    assert (every.dead, every.relu) == (dead, units)
+    assert (every.dead, every.rectifiers) == (dead, units)
     assert dead >= 5
 
 

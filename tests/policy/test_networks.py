@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
 
 from gymnast.config.sections.normalize import NormalizeConfig
-from gymnast.config.sections.policy import PolicyConfig
+from gymnast.config.sections.policy import ActivationName, PolicyConfig
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.policy.layers import Embedding, Linear, orthogonal
 from gymnast.policy.parameters import Parameters, aligned_zeros
@@ -21,7 +22,11 @@ VECTOR = Vector((6,), (-1.0,) * 6, (1.0,) * 6)
 CATEGORY = Category(7, 0)
 KINDS = list(
     itertools.product(
-        ("tanh", "relu"), (False, True), (False, True), (VECTOR, CATEGORY), ((), (24, 17))
+        get_args(ActivationName),
+        (False, True),
+        (False, True),
+        (VECTOR, CATEGORY),
+        ((), (24, 17)),
     )
 )
 

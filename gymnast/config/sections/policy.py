@@ -9,12 +9,15 @@ from pydantic import JsonValue
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Switch
 from gymnast.config.section import Section
 
+ActivationName = Literal["tanh", "relu", "silu", "gelu", "elu"]
+
 
 class PolicyConfig(Section):
     hidden: tuple[Count, ...] = (64, 64)
     """Width of each hidden layer; they follow a CNN's own dense layer."""
-    activation: Literal["tanh", "relu"] = "tanh"
-    """What follows each hidden layer."""
+    activation: ActivationName = "tanh"
+    """What follows each hidden layer. GELU is the exact one, ELU has alpha 1. A CNN keeps the ReLU of
+    its paper."""
     shared: Switch = False
     """One trunk for actor and critic instead of one each. What encodes an image is always shared."""
     layer_norm: Switch = False

@@ -32,6 +32,7 @@ from gymnast.policy.layers import (
 
 _FRESH = (Conv, Linear, LayerNorm)
 """Layers whose output nobody else reads, not even their own backward pass: it may be overwritten."""
+_ACTIVATIONS = {"silu": functional.silu, "gelu": functional.gelu, "elu": functional.elu}
 _TYPES = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
 
@@ -54,6 +55,8 @@ def run(
                 x = torch.tanh(x)
             case Activation("relu"):
                 x = torch.relu_(x) if i and isinstance(stack[i - 1], _FRESH) else torch.relu(x)
+            case Activation(kind):
+                x = _ACTIVATIONS[kind](x)
             case LayerNorm(width):
                 scale, bias = tensors[f"{at}.scale"], tensors[f"{at}.bias"]
                 x = functional.layer_norm(x, (width,), scale, bias)

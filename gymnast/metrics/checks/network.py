@@ -15,7 +15,7 @@ def revive(seen: Seen) -> Remedy:
         why = "Units died of the first, large steps."
         return Remedy(why, capped(seen, "algo.lr", rate.recent[-1]))
     changes = scaled(seen, "algo.lr", 0.1)
-    if seen.setting("policy.activation") == "relu":
+    if seen.setting("policy.activation") in ("relu", "silu", "gelu", "elu"):
         changes["policy.activation"] = "tanh"
     return Remedy("Units that no observation moves learn nothing.", changes)
 

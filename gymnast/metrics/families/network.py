@@ -15,8 +15,9 @@ SAMPLED = (
 def _dead(suffix: str = "", whose: str = "", *, priority: int = 7) -> Metric:
     return Metric(
         f"network/dead_units{suffix}",
-        f"Share of the hidden ReLU units{whose} that are 0 for every step of a sample; such a unit "
-        "learns nothing from these steps.",
+        f"Share of the hidden units{whose} that are 0 (ReLU), above -0.01 and not positive (SiLU, GELU) or "
+        "below -0.99 (ELU) for every step of a sample; such a unit learns next to nothing from these "
+        "steps. Not for tanh.",
         unit="share",
         digits=1,
         better="lower",

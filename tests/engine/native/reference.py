@@ -24,6 +24,7 @@ from gymnast.policy.layers import (
     Stack,
 )
 from gymnast.policy.policy import Policy
+from tests.engine.activations import TORCH
 
 Weights = dict[str, Tensor]
 
@@ -127,7 +128,7 @@ def run(part: str, stack: Stack, weights: Weights, x: Any) -> Any:
                     x, (width,), weights[f"{name}.scale"], weights[f"{name}.bias"], 1e-5
                 )
             case Activation(kind):
-                x = torch.tanh(x) if kind == "tanh" else torch.relu(x)
+                x = TORCH[kind](x)
             case _:
                 raise TypeError(type(layer).__name__)
     return x

@@ -4,15 +4,18 @@ around an update notices them."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from gymnast import _native
+from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.objective import Objective
 from tests.engine.native.problems import ACTIONS, PLAIN, Problem, acted
 from tests.engine.native.test_gradients import EVERYTHING, MASKABLE
 
+ACTIVATIONS = get_args(ActivationName)
 NAN = np.float32(np.nan)
 
 
@@ -52,7 +55,7 @@ def test_the_distributions_that_acted(action: str):
     assert np.isnan(problem.engine().shift(problem.batch, 0.2)["policy/kl"])
 
 
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("layer_norm", [False, True], ids=["plain", "norm"])
 def test_observations(activation: str, layer_norm: bool):
     settings = {"activation": activation, "layer_norm": layer_norm}
@@ -60,7 +63,7 @@ def test_observations(activation: str, layer_norm: bool):
     notices(problem.with_(features=broken(problem.batch.features)))
 
 
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("action", ["choice", "switches", "amounts"])
@@ -93,7 +96,7 @@ def test_activations_of_every_instruction_set(name: str):
     used = _native.instruction_set()
     try:
         _native.use(name)
-        for activation in ("tanh", "relu"):
+        for activation in ACTIVATIONS:
             problem = Problem.of("vector", rows=9, activation=activation)
             problem.policy.run_on("native")
             features = broken(problem.batch.features)

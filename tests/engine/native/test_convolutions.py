@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import patch
 
 import numpy as np
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast import _native
+from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.adam import Adam
 from gymnast.engine.batch import MOST_DEAR, Passes
 from gymnast.engine.native.plan import MOST_CHANNELS, unable
@@ -93,7 +94,7 @@ def geometries(draw: st.DrawFn) -> Geometry:
     for _ in range(draw(st.integers(1, 3))):
         kernel = draw(st.integers(1, min(5, *shown)))
         stride = draw(st.integers(1, 4))
-        kind = draw(st.sampled_from(["relu", "tanh", "none"]))
+        kind = draw(st.sampled_from([*get_args(ActivationName), "none"]))
         layers.append((draw(st.integers(1, 35)), kernel, stride, kind))
         shown = [(size - kernel) // stride + 1 for size in shown]
     return channels, height, width, layers

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.batch import Passes
 from gymnast.engine.objective import LOSSES, Objective
 from tests.engine.native.problems import ACTIONS, OBSERVATIONS, PLAIN, Problem
@@ -39,7 +40,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "no hidden layer": {"hidden": ()},
     "shared": {"shared": True},
     "shared, none hidden": {"shared": True, "hidden": ()},
-    "relu": {"activation": "relu"},
+    **{kind: {"activation": kind} for kind in get_args(ActivationName)},
     "norm": {"layer_norm": True},
     "shared, relu, norm": {"shared": True, "activation": "relu", "layer_norm": True},
     "deep": {"hidden": (9,) * 6},
@@ -101,7 +102,7 @@ def test_of_every_size_of_batch(action: str, rows: int):
     rows=st.integers(1, 200),
     masked=st.booleans(),
     hidden=st.lists(st.integers(1, 40), max_size=3),
-    activation=st.sampled_from(["tanh", "relu"]),
+    activation=st.sampled_from(get_args(ActivationName)),
     shared=st.booleans(),
     layer_norm=st.booleans(),
     seed=st.integers(0, 1000),
