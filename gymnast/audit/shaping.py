@@ -3,8 +3,10 @@
 A record has the mean of a term over the steps of each rollout; times the mean length of episodes this is
 its total per episode. A term outweighs the raw return where that total is larger than all that raw
 returns ranged over in the run: then even the best episode is not worth what the term may pay or take.
-Judged is how training ended: the median of the record's last quarter. A potential is not: what it pays
-for getting somewhere it takes back for leaving, so nothing can be collected from it.
+Where raw returns never differed, their size is the measure instead. A term may be large for a while, to
+fade later: judged is the median of the record's last quarter, and that of the whole record. A potential
+is not judged: what it pays for getting somewhere it takes back for leaving, so nothing can be collected
+from it.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ class ShapingTotal:
     first: float
     last: float
     """Median of the last quarter."""
+    usual: float
+    """Median of all."""
     most: float
     """The largest by its size."""
     raw: tuple[float, float]
@@ -41,17 +45,24 @@ class ShapingTotal:
     potential: bool
 
     @property
+    def size(self) -> float:
+        """What is judged: the larger of how training ended and how it usually was."""
+        return max(abs(self.last), abs(self.usual))
+
+    @property
     def share(self) -> float | None:
-        """Of the range of raw returns; None where they never differed."""
+        """Of the range of raw returns, or of their size where they never differed; None where all
+        are 0."""
         low, high = self.raw
-        return abs(self.last) / (high - low) if high > low else None
+        worth = high - low or abs(high)
+        return self.size / worth if worth else None
 
     @property
     def verdict(self) -> Verdict:
         if self.potential:
             return "potential"
         if self.share is None:
-            return "unknown" if self.last else "sound"
+            return "unknown" if self.size else "sound"
         return "outweighs" if self.share > 1 else "sound"
 
 
@@ -76,6 +87,7 @@ def shaping_totals(
                 term=name,
                 first=per_episode[0],
                 last=float(np.median(late)),
+                usual=float(np.median(per_episode)),
                 most=max(per_episode, key=abs),
                 raw=raw,
                 potential=known_term(name, cfg).potential,

@@ -103,20 +103,20 @@ def _most(term: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield "shaping, totals per episode by the record; share: of the range of raw returns"
-    head = ("", "role", "term", "first", "last", "most", "raw", "share")
+    yield "shaping, totals per episode by the record; share: of the range or size of raw returns"
+    head = ("", "role", "term", "first", "usual", "last", "most", "raw", "share")
     lines = [
         (
             *(_WORD[t["verdict"]], t["role"] or "-", t["term"]),
-            *map(_number, (t["first"], t["last"], t["most"])),
+            *map(_number, (t["first"], t["usual"], t["last"], t["most"])),
             " to ".join(map(_number, t["raw"])),
             "-" if t["share"] is None else f"{t['share']:.2f}",
         )
         for t in terms
     ]
-    yield wording.table(head, lines, "first last most raw share")
+    yield wording.table(head, lines, "first usual last most raw share")
     if any(t["verdict"] == "unknown" for t in terms):
-        yield "unknown: raw returns never differed, so there is nothing to compare with"
+        yield "unknown: every raw return is 0, so there is nothing to compare with"
     if any(t["verdict"] == "potential" for t in terms):
         yield "a potential takes back what it paid: it cannot be farmed"
 
@@ -136,12 +136,13 @@ def _conclusion(
     if unknown:
         yield f"not judged: {', '.join(_named(found) for found in unknown)}"
     if not flagged:
-        yield "nothing is found that could be farmed"
+        others = " in the others" if unknown else ""
+        yield f"nothing is found that could be farmed{others}"
     for found in flagged:
         if found["verdict"] == "farmable":
             yield f"{_named(found)} can be farmed: pay it for an event, as a potential, or less"
         else:
-            what = "is larger than all that raw returns range over"
+            what = "is larger than what raw returns are worth"
             yield f"{_named(found)} {what}: lower its weight, or let it fade (5 -> 0)"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -11,7 +11,7 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 SHOWN = 4
-"""Findings of a run that are told in full."""
+"""Findings of a run that are printed in full."""
 
 
 @click.command()
@@ -27,8 +27,10 @@ SHOWN = 4
 def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json: bool) -> int:
     """What went wrong with a run, on what evidence, and what to change.
 
-    Reads the run's own record, and what healthy runs of the same preset did where a result is stored.
-    The likeliest cause comes first; the patch is what treats it.
+    The outcome comes first: a run that ended below its threshold, or no better than random actions,
+    is never healthy. Then the likeliest cause, by the run's own record, its preset, and what stored
+    runs of the preset did. The patch treats that cause and changes how the agent learns, never how
+    it is measured. Where no known cause matches, what is unusual is listed.
 
     \b
     gymnast doctor                     the last run
@@ -47,22 +49,41 @@ def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json:
 
 
 def _page(found: dict[str, Any]) -> str:
-    lines = [f"run {found['run']}  {found['preset']}"]
+    lines = [f"run {found['run']}  {found['preset']}", f"  {_verdict(found)}"]
     if found["healthy"]:
-        lines.append("  nothing is wrong with it, by its record")
-    for place, finding in enumerate(found["findings"][:SHOWN], start=1):
-        lines.append(f"  {place}. {finding['cause']}")
-        lines += [f"     - {line}" for line in finding["evidence"]]
-        if finding["changes"]:
-            lines.append(f"     try {_settings(finding['changes'])}")
-    more = len(found["findings"]) - SHOWN
-    if more > 0:
-        lines.append(f"  and {more} more (--json has all)")
+        lines += [f"  note: passed on the way: {f['cause']}" for f in found["findings"]]
+    else:
+        lines += _findings(found["findings"])
+    if found["unusual"]:
+        lines.append("  unusual, the most striking first")
+        lines += [f"     - {line}" for line in found["unusual"]]
     lines += [f"  note: {note}" for note in found["notes"]]
     if found["changes"]:
         lines += ["", "  patch", f"    {_settings(found['changes'])}"]
         lines.append(f"    gymnast doctor {found['run']} --apply    trains it so, and compares")
     return "\n".join(lines)
+
+
+def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for place, finding in enumerate(findings[:SHOWN], start=1):
+        yield f"  {place}. {finding['cause']}"
+        yield from (f"     - {line}" for line in finding["evidence"])
+        if finding["changes"]:
+            yield f"     try {_settings(finding['changes'])}"
+    more = len(findings) - SHOWN
+    if more > 0:
+        yield f"  and {more} more (--json has all)"
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    """How it ended, and whether anything explains it."""
+    kind, text = found["outcome"]["kind"], found["outcome"]["text"]
+    if found["healthy"]:
+        return f"healthy: {text}"
+    words = {"early": "too early to say", "unknown": "not judged"}
+    unexplained = kind == "failed" and not found["findings"]
+    unexplained = "; no known cause matches" if unexplained else ""
+    return f"{words.get(kind, kind)}: {text}{unexplained}"
 
 
 def _settings(changes: dict[str, Any]) -> str:

@@ -51,7 +51,8 @@ def envs(
     The network acts, nothing is learned: env steps per second by the clock, and per second of CPU of
     all processes. A measurement ends early once it is sure to 2 %. The best is printed as a patch
     to paste into a preset: what is configured, or else the fewest copies that are as fast as any.
-    n_steps is suggested from how often random actions get a reward that tells something.
+    The patch does not change the learning problem: with more copies each collects less, so that an
+    update learns from as many steps as before.
 
     \b
     gymnast tune envs CartPole-v1

@@ -1,125 +1,69 @@
 """What went wrong with a run, on what evidence, and what to change.
 
-Alerts are symptoms; a cause gathers those that it brings about. Causes that show directly (actions
-without effect, a critic without gradient) outweigh those that anything may bring about (a return that
-stalls). What held longest counts most. Only the run's own record is read, and what healthy runs of the
-same preset did.
+The outcome is judged first: a run that ended below its threshold, or no better than random actions, is
+never healthy. Then alerts are gathered into causes, those that lasted longest counting most; a failed
+run is searched for causes that its config and record show directly; and where none matches, the
+diagnosis says so and lists what is unusual. Only the run's own files are read, its preset, and what
+stored runs of that preset did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from gymnast.config.schedule import Schedule
 from gymnast.insight import envelope
+from gymnast.insight.causes import (
+    CAUSES,
+    ERROR,
+    TOO_LARGE_STEPS,
+    TOO_SMALL_STEPS,
+    Finding,
+    is_symptom,
+)
 from gymnast.insight.envelope import Departure
+from gymnast.insight.outcome import Outcome, outcome_of
+from gymnast.insight.reference import Reference, reference_for
+from gymnast.insight.suspects import suspects
+from gymnast.insight.unusual import unusual
 from gymnast.metrics.checks.check import rounded
+from gymnast.metrics.checks.patch import permitted
 from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
 
 LASTING = 0.3
 """Of all rows: an alert that held for so many has its full weight."""
-TELLING = 25.0
-"""Weight from which a finding is a trouble and not a note."""
-
-
-@dataclass(frozen=True)
-class Cause:
-    name: str
-    weight: float
-    alerts: tuple[str, ...]
-
-
-CAUSES = (
-    Cause("the environment ignores the actions", 100, ("rollout/action_effect:none",)),
-    Cause("what is learned from opposes the reward", 98, ("rollout/reward_agreement:opposed",)),
-    Cause("the critic does not learn", 92, ("optim/grad_norm_critic:frozen",)),
-    Cause("units of the network are dead", 88, ("network/dead_units:high",)),
-    Cause(
-        "observations are not normalised",
-        86,
-        ("rollout/obs_std:large", "policy/entropy_share:biased"),
-    ),
-    Cause(
-        "rewards are too large",
-        84,
-        ("value/target_std:large", "optim/grad_norm:high"),
-    ),
-    Cause("units of the network are saturated", 64, ("network/saturated_units:high",)),
-    Cause("the critic's gradient drowns the actor's", 62, ("optim/grad_norm_critic:dominates",)),
-    Cause("an update sees too few steps", 82, ("advantage/std:few",)),
-    Cause("gamma looks too short a way ahead", 80, ("episode/length:shortsighted",)),
-    Cause("the learning rate is too small", 76, ("policy/kl:frozen",)),
-    Cause(
-        "the learning rate is too large",
-        74,
-        (
-            "policy/kl:high",
-            "optim/update_share:high",
-            "optim/undone:high",
-            "policy/clip_fraction:high",
-            "policy/ratio_max:high",
-            "policy/ratio_mean:high",
-            "policy/ratio_mean:low",
-            "optim/epochs:cut",
-        ),
-    ),
-    Cause("the entropy bonus is too large", 72, ("policy/entropy_share:undecided",)),
-    Cause(
-        "the policy stopped exploring too soon",
-        70,
-        (
-            "policy/entropy_share:early",
-            "policy/entropy_share:low",
-            "network/logit_range:high",
-            "policy/log_std:low",
-        ),
-    ),
-    Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
-    Cause("copies of the environment break", 58, ("rollout/faults:high",)),
-    Cause("copies of the environment are alike", 50, ("rollout/diversity:low",)),
-    Cause("the critic misleads", 40, ("value/explained_variance:low",)),
-    Cause("what was learned is lost again", 34, ("episode/return:falls",)),
-    Cause("evaluation differs from training", 30, ("eval:episode/return:behind",)),
-    Cause("it does not get better", 24, ("episode/return:stalled",)),
-    Cause("the machine was slow", 12, ("speed/env_steps:dropped",)),
-    Cause("evaluation holds it up", 12, ("time/evaluate_wait:long",)),
-)
-LEARNING_RATE = ("the learning rate is too large", "the learning rate is too small")
-
-
-@dataclass(frozen=True)
-class Finding:
-    cause: str
-    weight: float
-    evidence: list[str] = field(default_factory=list[str])
-    changes: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Dotted key -> value."""
-    alerts: list[str] = field(default_factory=list[str])
-    lasting: bool = True
-    """Did it hold for a good part of the run?"""
+UNNAMED = 26.0
+"""Weight of an alert that belongs to no cause."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
     run: str
     preset: str
-    healthy: bool
+    outcome: Outcome
+    healthy: bool | None
+    """None where it is too early to say, or nothing was measured."""
     findings: list[Finding]
-    """The likeliest cause first."""
+    """The likeliest cause first; of a healthy run, what passed on the way."""
+    unusual: list[str]
+    """Of a run that is not good enough: what is unlike its preset, healthy runs, or learning."""
     notes: list[str]
     changes: dict[str, Any]
-    """The patch: what the first finding that can be treated advises."""
+    """The patch: what the first finding advises."""
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def diagnose(run: Run) -> Diagnosis:
-    info = run.info
-    return diagnosis(info, rows_of(run), settings_of(run), envelope.stored(info["preset"]))
+    info = run.info | {"status": run.status}
+    preset = info["preset"]
+    return diagnosis(
+        info, rows_of(run), settings_of(run), envelope.stored(preset), reference_for(preset)
+    )
 
 
 def diagnosis(
@@ -127,23 +71,57 @@ def diagnosis(
     rows: Sequence[Mapping[str, float]],
     settings: Mapping[str, Any],
     healthy: Mapping[str, Any] | None,
+    reference: Reference | None = None,
 ) -> Diagnosis:
     """`info`: run.json; `rows`: its record; `healthy`: the envelope of its preset, if there is one."""
+    reference = reference or Reference()
+    outcome = outcome_of(info, rows)
     differs = envelope.departures(healthy, rows) if healthy and rows else []
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
-    found += _told_otherwise(info["alerts"])
-    findings = sorted(found, key=lambda finding: -finding.weight)
-    solved = info.get("solved") is True  # what passed on the way there did no harm
-    telling = [f for f in findings if f.weight >= TELLING and (f.lasting or not solved)]
-    treatable = next((f.changes for f in telling if f.changes), {})
+    found += _without_cause(info["alerts"])
+    if outcome.kind == "failed":
+        found += suspects(settings, rows, reference)
+    findings = [_permitted(f, settings) for f in _merged(found)]
+    telling = _telling(findings, outcome)
+    below = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
         run=info["id"],
         preset=info["preset"],
-        healthy=not telling,
+        outcome=outcome,
+        healthy=_healthy(outcome, telling),
         findings=findings,
-        notes=[*(str(d) for d in differs), *_timing(rows)],
-        changes=treatable,
+        unusual=unusual(settings, rows, reference, differs, info["alerts"]) if below else [],
+        notes=_timing(rows, settings),
+        changes=telling[0].changes if telling else {},
     )
+
+
+def _telling(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
+    """Findings that speak against the run: what passed on the way to a solution did no harm."""
+    least = ERROR if outcome.kind == "solved" else 0.0
+    return [f for f in findings if f.weight >= least and (f.lasting or outcome.kind != "learned")]
+
+
+def _healthy(outcome: Outcome, telling: Sequence[Finding]) -> bool | None:
+    if outcome.kind in ("failed", "unconfirmed") or telling:
+        return False
+    return True if outcome.kind in ("solved", "learned") else None
+
+
+def _permitted(finding: Finding, settings: Mapping[str, Any]) -> Finding:
+    """Without changes that no advice may contain: those of runs recorded by earlier versions too."""
+    return replace(finding, changes=permitted(finding.changes, settings))
+
+
+def _merged(found: Sequence[Finding]) -> list[Finding]:
+    """One finding per cause, the likeliest first."""
+    merged: dict[str, Finding] = {}
+    for finding in sorted(found, key=lambda one: -one.weight):
+        first = merged.get(finding.cause)
+        if first is not None:
+            finding = replace(first, evidence=[*first.evidence, *finding.evidence])
+        merged[finding.cause] = finding
+    return [*merged.values()]
 
 
 def _from_alerts(
@@ -162,7 +140,7 @@ def _from_alerts(
         changes: dict[str, Any] = {}
         for alert in mine:
             changes = {**alert.get("changes", {}), **changes}
-        if cause.name in LEARNING_RATE:
+        if cause.name in (TOO_LARGE_STEPS, TOO_SMALL_STEPS):
             changes = _learning_rate(differs, settings) or changes
         evidence = [f"{a['message']} ({a['count']} rows from {a['first']:,} on)" for a in mine]
         found.append(
@@ -178,24 +156,24 @@ def _from_alerts(
     return found
 
 
-def _told_otherwise(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """Alerts that no cause names: what is impossible or not a number, and healthy ranges left."""
     known = {id for cause in CAUSES for id in cause.alerts}
     return [
         Finding(
             alert["message"],
-            110.0 if alert["level"] == "error" else 26.0,
+            ERROR if alert["level"] == "error" else UNNAMED,
             [f"{alert['count']} rows from {alert['first']:,} env steps on"],
             dict(alert.get("changes", {})),
             [alert["id"]],
         )
         for alert in alerts
-        if alert["id"] not in known
+        if alert["id"] not in known and not is_symptom(alert["id"])
     ]
 
 
 def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """By how far updates moved the parameters beside those of healthy runs: Adam's steps are
+    """By how far updates moved the parameters compared with those of healthy runs: Adam's steps are
     proportional to the rate."""
     moved = next((d for d in differs if d.key == "optim/update_norm" and d.factor > 0), None)
     if moved is None or 0.3 < moved.factor < 3:
@@ -204,7 +182,7 @@ def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) ->
     return {"algo.lr": rounded(schedule.scaled(1 / moved.factor)).plain()}
 
 
-def _timing(rows: Sequence[Mapping[str, float]]) -> list[str]:
+def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[str]:
     """Where the time went, if most of it went to one thing."""
     parts = ("env", "inference", "update", "evaluate_wait", "checkpoint", "rest")
     sums = {part: sum(row.get(f"time/{part}", 0.0) for row in rows) for part in parts}
@@ -212,9 +190,11 @@ def _timing(rows: Sequence[Mapping[str, float]]) -> list[str]:
     largest = max(sums, key=lambda part: sums[part])
     if total <= 0 or sums[largest] < 0.5 * total:
         return []
+    repeated = next((k for k in ("algo.epochs", "algo.gradient_steps") if k in settings), None)
+    fewer = f"fewer {repeated}, or " if repeated else ""
     hints = {
         "env": "`gymnast tune envs` finds a faster backend or number of copies",
-        "update": "fewer algo.epochs, or a smaller policy.hidden, would be faster",
+        "update": f"{fewer}a smaller policy.hidden would be faster",
         "evaluate_wait": "a longer eval.every, or fewer eval.episodes, would be faster",
     }
     hint = f": {hints[largest]}" if largest in hints else ""

@@ -83,7 +83,8 @@ class Alerts:
         """By checks, of a role; its ranges are judged in the row of all roles."""
         self._seen.take(row)
         _, checks = self._together.get(keys := tuple(row)) or self._put_together(keys)
-        return self._judge(checks, row, self._seen.phases())
+        of_roles = [check for check in checks if check.of_roles]
+        return self._judge(of_roles, row, self._seen.phases())
 
     def _judge_ranges(
         self, ranges: Ranges, row: Mapping[str, float], phases: set[Phase]
@@ -192,7 +193,7 @@ class Alerts:
             level = "error" if kind in ("nan", "impossible") else "warning"
 
             def remedy(seen: Seen) -> Remedy:
-                advised = REMEDIES[id](seen) if id in REMEDIES else None
+                advised = REMEDIES[id](seen).for_run(self._settings) if id in REMEDIES else None
                 return advised if advised and advised.changes else Remedy(span.advice(kind))
 
             alert = self._raised(id, level, span.message(key, kind, value), remedy, env_steps)
@@ -214,7 +215,7 @@ class Alerts:
         if before is not None and before.active:
             advice, changes = before.advice, before.changes
         else:
-            advised = remedy(self._seen)
+            advised = remedy(self._seen).for_run(self._settings)
             advice, changes = advised.text(self._settings), advised.changes
         alert = Alert(
             id=id,

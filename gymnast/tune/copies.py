@@ -1,8 +1,11 @@
-"""Which backend, how many copies, how long a rollout: found out here, as a patch for a config."""
+"""Which backend and how many copies are fastest here, as a patch for a config.
+
+The patch changes the speed and not the learning problem: the number of copies times what each collects
+for an update stays as it is.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -34,9 +37,6 @@ _LOOK, _LOOKED, _LOOK_SECONDS = 8, 4_096, 3.0
 """Copies, env steps and time, at most, for a look at rewards and at what copies show."""
 _MEMORY = 2**25
 """Bytes of observations that are kept for it."""
-_SIGNALS = 4
-"""Rewards that a copy's share of a rollout should hold."""
-_SHORTEST, _LONGEST = 32, 2_048
 _ALIKE = 0.2
 
 
@@ -57,8 +57,6 @@ class Tuned:
     samples: tuple[Sample, ...]
     best: Sample | None
     signal: Signal
-    n_steps: int | None
-    """Suggested; None where the algorithm has none, or has enough."""
     patch: dict[str, Any]
     advice: tuple[str, ...]
 
@@ -92,17 +90,17 @@ def tune_copies(
             if one.refused:  # for its kind, not for its number: once is enough
                 refused[backend] = one
         beat(cells.index((backend, n)) + 1, len(cells))
-    signal, best = look(cfg.env), best_of(samples, (cfg.env.backend, cfg.env.n_envs))
-    n_steps = _n_steps(cfg, signal)
-    patch = _patch(best, n_steps)
+    dividing = [one for one in samples if per_copy(cfg, one.n_envs) is not None]
+    signal, best = look(cfg.env), best_of(dividing, (cfg.env.backend, cfg.env.n_envs))
+    patch = _patch(cfg, best)
     advice = [
         *_speed_advice(cfg, samples, best),
         *_rollout_advice(cfg, patch),
-        _signal_text(signal, n_steps, cfg.starting_values().span().steps),
+        _signal_text(signal, cfg.starting_values().span().steps),
         _diversity_text(signal.diversity),
     ]
     cores = usable_cores()
-    return Tuned(target, cores, tuple(samples), best, signal, n_steps, patch, tuple(advice))
+    return Tuned(target, cores, tuple(samples), best, signal, patch, tuple(advice))
 
 
 def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sample | None:
@@ -152,28 +150,22 @@ def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
     return float(reward.size / telling.sum()) if telling.any() else None
 
 
-def suggested_n_steps(between: float | None, time_limit: int | None = None) -> int:
-    """A power of two that holds several rewards, or else an episode."""
-    wanted = _SIGNALS * between if between is not None else time_limit or _LONGEST
-    power = 2 ** math.ceil(math.log2(max(wanted, 1)))
-    return min(max(power, _SHORTEST), _LONGEST)
+def per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
+    """The setting that says how much each of so many copies collects for an update, and its value so
+    that an update learns from as much as before; None where that cannot be divided."""
+    span = cfg.starting_values().span()
+    name, amount = ("episodes", span.episodes) if span.episodes else ("n_steps", span.steps)
+    total = cfg.env.n_envs * (amount or 0)
+    return (name, total // n_envs) if total and total % n_envs == 0 else None
 
 
-def _n_steps(cfg: Config[Any], signal: Signal) -> int | None:
-    """Where rollouts are cut by steps and what follows is estimated: elsewhere it means another
-    thing."""
-    if not hasattr(cfg.algo, "gae_lambda"):
-        return None
-    wanted = suggested_n_steps(signal.between, cfg.env.max_episode_steps)
-    return wanted if wanted > (cfg.starting_values().span().steps or 0) else None
-
-
-def _patch(best: Sample | None, n_steps: int | None) -> dict[str, Any]:
-    patch: dict[str, Any] = {}
-    if best is not None:
-        patch["env"] = {"n_envs": best.n_envs, "backend": best.backend}
-    if n_steps is not None:
-        patch["algo"] = {"n_steps": n_steps}
+def _patch(cfg: Config[Any], best: Sample | None) -> dict[str, Any]:
+    if best is None:
+        return {}
+    patch: dict[str, Any] = {"env": {"n_envs": best.n_envs, "backend": best.backend}}
+    share = per_copy(cfg, best.n_envs)
+    if best.n_envs != cfg.env.n_envs and share is not None:
+        patch["algo"] = dict([share])
     return patch
 
 
@@ -198,36 +190,30 @@ def _speed_advice(
 
 
 def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
-    """What the patch does to the number of steps that an update learns from."""
-    steps = cfg.starting_values().span().steps
-    if not patch or steps is None:
-        return
-    n_envs = patch.get("env", {}).get("n_envs", cfg.env.n_envs)
-    before = cfg.env.n_envs * steps
-    after = n_envs * patch.get("algo", {}).get("n_steps", steps)
-    if after != before:
-        than = "fewer" if after > before else "more"
-        yield (
-            f"an update then learns from {after:,} env steps instead of {before:,}: {than} updates "
-            f"(as many with algo.n_steps={max(1, before // n_envs)})"
-        )
+    """That the patch leaves alone what an update learns from, and whether the config takes it."""
+    for name, value in patch.get("algo", {}).items():
+        n_envs, unit = patch["env"]["n_envs"], "env steps" if name == "n_steps" else "episodes"
+        total = f"{n_envs * value:,} {unit}"
+        yield f"an update still learns from {total}: {n_envs} copies x algo.{name}={value}"
     try:
         revise(cfg, patch)
     except ConfigError as problem:
-        yield f"beside the other settings it is refused: {problem.message}"
+        yield f"the other settings conflict with it: {problem.message}"
 
 
-def _signal_text(signal: Signal, n_steps: int | None, steps: int | None) -> str:
+def _signal_text(signal: Signal, steps: int | None) -> str:
+    """How often rewards tell something. How long a rollout should be does not follow from it alone."""
     how = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:
-        found = f"no step told anything by its reward ({how}): they are rare, or need skill"
-    elif signal.between < 1.5:
-        return f"nearly every step has a reward of its own ({how}): any n_steps holds enough"
-    else:
-        found = f"{signal.between:.3g} steps between rewards that tell something ({how})"
-    if n_steps is not None:
-        return f"{found}: n_steps {n_steps} holds several"
-    return f"{found}: n_steps {steps} holds enough" if steps else found
+        return f"no reward differed from the most common one ({how}): they are rare, or need skill"
+    if signal.between < 1.5:
+        return f"nearly every step has a reward of its own ({how})"
+    found = f"{signal.between:.3g} steps between rewards that tell something ({how})"
+    return (
+        f"{found}: a rollout of {steps} steps holds {steps / signal.between:.2g}"
+        if steps
+        else found
+    )
 
 
 def _diversity_text(value: float) -> str:

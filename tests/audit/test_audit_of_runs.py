@@ -130,16 +130,38 @@ def only(rows: list[dict[str, float]], term: str = "late") -> ShapingTotal:
 
 
 def test_how_training_ended_decides_and_not_how_it_began():
-    fading = only(record([50.0, 40.0, 2.0, 1.0]))
+    fading = only(record([50.0, 8.0, 2.0, 1.0]))
     assert (fading.first, fading.last, fading.most) == (500.0, 10.0, 500.0)
     assert fading.verdict == "sound"
     assert only(record([1.0, 1.0, 1.0, -11.0])).verdict == "outweighs"
 
 
-def test_a_potential_is_never_flagged_and_equal_returns_judge_nothing():
+def test_a_term_that_is_large_for_most_of_the_run_is_flagged_though_it_faded():
+    fading = only(record([50.0, 40.0, 30.0, 20.0, 15.0, 12.0, 1.0, 1.0]))
+    assert (fading.last, fading.usual) == (10.0, 175.0)
+    assert fading.verdict == "outweighs"
+
+
+def test_equal_raw_returns_are_compared_by_their_size():
+    """MountainCar that never reaches the flag returns -200 in every episode."""
+    large = only(record([172.0, 66.0], raw=(-200.0, -200.0)))
+    assert large.verdict == "outweighs"
+    assert large.share == pytest.approx(5.95)
+    assert only(record([1.0], raw=(-200.0, -200.0))).verdict == "sound"
+
+
+def test_a_large_count_bonus_is_flagged_where_every_raw_return_is_the_same():
+    settings = {"shaping.count.weight": 50, "stop.env_steps": 4096, "eval.every": "off"}
+    code, said = audited(trained("MountainCar-v0", settings))
+    assert code == 1
+    assert "OUTWEIGHS" in said
+    assert "count is larger than what raw returns are worth" in said
+
+
+def test_a_potential_is_never_flagged_and_raw_returns_of_0_judge_nothing():
     assert only(record([50.0]), term="energy").verdict == "potential"
-    assert only(record([50.0], raw=(-200.0, -200.0))).verdict == "unknown"
-    assert only(record([0.0], raw=(-200.0, -200.0))).verdict == "sound"
+    assert only(record([50.0], raw=(0.0, 0.0))).verdict == "unknown"
+    assert only(record([0.0], raw=(0.0, 0.0))).verdict == "sound"
 
 
 def test_terms_of_roles_are_told_apart():

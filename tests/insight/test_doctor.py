@@ -10,16 +10,34 @@ import pytest
 from docs.studies.health import FAULTS, HEALTHY, judged
 from gymnast.config.resolve import resolve, revise
 from gymnast.insight import envelope
-from gymnast.insight.doctor import CAUSES, Diagnosis, diagnosis
+from gymnast.insight.causes import CAUSES, SYMPTOMS
+from gymnast.insight.doctor import Diagnosis, diagnosis
+from gymnast.insight.reference import Reference
 from gymnast.metrics.checks import CHECKS, REMEDIES
 from tests.metrics.test_checks import record
 
+LOW = {"low": -1e9, "high": -1e9}
 
-def diagnosed(name: str, target: str, solved: bool = False) -> Diagnosis:
+
+def diagnosed(
+    name: str, target: str, solved: bool = False, reference: Reference | None = None
+) -> Diagnosis:
+    """By the record alone, unless a reference is given."""
     rows, settings = record(name)
     alerts = [asdict(alert) for alert in judged(rows, settings)]
-    info: dict[str, Any] = {"id": name, "preset": target, "alerts": alerts, "solved": solved}
-    return diagnosis(info, rows, settings, envelope.stored(target))
+    score = {"mean": 1.0, "low": 1.0, "high": 1.0} if solved else {"mean": -1e9} | LOW
+    info: dict[str, Any] = {
+        "id": name,
+        "preset": target,
+        "env": target.rpartition(":")[0],
+        "alerts": alerts,
+        "status": "finished",
+        "reason": "",
+        "solved": solved,
+        "score": score,
+        "threshold": 0.0,
+    }
+    return diagnosis(info, rows, settings, envelope.stored(target), reference)
 
 
 def test_the_planted_cause_is_among_the_first_two_findings():
@@ -48,7 +66,7 @@ def test_nothing_much_is_found_in_a_healthy_run(name: str):
 
 
 def test_every_check_and_remedy_belongs_to_a_cause():
-    known = {id for cause in CAUSES for id in cause.alerts}
+    known = {*SYMPTOMS, *(id for cause in CAUSES for id in cause.alerts)}
     assert {*CHECKS, *REMEDIES} <= known
 
 
@@ -62,6 +80,7 @@ def test_what_is_impossible_comes_before_everything():
     }
     high = {**alert, "id": "policy/kl:high", "level": "warning", "message": "high", "count": 9}
     info = {"id": "x", "preset": "CartPole-v1:ppo", "alerts": [high, alert]}
+    info |= {"status": "running", "reason": ""}
     told = diagnosis(info, [], {"algo.lr": 1e-3}, None)
     assert [f.alerts for f in told.findings] == [["policy/kl:nan"], ["policy/kl:high"]]
 

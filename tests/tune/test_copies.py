@@ -18,8 +18,8 @@ from gymnast.tune.copies import (
     BACKENDS,
     best_of,
     look,
+    per_copy,
     steps_between_rewards,
-    suggested_n_steps,
     tune_copies,
 )
 from gymnast.tune.sampling import Sample
@@ -120,12 +120,32 @@ def test_a_reward_tells_something_where_it_is_not_the_commonest_or_ends_the_epis
     assert steps_between_rewards(np.random.default_rng(0).normal(size=(100, 4)), never) < 1.01
 
 
-def test_a_rollout_is_to_hold_several_rewards_or_else_an_episode():
-    assert suggested_n_steps(22.0) == 128
-    assert suggested_n_steps(1.0) == 32
-    assert suggested_n_steps(1e6) == 2048
-    assert suggested_n_steps(None, 200) == 256
-    assert suggested_n_steps(None) == 2048
+@pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce", "dqn"])
+def test_an_update_learns_from_as_much_whatever_the_number_of_copies(algo: str):
+    cfg = resolve("CartPole-v1", {"env.n_envs": 8}, algo=algo).config
+    before = per_copy(cfg, 8)
+    assert before is not None
+    assert before[1] == getattr(cfg.algo, before[0])
+    for n_envs in (1, 2, 4):
+        assert per_copy(cfg, n_envs) == (before[0], before[1] * 8 // n_envs)
+    assert per_copy(cfg, 8 * before[1] + 1) is None, "not divisible"
+
+
+@pytest.mark.parametrize("env", ["Acrobot-v1", "CartPole-v1"])
+def test_the_patch_does_not_change_the_size_of_a_rollout(env: str):
+    cfg = resolve(env).config
+    fewer = cfg.env.n_envs // 4
+    found = tune_copies(env, cfg, backends=["inprocess"], copies=[fewer, 7], seconds=0.05)
+    assert found.best is not None
+    assert found.best.n_envs in (fewer, cfg.env.n_envs), "7 copies do not divide the rollout"
+    after = resolve(
+        env, {f"{s}.{k}": v for s, part in found.patch.items() for k, v in part.items()}
+    )
+    assert _rollout(after.config) == _rollout(cfg)
+
+
+def _rollout(cfg: Any) -> int:
+    return cfg.env.n_envs * cfg.algo.n_steps
 
 
 def test_copies_of_an_environment_with_one_start_and_no_luck_are_alike_until_actions_differ():

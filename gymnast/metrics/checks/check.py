@@ -8,6 +8,7 @@ from typing import Any
 
 from gymnast.config.numbers import number_text
 from gymnast.config.schedule import Schedule
+from gymnast.metrics.checks.patch import permitted
 from gymnast.metrics.seen import Phase, Seen
 
 Changes = dict[str, Any]
@@ -19,6 +20,10 @@ class Remedy:
     why: str
     """What it may come from, as a sentence."""
     changes: Changes = field(default_factory=dict[str, Any])
+
+    def for_run(self, settings: Mapping[str, Any]) -> Remedy:
+        """The same with only those changes that a run of these settings may be advised."""
+        return replace(self, changes=permitted(self.changes, settings))
 
     def text(self, settings: Mapping[str, Any]) -> str:
         """The reason, then each change as a user would type it."""
@@ -42,6 +47,9 @@ class Check:
     """Bad rows in a row before it is raised."""
     excused: frozenset[Phase] = frozenset()
     """Phases in which it is not judged."""
+    of_roles: bool = True
+    """Whether it is judged for each role of a match. The return of a role is not evidence: it falls
+    when the opponent improves."""
 
 
 def scaled(seen: Seen, key: str, factor: float) -> Changes:

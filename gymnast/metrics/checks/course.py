@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
-from gymnast.metrics.checks.check import Check, Remedy, shown
+from gymnast.metrics.checks.check import Check, Remedy, scaled, shown
 from gymnast.metrics.seen import RETURN, SCORE, Seen
 
 PATIENT_SHARE = 0.3
 """Of the budget without a better training return."""
 SPREAD, COUNT, SPEED = "episode/return_std", "episode/count", "speed/env_steps"
+KL = "policy/kl"
+LARGE_KL = 0.02
+"""Nats per update: from here on smaller steps may keep what was learned."""
 
 
 def _noise(seen: Seen) -> float:
@@ -45,9 +48,9 @@ def _falls(seen: Seen) -> str | None:
 
 
 def _steadier(seen: Seen) -> Remedy:
-    from gymnast.metrics.checks.check import scaled
-
-    return Remedy("What was learned is being lost.", scaled(seen, "algo.lr", 0.3))
+    large = seen.has(KL) and seen.now(KL) > LARGE_KL
+    why = "What was learned is being lost."
+    return Remedy(why, scaled(seen, "algo.lr", 0.3) if large else {})
 
 
 def _behind(seen: Seen) -> str | None:
@@ -58,10 +61,11 @@ def _behind(seen: Seen) -> str | None:
     return f"evaluation returns {shown(scored)}, training {shown(trained)}"
 
 
-def _compare_play(seen: Seen) -> Remedy:
-    drawn = seen.setting("eval.deterministic", True)
-    why = "The likeliest action is worse than a drawn one, or evaluation differs from training."
-    return Remedy(why, {"eval.deterministic": False} if drawn else {})
+def _compare_play(_: Seen) -> Remedy:
+    return Remedy(
+        "The most likely action is worse than a sampled one, so the policy has not committed to what "
+        "works yet; or the environment of evaluation differs from that of training."
+    )
 
 
 def _slower(seen: Seen) -> str | None:
@@ -81,7 +85,7 @@ def _waits(seen: Seen) -> str | None:
 
 
 def _evaluate_less(_: Seen) -> Remedy:
-    return Remedy("Evaluate less often or fewer episodes.", {"eval.every": "10%"})
+    return Remedy("A longer eval.every or fewer eval.episodes would shorten the wait.")
 
 
 TIMES = tuple(f"time/{part}" for part in ("env", "inference", "update", "rest", "evaluate_wait"))
@@ -92,6 +96,7 @@ CHECKS = (
         _stalled,
         _look_closer,
         excused=frozenset({"solved", "warm-up"}),
+        of_roles=False,
     ),
     Check(
         "episode/return:falls",
@@ -100,6 +105,7 @@ CHECKS = (
         _steadier,
         patience=10,
         excused=frozenset({"solved", "warm-up"}),
+        of_roles=False,
     ),
     Check(
         "eval:episode/return:behind",
@@ -108,6 +114,7 @@ CHECKS = (
         _compare_play,
         patience=3,
         excused=frozenset({"solved", "warm-up"}),
+        of_roles=False,
     ),
     Check("speed/env_steps:dropped", (SPEED,), _slower, _what_else_runs, patience=20),
     Check("time/evaluate_wait:long", TIMES, _waits, _evaluate_less, patience=20),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from gymnast.metrics.checks.check import Check, Remedy, scaled, shown
+from gymnast.config.schedule import Schedule
+from gymnast.metrics.checks.check import Changes, Check, Remedy, scaled, shown
 from gymnast.metrics.seen import Seen
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
 EXPLAINED = "value/explained_variance"
 DOMINATES = 1e4
+USUAL_TARGET = 10.0
+"""Below this, the scale of the rewards does not hold a critic up."""
 LARGEST_TARGET = 300.0
 """A critic's first layers know nothing of numbers of this size."""
 
@@ -19,11 +22,9 @@ def _frozen(seen: Seen) -> str | None:
 
 
 def _let_it_learn(seen: Seen) -> Remedy:
-    from gymnast.config.schedule import Schedule
-
     off = Schedule.parse(seen.setting("algo.value_coef", 0.5)).highest <= 0
-    changes = {"algo.value_coef": 0.5} if off else {"normalize.value": "popart"}
-    return Remedy("Advantages are noise while the critic knows nothing.", changes)
+    changes: Changes = {"algo.value_coef": 0.5} if off else {}
+    return Remedy("Advantages are noise while the critic does not learn.", changes)
 
 
 def _dominates(seen: Seen) -> str | None:
@@ -40,23 +41,32 @@ def _dominates(seen: Seen) -> str | None:
 def _too_large(seen: Seen) -> str | None:
     if seen.setting("normalize.value") or seen.setting("normalize.reward") == "running":
         return None
-    size = max(abs(seen.now("value/target_mean")), seen.now("value/target_std"))
+    size = _target_size(seen)
     return f"the critic is to predict numbers of {shown(size)}" if size > LARGEST_TARGET else None
+
+
+def _target_size(seen: Seen) -> float:
+    return max(abs(seen.now("value/target_mean")), seen.now("value/target_std"))
+
+
+def _targets_are_large(seen: Seen) -> bool:
+    return seen.has("value/target_mean", "value/target_std") and _target_size(seen) > USUAL_TARGET
 
 
 def normalised_rewards(seen: Seen) -> Remedy:
     if seen.setting("normalize.reward") == "running":
         why = "The value loss outweighs the policy's, though rewards are normalised."
         return Remedy(why, scaled(seen, "algo.value_coef", 0.1))
-    return Remedy(
-        "Rewards are too large to learn from as they are.", {"normalize.reward": "running"}
-    )
+    why = "Rewards are too large to learn from as they are."
+    if "algo.replay" in seen.settings:  # stored rewards must keep one scale
+        return Remedy(why, {"normalize.reward": "sign"})
+    return Remedy(why, {"normalize.reward": "running"})
 
 
 def better_critic(seen: Seen) -> Remedy:
-    if seen.setting("normalize.reward") is None:
+    if seen.setting("normalize.reward") is None and _targets_are_large(seen):
         return normalised_rewards(seen)
-    return Remedy("The critic misleads.", scaled(seen, "algo.lr", 0.3))
+    return Remedy("The critic's predictions are worse than their mean would be.")
 
 
 CHECKS = (

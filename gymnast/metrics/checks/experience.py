@@ -37,12 +37,18 @@ def _turn(seen: Seen) -> Remedy:
 def _unscaled(seen: Seen) -> str | None:
     if seen.setting("normalize.obs") is not None:
         return None
-    size = max(abs(seen.now("rollout/obs_mean")), seen.now("rollout/obs_std"))
+    size = obs_size(seen)
     return (
         f"observations of about {shown(size)} reach the network as they are"
         if size > LARGE_OBS
         else None
     )
+
+
+def obs_size(seen: Seen) -> float:
+    """Of a typical observation; 0 where it was not recorded."""
+    keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if seen.has(key)]
+    return max((abs(seen.now(key)) for key in keys), default=0.0)
 
 
 def normalised_observations(_: Seen) -> Remedy:
@@ -93,18 +99,29 @@ def _more(seen: Seen) -> Remedy:
 
 def _shortsighted(seen: Seen) -> str | None:
     gamma = seen.number("algo.gamma", 0.99)
-    horizon, length = 1 / max(1 - gamma, 1e-6), seen.now("episode/length")
+    if gamma == 0:  # chosen for bandits, where an action changes nothing that follows
+        return None
+    horizon, length = horizon_of(gamma), seen.now("episode/length")
     if horizon >= SHORT_HORIZON or length < 4 * horizon:
         return None
     return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
 
 
 def _farther(seen: Seen) -> Remedy:
-    steps = max(seen.tracks["episode/length"].peak, 100.0)
-    gamma = 0.99 if steps < 300 else 0.995
+    gamma = gamma_for(seen.tracks["episode/length"].peak)
     return Remedy(
         "What an action leads to comes later than the learner looks.", {"algo.gamma": gamma}
     )
+
+
+def horizon_of(gamma: float) -> float:
+    """Steps ahead after which a reward counts less than 37 %."""
+    return 1 / max(1 - gamma, 1e-6)
+
+
+def gamma_for(steps: float) -> float:
+    """A discount that looks far enough ahead in episodes of so many steps."""
+    return 0.99 if steps < 300 else 0.995
 
 
 CHECKS = (

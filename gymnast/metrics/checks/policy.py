@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from gymnast.metrics.checks.check import Changes, Check, Remedy, at_most, scaled, shown
+from gymnast.metrics.checks.experience import obs_size
 from gymnast.metrics.seen import Seen
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
@@ -19,6 +20,10 @@ UNDECIDED, HALF_DECIDED = 0.95, 0.3
 """Entropy as a share of its maximum."""
 EARLY = 0.2
 """Of the budget."""
+USUAL_BONUS = 0.01
+"""Entropy coefficients up to this do not keep a policy from deciding."""
+LARGE_OBS = 3.0
+"""From this size on, observations alone may make an untrained policy prefer some actions."""
 
 
 def smaller_steps(seen: Seen) -> Remedy:
@@ -51,7 +56,19 @@ def _larger_steps(seen: Seen) -> Remedy:
     return Remedy(why, scaled(seen, "algo.lr", min(max(factor, 3.0), 1000.0)))
 
 
+def _bonus_is_large(seen: Seen) -> bool:
+    return bool(at_most(seen, "algo.entropy_coef", USUAL_BONUS))
+
+
 def _undecided(seen: Seen) -> str | None:
+    return _as_random_as_before(seen) if _bonus_is_large(seen) else None
+
+
+def _aimless(seen: Seen) -> str | None:
+    return None if _bonus_is_large(seen) else _as_random_as_before(seen)
+
+
+def _as_random_as_before(seen: Seen) -> str | None:
     progress = seen.progress
     late = seen.rows >= 50 if progress is None else progress >= 0.15
     share = seen.now(ENTROPY)
@@ -71,13 +88,15 @@ def _early(seen: Seen) -> str | None:
 
 
 def _less_bonus(seen: Seen) -> Remedy:
-    lower = at_most(seen, "algo.entropy_coef", 0.01)
-    why = (
-        "The entropy bonus outweighs the rewards."
-        if lower
-        else "Nothing pulls the policy anywhere."
+    why = "The entropy bonus outweighs the rewards."
+    return Remedy(why, at_most(seen, "algo.entropy_coef", USUAL_BONUS))
+
+
+def _no_direction(_: Seen) -> Remedy:
+    return Remedy(
+        "Updates find no action better than another: rewards may be rare, noisy, or not depend on "
+        "what the policy observes."
     )
-    return Remedy(why, lower or scaled(seen, "algo.lr", 3.0))
 
 
 def _not_uniform(seen: Seen) -> str | None:
@@ -93,7 +112,9 @@ def _fresh_head(seen: Seen) -> Remedy:
         "Some actions are preferred before anything is learned: observations that are large, or a "
         "module of your own whose last layer is, do that."
     )
-    return Remedy(why, {} if seen.setting("normalize.obs") else {"normalize.obs": "running"})
+    as_they_are = seen.setting("normalize.obs") is None
+    large = as_they_are and obs_size(seen) > LARGE_OBS
+    return Remedy(why, {"normalize.obs": "running"} if large else {})
 
 
 def _one_pass(seen: Seen) -> str | None:
@@ -126,6 +147,13 @@ CHECKS = (
         (ENTROPY, KL),
         _undecided,
         _less_bonus,
+        excused=frozenset({"solved"}),
+    ),
+    Check(
+        "policy/entropy_share:aimless",
+        (ENTROPY, KL),
+        _aimless,
+        _no_direction,
         excused=frozenset({"solved"}),
     ),
     Check(

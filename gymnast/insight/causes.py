@@ -1,0 +1,96 @@
+"""What may be wrong with a run, and which alerts each cause brings about.
+
+Causes that show directly (actions without effect, a critic without gradient) outweigh those that
+anything may bring about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ERROR = 110.0
+"""Weight of what is impossible or not a number: it comes before every cause."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    name: str
+    weight: float
+    alerts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    cause: str
+    weight: float
+    evidence: list[str] = field(default_factory=list[str])
+    changes: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Dotted key -> value; only of settings that concern learning."""
+    alerts: list[str] = field(default_factory=list[str])
+    lasting: bool = True
+    """Did it hold for a good part of the run?"""
+
+
+TOO_LARGE_STEPS = "the learning rate is too large"
+TOO_SMALL_STEPS = "the learning rate is too small"
+SHORT_HORIZON = "gamma looks too short a way ahead"
+
+CAUSES = (
+    Cause("the environment ignores the actions", 100, ("rollout/action_effect:none",)),
+    Cause("what is learned from opposes the reward", 98, ("rollout/reward_agreement:opposed",)),
+    Cause("the critic does not learn", 92, ("optim/grad_norm_critic:frozen",)),
+    Cause("units of the network are dead", 88, ("network/dead_units:high",)),
+    Cause("observations are not normalised", 86, ("rollout/obs_std:large",)),
+    Cause("rewards are too large", 84, ("value/target_std:large",)),
+    Cause("gradients are too large", 83, ("optim/grad_norm:high",)),
+    Cause("an update sees too few steps", 82, ("advantage/std:few",)),
+    Cause(SHORT_HORIZON, 80, ("episode/length:shortsighted",)),
+    Cause(TOO_SMALL_STEPS, 76, ("policy/kl:frozen",)),
+    Cause(
+        TOO_LARGE_STEPS,
+        74,
+        (
+            "policy/kl:high",
+            "optim/update_share:high",
+            "optim/undone:high",
+            "policy/clip_fraction:high",
+            "policy/ratio_max:high",
+            "policy/ratio_mean:high",
+            "policy/ratio_mean:low",
+            "optim/epochs:cut",
+        ),
+    ),
+    Cause("the entropy bonus is too large", 72, ("policy/entropy_share:undecided",)),
+    Cause(
+        "the policy stopped exploring too soon",
+        70,
+        (
+            "policy/entropy_share:early",
+            "policy/entropy_share:low",
+            "network/logit_range:high",
+            "policy/log_std:low",
+        ),
+    ),
+    Cause("the untrained policy prefers some actions", 66, ("policy/entropy_share:biased",)),
+    Cause("units of the network are saturated", 64, ("network/saturated_units:high",)),
+    Cause("the critic's gradient drowns the actor's", 62, ("optim/grad_norm_critic:dominates",)),
+    Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
+    Cause("copies of the environment break", 58, ("rollout/faults:high",)),
+    Cause("copies of the environment are alike", 50, ("rollout/diversity:low",)),
+    Cause("the critic misleads", 40, ("value/explained_variance:low",)),
+)
+SYMPTOMS = (
+    "episode/return:falls",
+    "episode/return:stalled",
+    "eval:episode/return:behind",
+    "policy/entropy_share:aimless",
+    "speed/env_steps:dropped",
+    "time/evaluate_wait:long",
+)
+"""Alerts that name no cause: they say that something went wrong, not why."""
+
+
+def is_symptom(alert: str) -> bool:
+    """Of an alert's id, with or without the role it is about."""
+    return alert.endswith(SYMPTOMS)

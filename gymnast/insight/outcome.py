@@ -1,0 +1,108 @@
+"""How a run ended, before anything is said about why: solved, learned, failed, or too early to say.
+
+What an untrained policy returns is the baseline of random actions: the run's own first training
+return, of episodes that the untrained network sampled. It costs nothing and every run has it, but it is
+a sample of a few episodes, the shortest first, and a run that started from another's weights has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gymnast.config.families import has_roles
+from gymnast.text import wording
+
+Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
+Rows = Sequence[Mapping[str, float]]
+UNTRAINED_ROLLOUTS, UNTRAINED_SHARE = 5, 0.1
+"""First episodes that ended after so many rollouts, and so large a share of the record, were not played
+by an untrained policy."""
+Z = 1.96
+"""Standard errors in half a 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    kind: Kind
+    text: str
+    """What was measured, in a clause."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Mean return of an untrained policy."""
+
+    mean: float
+    error: float
+    """Its standard error."""
+
+    def is_beaten_by(self, score: Mapping[str, Any]) -> bool:
+        """Whether the score is higher by more than chance explains (95 %)."""
+        error = math.hypot((score["high"] - score["low"]) / (2 * Z), self.error)
+        return score["mean"] > self.mean + Z * error
+
+
+def outcome_of(info: Mapping[str, Any], rows: Rows) -> Outcome:
+    """`info`: run.json, with the status that readers derive; `rows`: the run's record."""
+    if info["status"] == "failed":
+        return Outcome("failed", f"training broke off: {info['reason']}")
+    if info["status"] != "finished":
+        return Outcome("early", _how_far(info, rows))
+    score, threshold = info["score"], info["threshold"]
+    if info["solved"] is True:
+        return Outcome("solved", f"{_scored(score)}, threshold {wording.number(threshold)}")
+    if score is None:
+        return Outcome("unknown", "it was never evaluated")
+    untrained = None if has_roles(info["env"]) else baseline(info, rows)
+    learned = untrained is None or untrained.is_beaten_by(score)
+    compared = _compared(untrained, learned)
+    if threshold is None:
+        return _without_threshold(_scored(score) + compared, untrained, learned)
+    goal = f"the threshold {wording.number(threshold)}"
+    if score["mean"] < threshold:
+        return Outcome("failed", f"{_scored(score)}, below {goal}{compared}")
+    bound = f"the lower bound {wording.number(score['low'])} is below it"
+    return Outcome("unconfirmed", f"{_scored(score)}, above {goal}, but {bound}")
+
+
+def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
+    """What the untrained policy returned; None where the record does not show it."""
+    at = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
+    if info.get("parent") or at is None:
+        return None
+    if at >= max(UNTRAINED_ROLLOUTS, UNTRAINED_SHARE * len(rows)):
+        return None
+    first = rows[at]
+    spread = first.get("episode/return_std", 0.0)
+    return Baseline(first["episode/return"], spread / math.sqrt(first.get("episode/count", 1.0)))
+
+
+def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> Outcome:
+    if untrained is None:
+        return Outcome("unknown", f"{text}; neither a threshold nor a baseline is known")
+    if not learned:
+        return Outcome("failed", text)
+    return Outcome("learned", f"{text}; no threshold says whether that is good enough")
+
+
+def _compared(untrained: Baseline | None, learned: bool) -> str:
+    if untrained is None:
+        return ""
+    word = "better" if learned else "no better"
+    number = wording.number(untrained.mean)
+    return f", {word} than random actions ({number}, its first training return)"
+
+
+def _scored(score: Mapping[str, Any]) -> str:
+    return f"scored {wording.score(score)}"
+
+
+def _how_far(info: Mapping[str, Any], rows: Rows) -> str:
+    steps = rows[-1]["clock/env_steps"] if rows else 0
+    share = rows[-1].get("progress/share") if rows else None
+    of_budget = f", {share:.0%} of the budget" if share is not None else ""
+    reason = f": {info['reason']}" if info["reason"] else ""
+    return f"{info['status']} after {steps:,.0f} env steps{of_budget}{reason}"

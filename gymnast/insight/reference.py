@@ -1,0 +1,112 @@
+"""What a run's settings are compared with: its preset as it is shipped, and results stored for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gymnast.config.schedule import Schedule
+from gymnast.errors import GymnastError
+from gymnast.insight import results
+from gymnast.metrics.checks.patch import concerns_learning
+
+COMPARED = ("algo", "policy", "normalize", "shaping", "env", "overlap")
+"""Sections that change what is learned; how a run is scored, saved and stopped is not compared."""
+AS_FAST = ("env.backend", "env.workers", "env.timeout", "env.on_fault", "env.max_faults")
+"""Settings of the environment that change nothing of what is learned."""
+UNRELATED = 0.9
+"""How far apart two values are that no ratio compares, in powers of ten."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Dotted key -> plain value of the preset."""
+    solved_after: Sequence[int] = ()
+    """Env steps of the stored runs of the preset that solved it."""
+    name: str = "preset"
+    """preset, or default where there is none."""
+
+    @property
+    def solves(self) -> bool:
+        """Whether runs of these settings are known to solve the task."""
+        return bool(self.solved_after)
+
+    def differences(self, settings: Mapping[str, Any]) -> list[Difference]:
+        """Settings that are not those of the preset, the farthest first. From a default everybody
+        departs a little: only what is ten times as large or small is listed."""
+        if not self.settings:
+            return []
+        least = 0.0 if self.name == "preset" else 1.0
+        compared = [
+            key for key in settings if key.partition(".")[0] in COMPARED and key not in AS_FAST
+        ]
+        found = [
+            Difference(key, settings[key], self.settings.get(key, "unset"), self.name)
+            for key in compared
+            if settings[key] != self.settings.get(key, "unset")
+        ]
+        found = [one for one in found if one.distance >= least]
+        return sorted(found, key=lambda one: -one.distance)
+
+
+@dataclass(frozen=True)
+class Difference:
+    key: str
+    value: Any
+    usual: Any
+    """The preset's value, or the default."""
+    name: str
+    """preset or default."""
+
+    @property
+    def concerns_learning(self) -> bool:
+        return concerns_learning(self.key)
+
+    @property
+    def distance(self) -> float:
+        """In powers of ten where both are numbers or schedules above 0."""
+        ours, theirs = _size(self.value), _size(self.usual)
+        if ours is None or theirs is None or ours <= 0 or theirs <= 0:
+            return UNRELATED
+        return abs(math.log10(_steps_ahead(self.key, ours) / _steps_ahead(self.key, theirs)))
+
+    def __str__(self) -> str:
+        return f"{self.key} is {self.value}; the {self.name} is {self.usual}"
+
+
+def reference_for(preset: str) -> Reference:
+    """Of a run's preset; empty where it is not known any more."""
+    from gymnast.config.resolve import resolve
+    from gymnast.config.saved import values
+
+    try:
+        resolved = resolve(preset)
+    except GymnastError:
+        return Reference()
+    if not resolved.has_preset:
+        return Reference(values(resolved.config), name="default")
+    return Reference(values(resolved.config), _solved_after(preset))
+
+
+def _solved_after(preset: str) -> list[int]:
+    try:
+        stored = results.stored(preset)
+    except GymnastError:
+        return []
+    return [seed["env_steps"] for seed in stored["seeds"] if seed["solved"]]
+
+
+def _size(value: Any) -> float | None:
+    try:
+        return Schedule.parse(value).highest
+    except (ValueError, TypeError):
+        return None
+
+
+def _steps_ahead(key: str, value: float) -> float:
+    """Discounts near 1 are compared by how far they look ahead."""
+    discounts = ("algo.gamma", "algo.gae_lambda")
+    return 1 / max(1 - value, 1e-4) if key in discounts and value <= 1 else value

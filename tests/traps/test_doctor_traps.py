@@ -1,0 +1,211 @@
+"""Traps 54 and 55: a failed run is never called healthy, and no patch changes how a run is measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from docs.studies.health import FAULTS, HEALTHY, judged
+from gymnast.cli import cli
+from gymnast.config.resolve import resolve, revise
+from gymnast.config.saved import values
+from gymnast.config.sections import ALGORITHMS
+from gymnast.insight import envelope
+from gymnast.insight.doctor import Diagnosis, diagnose, diagnosis
+from gymnast.insight.outcome import baseline
+from gymnast.insight.reference import reference_for
+from gymnast.metrics import alerts as judging
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
+from gymnast.metrics.checks.check import Check, Remedy
+from gymnast.metrics.checks.patch import concerns_learning, permitted
+from gymnast.metrics.seen import Seen
+from gymnast.metrics.specs import METRICS
+from tests.metrics.test_checks import record
+from tests.small_runs import trained
+
+TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault in FAULTS.items()}
+
+
+def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any) -> Diagnosis:
+    """A stored record, diagnosed as if the run had ended like this."""
+    rows, settings = record(name)
+    found = [asdict(alert) for alert in judged(rows, settings)] if alerts is None else alerts
+    target = TARGETS[name]
+    info = {
+        "id": name,
+        "preset": target,
+        "env": target.rpartition(":")[0],
+        "alerts": found,
+        "status": "finished",
+        "reason": "budget spent",
+        "solved": False,
+        "threshold": 100.0,
+    }
+    healthy = envelope.stored(target)
+    return diagnosis(info | outcome, rows, settings, healthy, reference_for(target))
+
+
+def score(mean: float, half: float = 1.0) -> dict[str, float]:
+    return {"mean": mean, "low": mean - half, "high": mean + half, "episodes": 20}
+
+
+# ---- 54: the outcome comes first --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("alerts", [None, []], ids=["its alerts", "no alerts"])
+def test_a_run_that_ended_below_its_threshold_is_never_healthy(name, alerts):
+    found = ended(name, alerts, score=score(99.0))
+    assert found.healthy is False
+    assert found.outcome.kind == "failed"
+    assert "below the threshold 100.0" in found.outcome.text
+    assert found.findings or found.unusual, "what is unusual is listed where no cause matches"
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_run_no_better_than_random_actions_is_never_healthy(name):
+    rows, _ = record(name)
+    untrained = baseline({}, rows)
+    assert untrained is not None
+    found = ended(name, [], score=score(untrained.mean), threshold=None, solved=None)
+    assert found.healthy is False
+    assert "no better than random actions" in found.outcome.text
+    better = score(untrained.mean + 10 * untrained.error + 10)
+    assert ended(name, [], score=better, threshold=None, solved=None).healthy is True
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_solved_run_is_healthy_and_gets_no_patch(name):
+    found = ended(name, score=score(101.0), solved=True)
+    assert found.healthy is True
+    assert not found.changes
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "stopped", "lost"])
+def test_a_run_that_has_not_ended_is_too_early_to_judge(status):
+    found = ended("CartPole-v1:ppo", [], status=status, score=None, solved=None)
+    assert found.outcome.kind == "early"
+    assert found.healthy is None
+
+
+def test_a_crash_is_a_failure():
+    found = ended("CartPole-v1:ppo", [], status="failed", score=None, solved=None)
+    assert (found.outcome.kind, found.healthy) == ("failed", False)
+
+
+def test_a_mean_above_the_threshold_with_a_bound_below_it_is_unconfirmed():
+    found = ended("CartPole-v1:ppo", [], score=score(100.5))
+    assert (found.outcome.kind, found.healthy) == ("unconfirmed", False)
+
+
+def test_a_short_run_is_judged_by_what_it_scored():
+    run = trained("CartPole-v1", {"stop.env_steps": 1024})
+    found = diagnose(run)
+    assert found.outcome.kind == "failed"
+    assert found.findings[0].cause == "the budget is too small"
+    page = CliRunner().invoke(cli, ["doctor", run.id]).output
+    assert "failed: scored" in page
+    assert "healthy" not in page.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "cause", "patch"),
+    [
+        (
+            {"algo.lr": "{0%: 1e-3, 4%: 0, 100%: 0}"},
+            "reaches 0 too early",
+            {"algo.lr": "0.001 -> 0"},
+        ),
+        ({"algo.weight_decay": 100.0}, "weight decay is too large", {"algo.weight_decay": 0.0}),
+    ],
+)
+def test_causes_that_the_config_shows_are_named(settings, cause, patch):
+    run = trained("CartPole-v1", {"stop.env_steps": 16_384, "eval.every": "off"} | settings)
+    found = diagnose(run)
+    assert found.healthy is False
+    named = [finding for finding in found.findings if cause in finding.cause]
+    assert [finding.changes for finding in named] == [patch]
+
+
+# ---- 55: a patch changes how the agent learns ---------------------------------------------------
+
+MEASURING = ("seed", "eval.", "facts.", "stop.", "env.", "metrics.")
+
+
+def test_settings_that_measure_do_not_concern_learning():
+    for key in values(resolve("CartPole-v1").config):
+        if key.startswith(MEASURING) and key != "env.n_envs":
+            assert not concerns_learning(key), key
+    assert not concerns_learning("algo.name")
+    assert concerns_learning("shaping.count.weight")
+    assert not concerns_learning("shaping.count.kwargs")
+
+
+def test_an_alert_never_advises_to_change_the_measurement(monkeypatch):
+    """Whatever a check proposes: here, another value for every setting there is, and for some that
+    this algorithm lacks."""
+    settings = values(resolve("CartPole-v1", algo="dqn").config)
+    wanted = dict.fromkeys([*settings, "algo.epochs", "algo.entropy_coef"], "another")
+    check = Check("policy/kl:bad", ("policy/kl",), lambda _: "bad", lambda _: Remedy("", wanted), 1)
+    monkeypatch.setattr(judging, "CHECKS", {check.id: check})
+    (alert,) = Alerts(METRICS, settings).judge({"policy/kl": 0.01, "clock/env_steps": 1.0})
+    assert alert.changes
+    assert all(map(concerns_learning, alert.changes))
+    assert alert.changes.keys() <= settings.keys()
+    assert not any(key.startswith(MEASURING) for key in alert.changes.keys() - {"env.n_envs"})
+    assert "eval." not in alert.advice
+
+
+def test_a_patch_of_an_earlier_version_is_not_passed_on():
+    alert = {
+        "id": "policy/kl:high",
+        "level": "warning",
+        "message": "",
+        "count": 9,
+        "first": 0,
+        "changes": {"eval.deterministic": False, "stop.env_steps": 1, "algo.lr": 1e-4},
+    }
+    found = ended("CartPole-v1:ppo", [alert], score=score(0.0))
+    assert all(map(concerns_learning, (key for f in found.findings for key in f.changes)))
+
+
+@pytest.mark.parametrize("algo", ALGORITHMS)
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1.0, 1e4])
+def test_whatever_is_advised_is_a_config_of_the_same_algorithm(algo, size):
+    config = resolve("CartPole-v1", algo=algo).config
+    settings = values(config)
+    seen = Seen(KEYS, settings)
+    for number in range(1, 9):
+        seen.take(dict.fromkeys(KEYS, size) | {"clock/rollouts": float(number)})
+    remedies = [*(check.remedy for check in CHECKS.values()), *REMEDIES.values()]
+    for remedy in remedies:
+        changes = remedy(seen).for_run(settings).changes
+        assert changes == permitted(changes, settings)
+        if changes:
+            revise(config, changes)
+
+
+def test_the_return_of_a_role_is_not_held_against_it():
+    """It falls when the opponent improves."""
+    row = {"episode/return_std": 0.1, "episode/count": 100.0, "progress/share": 0.5}
+    alerts = Alerts(METRICS, {}, roles=["seeker"])
+    raised: list[str] = []
+    for number in range(1, 60):
+        told = row | {"episode/return": 1.0 if number < 20 else -1.0}
+        clocks = {"clock/rollouts": float(number), "clock/env_steps": 100.0 * number}
+        scoped = {f"seeker:{key}": value for key, value in told.items()} | {"progress/share": 0.5}
+        raised += [alert.id for alert in alerts.judge(clocks | scoped)]
+    assert not [id for id in raised if "episode/return" in id]
+
+
+def test_gamma_zero_of_a_bandit_is_a_choice():
+    seen = Seen(KEYS, {"algo.gamma": 0.0})
+    seen.take({"episode/length": 100.0})
+    check = CHECKS["episode/length:shortsighted"]
+    assert check.judge(seen) is None
+    seen.settings = {"algo.gamma": 0.5}
+    assert check.judge(seen)
