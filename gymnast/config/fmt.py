@@ -94,7 +94,11 @@ def _order(path: Key, present: Collection[str]) -> list[str]:
     model = next(iter(CONFIGS.values()))
     sections = list(model.model_fields)
     if not path:
-        return sections if "algo" in present else ["facts", "default", *sections, "variants"]
+        return (
+            sections
+            if "algo" in present
+            else ["facts", "default", "space_defaults", *sections, "variants"]
+        )
     if path[0] == "variants":
         return ["extends", *sections] if len(path) == 2 else _order(path[2:], present)
     if path == ("algo",):

@@ -37,6 +37,10 @@ class Resolved:
     """`ENV:variant`, in full."""
     has_preset: bool
     """Whether a preset file exists for the environment."""
+    asked: str
+    """The environment as it was asked for; without a version, `preset` has the highest one known."""
+    space_defaults: bool
+    """Whether defaults chosen by the environment's spaces belong below the preset."""
 
 
 def resolve(
@@ -49,11 +53,14 @@ def resolve(
 ) -> Resolved:
     """default < suggested < preset < variant < overrides. Everything that is wrong is said at once.
 
-    `suggested`: better defaults for an environment without a preset, once its spaces are known.
+    `suggested`: better defaults, once the environment's spaces are known; see
+    `gymnast.envs.defaults.resolve_for_spaces`.
     """
     name, variant = presets.split(target)
-    preset = presets.find(name)
-    return resolve_preset(preset, variant, overrides, origin=origin, algo=algo, suggested=suggested)
+    found = resolve_preset(
+        presets.find(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
+    )
+    return replace(found, asked=name)
 
 
 def resolve_preset(
@@ -83,7 +90,14 @@ def resolve_preset(
     ]
     given = Layer.of(_nested(overrides), origin)
     config, provenance = _settle(algorithm, layers, given, problems)
-    return Resolved(config, provenance, f"{preset.name}:{variant}", preset.path is not None)
+    return Resolved(
+        config,
+        provenance,
+        preset=f"{preset.name}:{variant}",
+        has_preset=preset.path is not None,
+        asked=preset.name,
+        space_defaults=preset.space_defaults,
+    )
 
 
 def revise(

@@ -1,12 +1,51 @@
-"""Settings for an environment that has no preset, by what it shows and what it takes."""
+"""Defaults chosen by an environment's spaces. Presets are layered on top of them, unless they say
+`space_defaults: off`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
+from gymnast.config.config import Config
+from gymnast.config.families import has_roles
+from gymnast.config.presets import split
+from gymnast.config.resolve import Resolved, resolve
 from gymnast.config.sections import ALGORITHMS
+from gymnast.envs.make import latest_version, make_env
+from gymnast.envs.open_matches import open_matches
+from gymnast.policy import spaces
 from gymnast.policy.observations import leaves_of, vector_of
 from gymnast.policy.spaces import Action, Amounts, Category, Image, Observation
+
+
+def resolve_for_spaces(
+    target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
+) -> Resolved:
+    """The config that training uses: plain default < default for its spaces < preset < overrides. Makes
+    the environment once where its spaces decide."""
+    resolved = resolve(target, overrides, algo=algo)
+    if not resolved.has_preset:
+        name, variant = split(target)
+        target = latest_version(name) + (f":{variant}" if variant else "")
+        resolved = resolve(target, overrides, algo=algo)
+        resolved = replace(resolved, asked=name)
+    if not resolved.space_defaults:
+        return resolved
+    settings = suggested(*_spaces(resolved.config), resolved.config.algo.name)
+    layered = resolve(target, overrides, algo=algo, suggested=settings)
+    return replace(layered, asked=resolved.asked)
+
+
+def _spaces(cfg: Config[Any]) -> tuple[Observation, Action]:
+    """Of the environment, or of the first of its roles."""
+    if has_roles(cfg.env.id):
+        with closing(open_matches(cfg, 1)) as matches:
+            role = next(iter(matches.roles.values()))
+            return role.obs, role.action
+    with closing(make_env(cfg.env)) as env:
+        return spaces.observation(env.observation_space), spaces.action(env.action_space)
 
 
 def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ from gymnasium import error
 
 from gymnast.config.families import family_of, has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.config.versions import highest_version, without_version
 from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
 from gymnast.envs.tasks import OneOfTasks
@@ -92,6 +94,16 @@ def _limited(env: gym.Env[Any, Any], limit: int | None) -> gym.Env[Any, Any]:
 def unmade(name: str, problem: Exception) -> EnvError:
     what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
     return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
+
+
+def latest_version(env_id: str) -> str:
+    """The id itself or, where it names no version, that of the highest version registered."""
+    if env_id.startswith("py:") or has_roles(env_id) or without_version(env_id) != env_id:
+        return env_id
+    with warnings.catch_warnings(), suppress(ImportError):  # making it names what is missing
+        warnings.simplefilter("ignore", DeprecationWarning)
+        register(env_id)
+    return highest_version(env_id, gym.registry) or env_id
 
 
 def register(env_id: str) -> None:

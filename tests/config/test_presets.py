@@ -26,6 +26,29 @@ def test_presets_of_the_working_directory_are_found(tmp_path: Path, monkeypatch)
 
 
 @pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("CartPole", "CartPole-v1"),
+        ("ALE/Pong", "ALE/Pong-v5"),
+        ("pettingzoo/simple_speaker_listener", "pettingzoo/simple_speaker_listener_v4"),
+        ("CartPole-v0", "CartPole-v0"),
+        ("Cart", "Cart"),
+    ],
+)
+def test_a_name_without_a_version_means_the_highest_version_that_has_a_preset(asked, found):
+    resolved = resolve(asked)
+    assert resolved.preset.rpartition(":")[0] == resolved.config.env.id == found
+    assert resolved.asked == asked
+
+
+def test_the_highest_version_is_the_largest_number(preset):
+    for version in (2, 10, 9):
+        preset("seed: 1", name=f"Thing-v{version}")
+    assert presets.find("Thing").name == "Thing-v10"
+    assert resolve("Thing:a2c").preset == "Thing-v10:a2c"
+
+
+@pytest.mark.parametrize(
     ("text", "first"),
     [
         ("CartPole-v1", "CartPole-v1"),
@@ -79,6 +102,7 @@ def test_a_name_without_an_environment_is_refused(name):
         ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "goes round in a circle"),
         ("variants:\n  ppo: {algo: {name: ppo}}", 2, "variants.ppo.algo.name: is implied"),
         ("variants:\n  ppo: 3", 2, "variants.ppo: expected a section"),
+        ("space_defaults: maybe", 1, "space_defaults: maybe is not a switch"),
         ("variants: 3", 1, "variants: expected `name: settings` lines"),
         ("seed: 1\nseed: 2", 2, "seed: is given twice (line 1)"),
         ("seed: [1", 1, "is not YAML"),
