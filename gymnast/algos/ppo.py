@@ -24,7 +24,12 @@ class PPO:
         self.policy, self.descent = policy, Descent(policy, cfg)
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
         advantage, target = rollout.advantages(values.gamma, values.gae_lambda)
@@ -33,7 +38,7 @@ class PPO:
         n = rollout.steps
         size = values.minibatch(n)
         passes = Passes.shuffled(values.epochs, n, size, stream, values.target_kl)
-        learned = advantage, target, objective(values), passes, values
+        learned = advantage, target, objective(values), passes, values, max_gradient_steps
         return report | follow(self.descent, rollout, *learned)
 
     def state(self) -> dict[str, Any]:

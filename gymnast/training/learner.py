@@ -27,10 +27,16 @@ Array = np.ndarray
 
 
 class Algorithm(Protocol):
-    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream."""
+    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream and
+    the number of gradient steps that it may take at most."""
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]: ...
     def state(self) -> dict[str, Any]:
         """Arrays and plain JSON values, by name; saved and restored without being named elsewhere."""
@@ -73,11 +79,19 @@ class Learner:
         return replace(rollout, reward=rollout.reward * self._factor)
 
     def learn(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator, *, closely: bool = True
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        closely: bool = True,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """What it says of itself; `closely`: and of its network."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
-        metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
+        metrics = self.algorithm.update(
+            replace(rollout, reward=reward), values, stream, max_gradient_steps=max_gradient_steps
+        )
         policy = self.policy
         most = highest_entropy(policy.action)
         if most and "policy/entropy" in metrics:
