@@ -137,6 +137,8 @@ class Preset:
             return Problem(self.source.at(path), ".".join(path), text)
 
         data, known = self.source.data, ", ".join(self.variants)
+        if not data and self.path is not None:
+            yield problem("is empty (a preset declares facts, settings or variants)")
         if "algo" in data:
             yield problem("belongs into a variant (an algorithm's settings are its own)", "algo")
         if self.default not in self.variants:
@@ -162,10 +164,14 @@ class Preset:
             elif parent is not None and parent not in self.variants:
                 guess = closest(str(parent), self.variants)
                 yield problem(f"no variant {parent} (known: {known}){guess}", *at, "extends")
-            elif self.chain(name)[0] not in ALGORITHMS:
+            elif self._is_circular(name):
                 yield problem("goes round in a circle", *at, "extends")
             if isinstance(layer.get("algo"), dict) and "name" in layer["algo"]:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
+
+    def _is_circular(self, variant: str) -> bool:
+        chain = self.chain(variant)
+        return self.own.get(chain[0], {}).get("extends") in chain
 
 
 def directories() -> list[Path]:

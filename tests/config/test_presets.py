@@ -100,6 +100,8 @@ def test_a_name_without_an_environment_is_refused(name):
         ("variants:\n  100k: {extends: ppo}", 2, "variants.100k: names a checkpoint"),
         ("variants:\n  ppo: {extends: x}\n  x: {extends: ppo}", 2, "extends nothing"),
         ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "goes round in a circle"),
+        ("", None, "is empty (a preset declares facts, settings or variants)"),
+        ("# nothing but a comment", None, "is empty"),
         ("variants:\n  ppo: {algo: {name: ppo}}", 2, "variants.ppo.algo.name: is implied"),
         ("variants:\n  ppo: 3", 2, "variants.ppo: expected a section"),
         ("space_defaults: maybe", 1, "space_defaults: maybe is not a switch"),
@@ -115,6 +117,13 @@ def test_a_file_with_a_wrong_structure_is_refused_with_its_line(preset, text, li
     assert any(problem in str(p) for p in found), found
     if line:
         assert any(p.at.endswith(f"Thing-v0.yaml:{line}") for p in found), found
+
+
+def test_a_base_without_an_algorithm_is_the_only_mistake_and_no_circle(preset):
+    path = preset("variants:\n  base: {env: {n_envs: 4}}\n  fast: {extends: base}")
+    (found,) = check([str(path)]).values()
+    assert [problem.key for problem in found] == ["variants.base"]
+    assert "says no algorithm" in found[0].text
 
 
 def test_a_variant_may_be_of_another_environment(preset):
