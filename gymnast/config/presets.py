@@ -89,8 +89,14 @@ class Preset:
 
     @property
     def variants(self) -> list[str]:
-        """Every variant that may be asked for."""
+        """Every variant that may be asked for: an algorithm that the file does not define needs actions
+        that it can learn, which only the environment knows."""
         return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
+
+    @property
+    def listed(self) -> list[str]:
+        """Variants that are known to work: those the file defines, and its default."""
+        return list(dict.fromkeys((*self.own, self.default)))
 
     @property
     def default(self) -> str:
@@ -108,7 +114,7 @@ class Preset:
     def chain(self, variant: str) -> list[str]:
         """From the algorithm's own variant down to this one."""
         if variant not in self.variants:
-            known = ", ".join(self.variants)
+            known = ", ".join(self.listed)
             guess = closest(variant, self.variants)
             at = self.source.at(()) if self.path else ""
             text = f"{self.name} has no variant {variant} (known: {known}){guess}"
@@ -240,7 +246,7 @@ def described(preset: Preset) -> dict[str, Any]:
         "name": preset.name,
         "family": (family.name if family else OTHERS) if preset.shipped else YOURS,
         "default": preset.default,
-        "variants": preset.variants,
+        "variants": preset.listed,
         **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
         "published": max(scores, key=lambda entry: entry["score"], default=None),
         "path": str(preset.path),

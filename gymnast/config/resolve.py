@@ -24,6 +24,8 @@ from gymnast.text.closest import closest
 
 __all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
 
+OF_SPACES = "default for its spaces"
+"""The origin of values that were chosen by the environment's spaces."""
 DEFAULT_BUDGET = 500_000
 """Env steps for an environment whose preset, if any, names no budget."""
 
@@ -83,7 +85,7 @@ def resolve_preset(
     own = preset.chain(variant)[0]
     algorithm = algo or (own if own in ALGORITHMS else next(iter(ALGORITHMS)))
     layers = [
-        Layer.of(dict(suggested), "default for its spaces"),
+        Layer.of(dict(suggested), OF_SPACES),
         Layer.of({"env": {"id": preset.name}}, "name"),
         Layer.of({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),

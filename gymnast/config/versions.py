@@ -13,6 +13,11 @@ def without_version(name: str) -> str:
     return found["name"] if found else name
 
 
+def version_of(name: str) -> int | None:
+    found = _VERSIONED.fullmatch(name)
+    return int(found["version"]) if found else None
+
+
 def highest_version(name: str, known: Iterable[str]) -> str | None:
     """The known environment of this name, whatever version `name` has, with the highest version."""
     wanted = without_version(name)

@@ -9,7 +9,7 @@ from typing import Any
 from gymnast.collect.collector import Collector
 from gymnast.config.numbers import show
 from gymnast.config.presets import find, split
-from gymnast.config.resolve import Resolved
+from gymnast.config.resolve import OF_SPACES, Resolved
 from gymnast.config.saved import values
 from gymnast.engine.choice import choose
 from gymnast.envs.defaults import resolve_for_spaces
@@ -79,6 +79,9 @@ class Prepared:
             found.append(f"{preset.source.name} replaces the preset that ships for {name}")
         if not self.resolved.has_preset:
             found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
+        if self.resolved.provenance.get("env.keep") == OF_SPACES:
+            kept = ", ".join(cfg.env.keep)
+            found.append(f"of its observations the policy sees only {kept} (env.keep)")
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         found += self.collector.doubts

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from gymnast.cli import cli
 from gymnast.config.resolve import resolve, save
-from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import UsageError
 
 
@@ -128,7 +127,7 @@ def test_presets_are_listed_and_searched():
     assert {"CartPole-v1", "Taxi-v4"} <= set(names)
     (lander,) = answer("presets", "lander", "--json")
     assert lander["variants"][:2] == ["ppo", "continuous"]
-    assert set(ALGORITHMS) < set(lander["variants"])
+    assert "dqn" not in lander["variants"], "no settings of it are known to work"
     assert "LunarLander-v3" in run("presets", "lunr").output
     assert "no preset" in run("presets", "zzzzz").output
 
