@@ -1,8 +1,9 @@
 """Everything that may be asked about runs, presets, metrics and configs, as plain values.
 
 The command line, and whatever else reads runs, asks here and nowhere else. Nothing in this file
-trains (`tell` asks the process that does), and nothing imports torch or gymnasium. `ref` names a run
-as `gymnast.runs.store` reads it.
+trains (`tell` asks the process that does), and nothing imports torch or gymnasium, except to ask an
+environment for the spaces that choose its default settings. `ref` names a run as `gymnast.runs.store`
+reads it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
-from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
+from gymnast.errors import (
+    CheckpointError,
+    ConfigError,
+    EnvError,
+    NotInstalled,
+    RunError,
+    UsageError,
+)
 from gymnast.runs import checkpoint, films, reference, store
 from gymnast.runs.run import Run, derived_status
 
@@ -258,20 +266,40 @@ def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """What they belong to, the config, and the origin of each value."""
-    from gymnast.config.resolve import load, resolve, revise
+    from gymnast.config.resolve import load, revise
 
     run = run_named(name, directory)
     if run is None:
-        resolved = resolve(name, overrides)
-        note = "" if resolved.has_preset else _NO_PRESET
-        return f"{resolved.preset}{note}", resolved.config, resolved.provenance
+        return _settings_of_environment(name, overrides)
     config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
     if overrides:
         config, origins = revise(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins
 
 
-_NO_PRESET = " (no preset and no run of this name: defaults; training adds some for its spaces)"
+def _settings_of_environment(
+    name: str, overrides: Mapping[str, Any]
+) -> tuple[str, Config[Any], dict[str, str]]:
+    """As training would use them. The environment is loaded only where its spaces choose defaults."""
+    from gymnast.config.resolve import resolve
+    from gymnast.imported import imported
+
+    resolved, note = resolve(name, overrides), ""
+    if resolved.space_defaults:
+        try:
+            resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
+        except NotInstalled as problem:
+            note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
+        except EnvError as problem:
+            if not resolved.has_preset:
+                what = f"{name} is neither a run nor a preset nor an environment: {problem.message}"
+                raise UsageError(what, fix=problem.fix) from None
+            note = f"\nwithout the defaults for its spaces: {problem.message}"
+    if not resolved.has_preset:
+        note = f" (no preset: defaults for its spaces){note}"
+    elif resolved.asked != resolved.preset.rpartition(":")[0]:
+        note = f" (the highest version of {resolved.asked}){note}"
+    return f"{resolved.preset}{note}", resolved.config, resolved.provenance
 
 
 def run_named(name: str, directory: Path) -> Run | None:
@@ -279,7 +307,8 @@ def run_named(name: str, directory: Path) -> Run | None:
     from gymnast.config import presets as files
 
     surely = name.startswith("@") or reference.split(name)[1] is not None
-    if not surely and files.find(files.split(name)[0]).path is not None:
+    env = files.split(name)[0] if not surely else ""
+    if env and (preset := files.find(env)).path is not None and preset.name == env:
         return None
     try:
         return store.resolve(name, directory)[0]

@@ -22,13 +22,19 @@ class A2C:
         self.policy, self.descent = policy, Descent(policy)
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
         advantage, target, _ = self.credit(rollout, values)
         report = about_values(rollout, advantage, target)
         rescale_value(self.policy, target[rollout.valid])
-        learned = advantage, target, objective(values), Passes.once(rollout.steps), values
+        passes, loss = Passes.once(rollout.steps), objective(values)
+        learned = advantage, target, loss, passes, values, max_gradient_steps
         return report | follow(self.descent, rollout, *learned)
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:

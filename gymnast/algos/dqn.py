@@ -35,7 +35,12 @@ class DQN:
         self.steps = 0
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """Remember a rollout, then learn from all that is remembered."""
         if rollout.mask is not None:
@@ -52,7 +57,8 @@ class DQN:
         adam, limit = self.descent.adam, values.max_grad_norm
         lines: list[Tensor] = []
         names: tuple[str, ...] = ()
-        for _ in range(values.gradient_steps):
+        steps = values.gradient_steps
+        for _ in range(steps if max_gradient_steps is None else min(steps, max_gradient_steps)):
             if self.steps % values.target_every == 0:
                 self.target[:] = self.policy.parameters.flat
             self.steps += 1

@@ -9,6 +9,7 @@ import numpy as np
 from gymnast.algos.critic import standardized
 from gymnast.algos.descent import Descent
 from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.engine import Improved
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.rollout import Rollout
 
@@ -23,20 +24,28 @@ def follow(
     objective: Objective,
     passes: Passes,
     values: Any,
+    max_gradient_steps: int | None,
 ) -> dict[str, float]:
     """Make actions likelier by their advantage [T, N]; the critic, if it takes part, learns the
-    targets. The report of one update."""
+    targets. The report of one update, of at most `max_gradient_steps`."""
     descent.begin(values)
     if values.advantage_norm == "rollout":
         advantage = standardized(advantage, rollout.valid)
     batch = Batch.of(descent.policy, rollout, advantage, target)
     limit, engine = values.max_grad_norm, descent.engine
-    done = engine.improve(batch, objective, passes, descent.adam, lr=values.lr, max_norm=limit)
-    descent.note(objective.parts, done.losses[:, [LOSSES.index(n) for n in objective.parts]])
+    done: list[Improved] = []
+    for part in passes.within(max_gradient_steps):
+        adam = descent.adam
+        done.append(engine.improve(batch, objective, part, adam, lr=values.lr, max_norm=limit))
+        if done[-1].stopped:
+            break
+    losses = np.concatenate([part.losses for part in done])
+    descent.note(objective.parts, losses[:, [LOSSES.index(n) for n in objective.parts]])
     report = descent.report(values) | engine.shift(batch, objective.clip)
     report |= weighted(report, objective)
     if objective.clip is not None:
-        report |= {"optim/epochs": done.passes, "optim/kl_stop": float(done.stopped)}
+        report["optim/epochs"] = sum(part.passes for part in done)
+        report["optim/kl_stop"] = float(done[-1].stopped)
     return report
 
 

@@ -25,7 +25,12 @@ class PPO:
         self.policy, self.descent = policy, Descent(policy)
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """Learn from one rollout. `values` are the hyperparameters as they stand now."""
         advantage, target, _ = self.credit(rollout, values)
@@ -34,7 +39,7 @@ class PPO:
         n = rollout.steps
         size = values.minibatch(n)
         passes = Passes.shuffled(values.epochs, n, size, stream, values.target_kl)
-        learned = advantage, target, objective(values), passes, values
+        learned = advantage, target, objective(values), passes, values, max_gradient_steps
         return report | follow(self.descent, rollout, *learned)
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:

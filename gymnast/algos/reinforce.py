@@ -27,7 +27,12 @@ class Reinforce:
         self.policy, self.descent = policy, Descent(policy)
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """Learn from whole episodes. `values` are the hyperparameters as they stand now."""
         advantage, target, _ = self.credit(rollout, values)
@@ -39,7 +44,8 @@ class Reinforce:
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         loss = replace(objective(values), critic=learned)
         passes = Passes.once(rollout.steps)
-        return report | follow(self.descent, rollout, advantage, target, loss, passes, values)
+        followed = advantage, target, loss, passes, values, max_gradient_steps
+        return report | follow(self.descent, rollout, *followed)
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
         followed = reward_to_go if values.returns == "to_go" else episode_return

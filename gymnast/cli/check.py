@@ -87,9 +87,10 @@ def _environment(
     from gymnast.check.environment import STEPS, check_environment
     from gymnast.check.matches import check_matches
     from gymnast.config.families import has_roles
-    from gymnast.config.resolve import parse_assignment, resolve
+    from gymnast.config.resolve import parse_assignment
+    from gymnast.envs.defaults import resolve_for_spaces
 
-    resolved = resolve(target, dict(map(parse_assignment, assignments)))
+    resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
     # what an environment prints is not ours to put among the answers
     with redirect_stdout(sys.stderr), progress("checking") as told:
         examined = check_matches if has_roles(resolved.config.env.id) else check_environment

@@ -77,7 +77,8 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 
 def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
     """The config and, of a run, the policy."""
-    from gymnast.config.resolve import load, resolve
+    from gymnast.config.resolve import load
+    from gymnast.envs.defaults import resolve_for_spaces
     from gymnast.runs import store
     from gymnast.training.rescore import find, policy_of
 
@@ -85,7 +86,7 @@ def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, 
     if run is None:
         if which is not None:
             raise UsageError(f"{target} is no run, so it has no checkpoint {which}")
-        cfg = resolve(target).config
+        cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None
     ref = target if which is None else f"{run.path.resolve()}:{which}"

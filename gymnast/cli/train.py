@@ -20,7 +20,7 @@ def training_options(command: Any) -> Any:
                 "assignments",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Override a config value, e.g. algo.lr=3e-4->0. Repeatable.",
+                help="Override a config value, e.g. 'algo.lr=3e-4 -> 0', in quotes. Repeatable.",
             ),
             click.option("--env-steps", metavar="N", help="Budget in env steps: 50k, 2M."),
             click.option("--vec-steps", metavar="N", help="Budget in steps of the whole vector."),
@@ -94,7 +94,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 
     \b
     gymnast train CartPole-v1
-    gymnast train CartPole-v1:ppo --set algo.lr=3e-3->0 --env-steps 50k --seed 0
+    gymnast train CartPole-v1:ppo --set 'algo.lr=3e-3 -> 0' --env-steps 50k --seed 0
     gymnast train LunarLander-v3 --seeds 5 --jobs 2
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs

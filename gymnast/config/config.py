@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import model_validator
@@ -154,21 +155,30 @@ class Config(Section, Generic[Algo]):
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()
-        main = next(iter(limits), "env_steps")
+        if not limits and (shares := [key for key, _, _ in self._percentages(limits)]):
+            problem = f"{', '.join(shares)} count in percent of a budget, and none is set"
+            return [("stop.env_steps", f"{problem} (set one, or write counts such as 20k)")]
         budget = {clock: f"stop.{field}" for field, clock in BUDGETS.items()}
         found: list[tuple[str, str]] = []
+        for key, value, clock in self._percentages(limits):
+            fix = f"set {budget[clock]}, or " if clock in budget else ""
+            problem = f"`{value}` counts in percent of a budget on {clock}, and there is none"
+            found.append((key, f"{problem} ({fix}write counts such as 20k)"))
+        return found
+
+    def _percentages(self, limits: Mapping[str, float]) -> Iterator[tuple[str, Any, str]]:
+        """Keys whose value counts in percent of a budget that these limits lack: (key, value, clock)."""
+        main = next(iter(limits), "env_steps")
         terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
+        unused = () if has_roles(self.env.id) else ("league",)
         for name, section in (*self, *terms):
+            if name in unused:
+                continue
             for field, value in section if isinstance(section, Section) else ():
                 needs = getattr(value, "needs_budget", None)
                 clock = needs(main) if needs else None
                 if clock is not None and clock not in limits:
-                    fix = f"set {budget[clock]}, or " if clock in budget else ""
-                    problem = (
-                        f"`{value}` counts in percent of a budget on {clock}, and there is none"
-                    )
-                    found.append((f"{name}.{field}", f"{problem} ({fix}write counts such as 20k)"))
-        return found
+                    yield f"{name}.{field}", value, clock
 
 
 _OF_ONE_AGENT = (

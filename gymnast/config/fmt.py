@@ -1,7 +1,8 @@
 """Canonical layout of a config file: keys in the order of the schema, comments where they were.
 
 Works on lines, not on values: an entry is its key's lines and the comments right above them, and
-moves as a whole. What it contains is never rewritten.
+moves as a whole. Comments after the last key of a section, or of the file, stay at its end. What an entry
+contains is never rewritten.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ def fmt(text: str, at: str = "") -> str:
         return text
     lines = [line.rstrip(" \t\r") for line in text.rstrip("\n").split("\n")]
     head = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
-    entries = [_trimmed(entry) for entry in _entries(root, (), lines, head, len(lines))]
+    *sections, last, tail = _entries(root, (), lines, head, len(lines))
+    below = _tail(last, len(last), 0)  # of the section that is last now
+    parts = (*sections, last[:below], [*last[below:], *tail])
+    entries = [_trimmed(part) for part in parts if any(part)]
     gap = "\n" if is_stored(source.data) else "\n\n"  # the sections of a preset stand apart
     body = gap.join("\n".join(entry) for entry in entries)
     apart = [""] if head and not lines[head] else []
@@ -48,9 +52,11 @@ def _says(text: str, data: object) -> bool:
 def _entries(
     node: MappingNode, path: Key, lines: list[str], start: int, end: int
 ) -> list[list[str]]:
-    """The lines of each entry of a block mapping between two lines, in canonical order."""
+    """The lines of each entry of a block mapping between two lines, in canonical order; then those of
+    the comments at its end."""
     keys = [key for key, _ in node.value]
-    first = [start, *(_first_line(key, lines) for key in keys[1:]), end]
+    tail = _tail(lines, end, keys[-1].start_mark.column)
+    first = [start, *(_first_line(key, lines) for key in keys[1:]), tail]
     entries: dict[str, list[str]] = {}
     for i, (key, value) in enumerate(node.value):
         inner = (*path, str(key.value))
@@ -59,16 +65,32 @@ def _entries(
             *lines[first[i] : body],
             *_ordered(value, inner, lines, body, first[i + 1]),
         ]
-    return [entries[name] for name in _sorted(list(entries), _order(path, entries))]
+    ordered = [entries[name] for name in _sorted(list(entries), _order(path, entries))]
+    return [*ordered, lines[tail:end]]
 
 
 def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> list[str]:
     if not isinstance(node, MappingNode) or node.flow_style or not node.value:
         return lines[start:end]
-    ordered = [line for entry in _entries(node, path, lines, start, end) for line in entry]
+    ordered: list[str] = []
+    for entry in _entries(node, path, lines, start, end):
+        follows_comment = bool(ordered) and ordered[-1].lstrip().startswith("#")
+        # a comment below a key must not become one above another key
+        apart = [""] if follows_comment and entry and entry[0] else []
+        ordered += [*apart, *entry]
     while not ordered[0]:
         del ordered[0]
     return ordered
+
+
+def _tail(lines: list[str], end: int, column: int) -> int:
+    """Where the comments begin that end a mapping whose keys are in this column: none of them is
+    indented further."""
+    while not (text := lines[end - 1].lstrip()) or (
+        text.startswith("#") and lines[end - 1].index("#") <= column
+    ):
+        end -= 1
+    return end
 
 
 def _first_line(key: Node, lines: list[str]) -> int:
@@ -94,7 +116,11 @@ def _order(path: Key, present: Collection[str]) -> list[str]:
     model = next(iter(CONFIGS.values()))
     sections = list(model.model_fields)
     if not path:
-        return sections if "algo" in present else ["facts", "default", *sections, "variants"]
+        return (
+            sections
+            if "algo" in present
+            else ["facts", "default", "space_defaults", *sections, "variants"]
+        )
     if path[0] == "variants":
         return ["extends", *sections] if len(path) == 2 else _order(path[2:], present)
     if path == ("algo",):

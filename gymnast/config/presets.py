@@ -4,6 +4,7 @@ One YAML per environment, named after its id with `/` as `__`, or freely with `e
 
     facts: {...}            # what the environment declares
     default: ppo            # the variant that the bare name means
+    space_defaults: off     # complete as it is: no defaults chosen by the environment's spaces
     stop: {...}             # sections shared by every variant
     variants:
       ppo: {algo: {...}}    # named after an algorithm: implies it
@@ -22,13 +23,17 @@ from typing import Any
 
 from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
+from gymnast.config.numbers import parse_switch
 from gymnast.config.problems import Problem, Refused
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.source import Source
+from gymnast.config.versions import highest_version, without_version
 from gymnast.errors import ConfigError
 from gymnast.text.closest import closest
 
 SHIPPED = Path(__file__).parent.parent / "presets"
+STRUCTURE = ("default", "space_defaults", "variants")
+"""Keys of a file that are about the file; all others are settings."""
 _CLASS = ("py", "pettingzoo/py")
 """How the name of an environment begins that is a class."""
 _CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
@@ -44,6 +49,11 @@ class Preset:
     @property
     def shipped(self) -> bool:
         return self.path is not None and self.path.parent == SHIPPED
+
+    @property
+    def hides_shipped(self) -> bool:
+        """Whether a preset that ships with gymnast has the same name, and is not used."""
+        return not self.shipped and (SHIPPED / _file_name(self.name)).is_file()
 
     @cached_property
     def source(self) -> Source:
@@ -79,17 +89,32 @@ class Preset:
 
     @property
     def variants(self) -> list[str]:
-        """Every variant that may be asked for."""
+        """Every variant that may be asked for: an algorithm that the file does not define needs actions
+        that it can learn, which only the environment knows."""
         return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
+
+    @property
+    def listed(self) -> list[str]:
+        """Variants that are known to work: those the file defines, and its default."""
+        return list(dict.fromkeys((*self.own, self.default)))
 
     @property
     def default(self) -> str:
         return str(self.source.data.get("default", next(iter(ALGORITHMS))))
 
+    @property
+    def space_defaults(self) -> bool:
+        """Whether it is layered on top of the defaults chosen by the environment's spaces. Only a file
+        that says `space_defaults: off` is not, so that declaring one value never drops the others."""
+        try:
+            return parse_switch(self.source.data.get("space_defaults", True))
+        except ValueError:  # reported by problems()
+            return True
+
     def chain(self, variant: str) -> list[str]:
         """From the algorithm's own variant down to this one."""
         if variant not in self.variants:
-            known = ", ".join(self.variants)
+            known = ", ".join(self.listed)
             guess = closest(variant, self.variants)
             at = self.source.at(()) if self.path else ""
             text = f"{self.name} has no variant {variant} (known: {known}){guess}"
@@ -102,7 +127,7 @@ class Preset:
         return chain
 
     def layers(self, variant: str) -> list[Layer]:
-        shared = {k: v for k, v in self.source.data.items() if k not in ("default", "variants")}
+        shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE}
         found = [Layer(self.source, shared)]
         for name in self.chain(variant):
             own = {k: v for k, v in self.own.get(name, {}).items() if k != "extends"}
@@ -118,11 +143,17 @@ class Preset:
             return Problem(self.source.at(path), ".".join(path), text)
 
         data, known = self.source.data, ", ".join(self.variants)
+        if not data and self.path is not None:
+            yield problem("is empty (a preset declares facts, settings or variants)")
         if "algo" in data:
             yield problem("belongs into a variant (an algorithm's settings are its own)", "algo")
         if self.default not in self.variants:
             guess = closest(self.default, self.variants)
             yield problem(f"no variant {self.default} (known: {known}){guess}", "default")
+        try:
+            parse_switch(data.get("space_defaults", True))
+        except ValueError as error:
+            yield problem(str(error), "space_defaults")
         if not isinstance(data.get("variants", {}), dict):
             yield problem("expected `name: settings` lines", "variants")
         for name, layer in self.own.items():
@@ -139,10 +170,14 @@ class Preset:
             elif parent is not None and parent not in self.variants:
                 guess = closest(str(parent), self.variants)
                 yield problem(f"no variant {parent} (known: {known}){guess}", *at, "extends")
-            elif self.chain(name)[0] not in ALGORITHMS:
+            elif self._is_circular(name):
                 yield problem("goes round in a circle", *at, "extends")
             if isinstance(layer.get("algo"), dict) and "name" in layer["algo"]:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
+
+    def _is_circular(self, variant: str) -> bool:
+        chain = self.chain(variant)
+        return self.own.get(chain[0], {}).get("extends") in chain
 
 
 def directories() -> list[Path]:
@@ -162,9 +197,10 @@ def all_presets() -> dict[str, Preset]:
 
 
 def find(name: str) -> Preset:
-    """The preset of this name, or one without a file, whose every value is the default."""
+    """The preset of this name or, where it names no version, of the highest version that has one; or
+    a preset without a file, whose every value is the default."""
     for directory in directories():
-        path = directory / f"{name.replace('/', '__')}.yaml"
+        path = directory / _file_name(name)
         if path.is_file():
             return Preset(name, path)
     if (
@@ -172,6 +208,10 @@ def find(name: str) -> Preset:
     ):  # it has no file name of its own: some preset may be for it
         meant = (p for p in all_presets().values() if not p.shipped and p.env_id == name)
         return next(meant, Preset(name))
+    if without_version(name) == name:
+        every = all_presets()
+        latest = highest_version(name, every)
+        return every[latest] if latest else Preset(name)
     return Preset(name)
 
 
@@ -206,12 +246,16 @@ def described(preset: Preset) -> dict[str, Any]:
         "name": preset.name,
         "family": (family.name if family else OTHERS) if preset.shipped else YOURS,
         "default": preset.default,
-        "variants": preset.variants,
+        "variants": preset.listed,
         **{fact: facts.get(fact, "off") for fact in ("threshold", "optimum", "source")},
         "published": max(scores, key=lambda entry: entry["score"], default=None),
         "path": str(preset.path),
         "shipped": preset.shipped,
     }
+
+
+def _file_name(name: str) -> str:
+    return f"{name.replace('/', '__')}.yaml"
 
 
 def _has_score(entry: Any) -> bool:

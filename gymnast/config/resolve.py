@@ -24,6 +24,8 @@ from gymnast.text.closest import closest
 
 __all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
 
+OF_SPACES = "default for its spaces"
+"""The origin of values that were chosen by the environment's spaces."""
 DEFAULT_BUDGET = 500_000
 """Env steps for an environment whose preset, if any, names no budget."""
 
@@ -37,6 +39,10 @@ class Resolved:
     """`ENV:variant`, in full."""
     has_preset: bool
     """Whether a preset file exists for the environment."""
+    asked: str
+    """The environment as it was asked for; without a version, `preset` has the highest one known."""
+    space_defaults: bool
+    """Whether defaults chosen by the environment's spaces belong below the preset."""
 
 
 def resolve(
@@ -49,11 +55,14 @@ def resolve(
 ) -> Resolved:
     """default < suggested < preset < variant < overrides. Everything that is wrong is said at once.
 
-    `suggested`: better defaults for an environment without a preset, once its spaces are known.
+    `suggested`: better defaults, once the environment's spaces are known; see
+    `gymnast.envs.defaults.resolve_for_spaces`.
     """
     name, variant = presets.split(target)
-    preset = presets.find(name)
-    return resolve_preset(preset, variant, overrides, origin=origin, algo=algo, suggested=suggested)
+    found = resolve_preset(
+        presets.find(name), variant, overrides, origin=origin, algo=algo, suggested=suggested
+    )
+    return replace(found, asked=name)
 
 
 def resolve_preset(
@@ -76,7 +85,7 @@ def resolve_preset(
     own = preset.chain(variant)[0]
     algorithm = algo or (own if own in ALGORITHMS else next(iter(ALGORITHMS)))
     layers = [
-        Layer.of(dict(suggested), "default for its spaces"),
+        Layer.of(dict(suggested), OF_SPACES),
         Layer.of({"env": {"id": preset.name}}, "name"),
         Layer.of({"algo": {"name": algorithm}}, f"variant {own}" if algorithm == own else "--algo"),
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
@@ -84,7 +93,14 @@ def resolve_preset(
     given = Layer.of(_nested(overrides), origin)
     problems = [*problems, *_set_nothing(overrides, CONFIGS[algorithm], origin)]
     config, provenance = _settle(algorithm, layers, given, problems)
-    return Resolved(config, provenance, f"{preset.name}:{variant}", preset.path is not None)
+    return Resolved(
+        config,
+        provenance,
+        preset=f"{preset.name}:{variant}",
+        has_preset=preset.path is not None,
+        asked=preset.name,
+        space_defaults=preset.space_defaults,
+    )
 
 
 def revise(

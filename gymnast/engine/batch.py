@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,16 @@ class Passes:
     def steps_each(self) -> int:
         """Gradient steps of one pass."""
         return -(-self.orders.shape[1] // self.size)
+
+    def within(self, max_steps: int | None) -> list[Passes]:
+        """The same gradient steps in the same order, but no more than these: the passes that fit
+        whole and, where the limit falls inside a pass, the beginning of that one."""
+        if max_steps is None or max_steps >= len(self.orders) * self.steps_each:
+            return [self]
+        whole, rest = divmod(max_steps, self.steps_each)
+        rows = sum(len(portion) for portion in islice(self.portions(self.orders[whole]), rest))
+        cut = (self.orders[:whole], self.orders[whole : whole + 1, :rows])
+        return [replace(self, orders=np.ascontiguousarray(x)) for x in cut if x.size]
 
     def portions(self, order: Array) -> Iterator[Array]:
         """The fewest near-equal parts of at most `size`."""

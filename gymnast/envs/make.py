@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 from gymnasium import error
 
 from gymnast import guard
-from gymnast.config.families import family_of, has_roles, how_to_install
+from gymnast.config.families import has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
+from gymnast.envs.names import register, replaced
 from gymnast.envs.quick import quickened
 from gymnast.envs.tasks import OneOfTasks
 from gymnast.envs.wrappers import wrapped, wrapped_task
@@ -51,22 +51,24 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
             return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
     except EnvError:
         raise
-    except error.DeprecatedEnv as problem:
-        raise EnvError(str(problem), fix="use the version it names") from None
     except error.DependencyNotInstalled as problem:
         raise NotInstalled(f"{cfg.id}: {problem}", fix=how_to_install(cfg.id)) from None
-    except error.UnregisteredEnv as problem:
-        what = str(problem).partition(" Did you mean")[0].rstrip(".")
+    except (error.DeprecatedEnv, error.UnregisteredEnv) as problem:
         from gymnast.config.presets import all_presets  # it would load what reads YAML
 
-        guess = closest(cfg.id, [*gym.registry, *all_presets()])
+        known = [*gym.registry, *all_presets()]
+        if (other := replaced(cfg.id)) is not None:
+            raise other from None
+        what = str(problem).partition(" Did you mean")[0].rstrip(".")
+        guess = closest(cfg.id, known)
         raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
     except ModuleNotFoundError as problem:
         raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=how_to_install(cfg.id)) from None
     except TypeError as problem:
         raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
-        raise unmade(cfg.id, problem) from problem
+        gone = replaced(cfg.id) if isinstance(problem, ImportError) else None
+        raise gone or unmade(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:
@@ -96,10 +98,3 @@ def _limited(env: gym.Env[Any, Any], limit: int | None) -> gym.Env[Any, Any]:
 def unmade(name: str, problem: Exception) -> EnvError:
     what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
     return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
-
-
-def register(env_id: str) -> None:
-    """Load the package that registers an id, which costs time, only for an id of its family."""
-    family = family_of(env_id)
-    if family is not None and family.module:
-        import_module(family.module)

@@ -16,7 +16,8 @@ from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env, register
+from gymnast.envs.make import make_env
+from gymnast.envs.names import register
 from gymnast.envs.pool import make_pool
 from gymnast.envs.process import Process
 from gymnast.envs.vectorized import Vectorized

@@ -29,10 +29,16 @@ Array = np.ndarray
 
 
 class Algorithm(Protocol):
-    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream."""
+    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream and
+    the number of gradient steps that it may take at most."""
 
     def update(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]: ...
     def credit(self, rollout: Rollout, values: Any) -> Credit | None:
         """Advantages and returns that `update` learns from; None where they are not per rollout."""
@@ -79,11 +85,19 @@ class Learner:
         return replace(rollout, reward=rollout.reward * self._factor)
 
     def learn(
-        self, rollout: Rollout, values: Any, stream: np.random.Generator, *, closely: bool = True
+        self,
+        rollout: Rollout,
+        values: Any,
+        stream: np.random.Generator,
+        *,
+        closely: bool = True,
+        max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """What it says of itself; `closely`: and of its network."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
-        metrics = self.algorithm.update(replace(rollout, reward=reward), values, stream)
+        metrics = self.algorithm.update(
+            replace(rollout, reward=reward), values, stream, max_gradient_steps=max_gradient_steps
+        )
         policy = self.policy
         most = highest_entropy(policy.action)
         if most and "policy/entropy" in metrics:

@@ -12,6 +12,7 @@ from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.rows import effect_row, rollout_row, scoped
 from gymnast.training.session import Session
+from gymnast.training.stop import updates_left
 from gymnast.training.transaction import Incident
 
 FIRST = 64
@@ -67,10 +68,16 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
         if looks(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
-        if league is None or league.learns(role, session.clock):
-            closely = looks(number, NETWORK_EVERY)
-            transaction = session.transactions[role]
-            metrics, undone = transaction.learn(learner, shaped, values, order, closely=closely)
+        left = updates_left(session.clock, done.updates)
+        if left != 0 and (league is None or league.learns(role, session.clock)):
+            metrics, undone = session.transactions[role].learn(
+                learner,
+                shaped,
+                values,
+                order,
+                closely=looks(number, NETWORK_EVERY),
+                max_gradient_steps=left,
+            )
             done.undone += [(role, incident, shaped) for incident in undone]
             done.updates += int(metrics.pop("optim/steps"))
             if not any(incident.dropped for incident in undone):

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from gymnast.collect.collector import Collector
-from gymnast.config.config import Config
-from gymnast.config.families import has_roles
 from gymnast.config.numbers import show
-from gymnast.config.resolve import Resolved, resolve
+from gymnast.config.presets import find, split
+from gymnast.config.resolve import OF_SPACES, Resolved
 from gymnast.config.saved import values
 from gymnast.engine.choice import choose
-from gymnast.envs.defaults import suggested
-from gymnast.envs.make import make_env
-from gymnast.envs.open_matches import open_matches
+from gymnast.envs.defaults import resolve_for_spaces
 from gymnast.metrics.tracking import refuse_missing
-from gymnast.policy import spaces
 from gymnast.policy.layers import (
     Conv,
     Embedding,
@@ -77,8 +72,16 @@ class Prepared:
 
     def warnings(self) -> list[str]:
         cfg, found = self.resolved.config, []
+        name = split(self.resolved.preset)[0]
+        if self.resolved.asked != name:
+            found.append(f"{self.resolved.asked} names no version: {name} is the highest known")
+        if (preset := find(name)).hides_shipped:
+            found.append(f"{preset.source.name} replaces the preset that ships for {name}")
         if not self.resolved.has_preset:
             found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
+        if self.resolved.provenance.get("env.keep") == OF_SPACES:
+            kept = ", ".join(cfg.env.keep)
+            found.append(f"of its observations the policy sees only {kept} (env.keep)")
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         found += self.collector.doubts
@@ -99,25 +102,11 @@ class Prepared:
 def prepare(
     target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
 ) -> Prepared:
-    """Resolve the config, with defaults for its spaces where there is no preset, and open the
-    training environments. Nothing is written."""
-    resolved = resolve(target, overrides, algo=algo)
+    """Resolve the config and open the training environments. Nothing is written."""
+    resolved = resolve_for_spaces(target, overrides, algo=algo)
     refuse_missing(resolved.config.track.to)
-    if not resolved.has_preset:
-        settings = suggested(*_spaces(resolved.config), resolved.config.algo.name)
-        resolved = resolve(target, overrides, algo=algo, suggested=settings)
     cfg = in_one_process(resolved.config) if debug else resolved.config
     return Prepared(resolved, open_collector(cfg))
-
-
-def _spaces(cfg: Config[Any]) -> tuple[spaces.Observation, spaces.Action]:
-    """Of the environment, or of the first of its roles."""
-    if has_roles(cfg.env.id):
-        with closing(open_matches(cfg, 1)) as matches:
-            role = next(iter(matches.roles.values()))
-            return role.obs, role.action
-    with closing(make_env(cfg.env)) as env:
-        return spaces.observation(env.observation_space), spaces.action(env.action_space)
 
 
 def network_text(network: Network) -> str:

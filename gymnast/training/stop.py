@@ -74,6 +74,13 @@ def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -
     return row.get("episode/return", float("-inf")) >= start
 
 
+def updates_left(clock: Clock, taken: int = 0) -> int | None:
+    """Gradient steps until the budget in updates is spent, `taken` ones included that the clock does
+    not count yet; None without such a budget. The last update is cut to them."""
+    total = clock.limits.get("updates")
+    return None if total is None else max(0, int(total) - clock.updates - taken)
+
+
 def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
     """The next rollout's length, shortened where the budget ends before."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}

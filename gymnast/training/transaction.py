@@ -45,13 +45,16 @@ class Transaction:
         stream: Callable[[], np.random.Generator],
         *,
         closely: bool = True,
+        max_gradient_steps: int | None = None,
     ) -> tuple[dict[str, float], list[Incident]]:
         """The metrics of the update that stood (none if the batch was dropped), and what was undone.
         `stream()` gives the same draws to both attempts; `closely`: with numbers of the network."""
         before = learner.snapshot()
         incidents: list[Incident] = []
         for attempt in (values, values.with_smaller_step()):
-            metrics = learner.learn(rollout, attempt, stream(), closely=closely)
+            metrics = learner.learn(
+                rollout, attempt, stream(), closely=closely, max_gradient_steps=max_gradient_steps
+            )
             problem = self.problem(learner, metrics)
             if problem is None:
                 self.recent.append(metrics.get(KL, 0.0))

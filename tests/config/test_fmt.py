@@ -91,3 +91,49 @@ def test_what_cannot_be_moved_without_a_change_is_refused():
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "{stop: {env_steps: 1}}\n", "\n"])
 def test_what_has_no_order_is_left_alone(text):
     assert fmt(text) == text
+
+
+def test_comments_at_the_end_of_a_section_or_of_the_file_stay_there():
+    text = dedent(
+        """\
+        stop:
+          solved: off
+          env_steps: 10k # enough
+          # of the whole section
+        # of the section too, though further left
+
+        facts:
+          threshold: 3
+          # at the end of the facts
+
+        # at the end of the file
+        """
+    )
+    tidy = dedent(
+        """\
+        facts:
+          threshold: 3
+          # at the end of the facts
+
+        stop:
+          env_steps: 10k # enough
+          solved: off
+          # of the whole section
+
+        # of the section too, though further left
+
+        # at the end of the file
+        """
+    )
+    assert fmt(text) == tidy
+    assert fmt(tidy) == tidy
+
+
+def test_a_remark_below_a_key_never_ends_up_above_another():
+    text = "stop:\n  env_steps: 1k\n  eval_return: 3\n  # of the goal\n\n  solved: off\n"
+    tidy = "stop:\n  env_steps: 1k\n\n  solved: off\n  eval_return: 3\n  # of the goal\n"
+    assert fmt(text) == tidy
+    reverse = "stop:\n  env_steps: 1k\n  # of the budget\n\n  eval_return: 3\n  solved: off\n"
+    sorted_ = "stop:\n  env_steps: 1k\n  # of the budget\n\n  solved: off\n\n  eval_return: 3\n"
+    assert fmt(reverse) == sorted_
+    assert fmt(sorted_) == sorted_

@@ -26,6 +26,29 @@ def test_presets_of_the_working_directory_are_found(tmp_path: Path, monkeypatch)
 
 
 @pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("CartPole", "CartPole-v1"),
+        ("ALE/Pong", "ALE/Pong-v5"),
+        ("pettingzoo/simple_speaker_listener", "pettingzoo/simple_speaker_listener_v4"),
+        ("CartPole-v0", "CartPole-v0"),
+        ("Cart", "Cart"),
+    ],
+)
+def test_a_name_without_a_version_means_the_highest_version_that_has_a_preset(asked, found):
+    resolved = resolve(asked)
+    assert resolved.preset.rpartition(":")[0] == resolved.config.env.id == found
+    assert resolved.asked == asked
+
+
+def test_the_highest_version_is_the_largest_number(preset):
+    for version in (2, 10, 9):
+        preset("seed: 1", name=f"Thing-v{version}")
+    assert presets.find("Thing").name == "Thing-v10"
+    assert resolve("Thing:a2c").preset == "Thing-v10:a2c"
+
+
+@pytest.mark.parametrize(
     ("text", "first"),
     [
         ("CartPole-v1", "CartPole-v1"),
@@ -77,8 +100,11 @@ def test_a_name_without_an_environment_is_refused(name):
         ("variants:\n  100k: {extends: ppo}", 2, "variants.100k: names a checkpoint"),
         ("variants:\n  ppo: {extends: x}\n  x: {extends: ppo}", 2, "extends nothing"),
         ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "goes round in a circle"),
+        ("", None, "is empty (a preset declares facts, settings or variants)"),
+        ("# nothing but a comment", None, "is empty"),
         ("variants:\n  ppo: {algo: {name: ppo}}", 2, "variants.ppo.algo.name: is implied"),
         ("variants:\n  ppo: 3", 2, "variants.ppo: expected a section"),
+        ("space_defaults: maybe", 1, "space_defaults: maybe is not a switch"),
         ("variants: 3", 1, "variants: expected `name: settings` lines"),
         ("seed: 1\nseed: 2", 2, "seed: is given twice (line 1)"),
         ("seed: [1", 1, "is not YAML"),
@@ -91,6 +117,13 @@ def test_a_file_with_a_wrong_structure_is_refused_with_its_line(preset, text, li
     assert any(problem in str(p) for p in found), found
     if line:
         assert any(p.at.endswith(f"Thing-v0.yaml:{line}") for p in found), found
+
+
+def test_a_base_without_an_algorithm_is_the_only_mistake_and_no_circle(preset):
+    path = preset("variants:\n  base: {env: {n_envs: 4}}\n  fast: {extends: base}")
+    (found,) = check([str(path)]).values()
+    assert [problem.key for problem in found] == ["variants.base"]
+    assert "says no algorithm" in found[0].text
 
 
 def test_a_variant_may_be_of_another_environment(preset):

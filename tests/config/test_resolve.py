@@ -117,7 +117,7 @@ def test_a_budget_given_on_top_replaces_the_others():
 
 def test_without_a_budget_percentages_are_refused_with_the_fix(problems):
     found = problems(resolve, "CartPole-v1", {"stop.env_steps": "off"})
-    assert any("algo.lr" in p and "set stop.env_steps" in p for p in found)
+    assert any("algo.lr" in p and "stop.env_steps" in p for p in found)
     assert any("checkpoint.every" in p for p in found)
     found = problems(resolve, "CartPole-v1", {"algo.lr": "1 -> 0 clock episodes"})
     assert "budget on episodes" in found[0]
@@ -302,3 +302,14 @@ def test_every_field_of_every_section_is_documented(algo):
         for field in fields_at(CONFIGS[algo], (name,)):
             section = CONFIGS[algo].model_fields[name].annotation
             assert section.docs().get(field), f"{name}.{field}"
+
+
+def test_without_any_budget_one_message_names_what_needs_one_and_nothing_of_other_environments(
+    problems,
+):
+    (problem,) = problems(resolve, "CartPole-v1", {"stop.env_steps": "off"})
+    needs = "algo.lr, checkpoint.every count in percent of a budget, and none is set"
+    assert problem.startswith(f"--set: stop.env_steps: {needs}")
+    assert "league" not in problem
+    (problem,) = problems(resolve, "tag", {"stop.env_steps": "off"})
+    assert "league.snapshot" in problem

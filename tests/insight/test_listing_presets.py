@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from gymnast import api
 from gymnast.cli import cli
 from gymnast.config.families import FAMILIES
+from gymnast.config.presets import find
 from gymnast.insight import results
 
 
@@ -43,6 +44,14 @@ def test_a_line_has_threshold_published_best_and_our_stored_result():
     assert "  200 " in line
     assert "242 ppo, rl-zoo" in line  # the better of the two
     assert f"{stored['mean']:.4g}, {stored['solved']}/{len(stored['seeds'])} seeds" in line
+
+
+def test_only_variants_that_a_file_defines_are_listed():
+    variants = {preset["name"]: preset["variants"] for preset in api.presets()}
+    assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
+    assert not {"dqn", "reinforce"} & set(variants["tag"]), "they cannot learn roles"
+    for name, listed_ones in variants.items():
+        assert set(listed_ones) == {*find(name).own, find(name).default}
 
 
 def test_as_json_every_stored_result_belongs_to_its_preset():

@@ -34,6 +34,7 @@ SMALL = {
         "Hopper-v5",
         "MinAtar/Breakout-v1",
         "MiniGrid-DoorKey-6x6-v0",
+        "BabyAI-GoToRedBall-v0",
         "VizdoomBasic-v1",
         "Script",
     ],

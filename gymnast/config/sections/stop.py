@@ -25,7 +25,7 @@ class StopConfig(Section):
     vec_steps: Maybe[Count] = OFF
     """Budget in steps of the whole vector of copies."""
     updates: Maybe[Count] = OFF
-    """Budget in gradient steps."""
+    """Budget in gradient steps. The last update is cut short where it would take more."""
     rollouts: Maybe[Count] = OFF
     """Budget in rollouts."""
     minutes: Maybe[Positive] = OFF

@@ -104,7 +104,8 @@ METRICS = (
     ),
     Metric(
         "optim/epochs",
-        "Passes made over the rollout; algo.target_kl may end an update before algo.epochs.",
+        "Passes made over the rollout; algo.target_kl, or a budget in updates, may end an update "
+        "before algo.epochs.",
         digits=0,
         priority=6,
         window="this update",

@@ -1,0 +1,71 @@
+"""Names of registered environments: who registers them, which version is meant, what replaced them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import suppress
+from importlib import import_module
+
+import gymnasium as gym
+
+from gymnast.config.families import family_of, has_roles
+from gymnast.config.versions import highest_version, version_of
+from gymnast.errors import EnvError
+
+_OLD_ATARI = re.compile(
+    r"(?P<game>[A-Z][A-Za-z]+?)(?P<ram>-ram)?(Deterministic|NoFrameskip)?-v(?P<version>[0-4])"
+)
+"""Atari ids before `ALE/Pong-v5`: Pong-v4, PongNoFrameskip-v4, Pong-ramDeterministic-v0."""
+
+
+def register(env_id: str) -> None:
+    """Load the package that registers an id, which costs time, only for an id of its family. Old Atari ids
+    are refused, though ALE registers them too: their frames would be skipped and shown otherwise."""
+    if (old := _atari_successor(env_id)) is not None:
+        raise old
+    family = family_of(env_id)
+    if family is not None and family.module:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import_module(family.module)
+
+
+def latest_version(env_id: str) -> str:
+    """The id itself or, where it names no version, that of the highest version registered."""
+    if env_id.startswith("py:") or has_roles(env_id) or version_of(env_id) is not None:
+        return env_id
+    with suppress(ImportError):  # making it reports what is missing
+        register(env_id)
+    return highest_version(env_id, gym.registry) or env_id
+
+
+def replaced(env_id: str) -> EnvError | None:
+    """The error for an id that cannot be made but has a successor or another version; None for others."""
+    with suppress(ImportError):
+        register("ALE/")
+    if (atari := _atari_successor(env_id)) is not None:
+        return atari
+    asked, newest = version_of(env_id), highest_version(env_id, gym.registry)
+    if asked is None or newest is None or newest == env_id:
+        return None
+    if asked < (version_of(newest) or 0):
+        return EnvError(f"{env_id} was removed; its successor is {newest}", fix=f"use {newest}")
+    what = f"{env_id} does not exist; the highest version is {newest}"
+    return EnvError(what, fix=f"use {newest}")
+
+
+def _atari_successor(env_id: str) -> EnvError | None:
+    """Where ALE has been loaded."""
+    old = _OLD_ATARI.fullmatch(env_id)
+    if old is None:
+        return None
+    new = f"ALE/{old['game']}-v5"
+    if new not in gym.registry:
+        return None
+    settings = ["env.view=ram"] if old["ram"] else []
+    if old["version"] == "4":  # unlike v0 and v5, it repeated no action by chance
+        settings.append("env.kwargs.repeat_action_probability=0")
+    what = f"{env_id} is now {new}, whose actions are held for env.frames_per_step=4 frames"
+    options = "".join(f" --set {setting}" for setting in settings)
+    return EnvError(what, fix=f"gymnast train {new}{options}")

@@ -1,0 +1,97 @@
+"""Ids that changed name a successor; entries that are no numbers do not keep an environment from training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.defaults import resolve_for_spaces
+from gymnast.envs.make import make_env
+from gymnast.errors import EnvError
+
+
+@pytest.mark.parametrize(
+    ("old", "what", "fix"),
+    [
+        ("Ant-v2", "Ant-v2 was removed; its successor is Ant-v5", "use Ant-v5"),
+        ("Hopper-v3", "Hopper-v3 was removed; its successor is Hopper-v5", "use Hopper-v5"),
+        ("LunarLander-v2", "its successor is LunarLander-v3", "use LunarLander-v3"),
+        ("ALE/Pong-v4", "its successor is ALE/Pong-v5", "use ALE/Pong-v5"),
+        ("CartPole-v7", "does not exist; the highest version is CartPole-v1", "use CartPole-v1"),
+        (
+            "PongNoFrameskip-v4",
+            "is now ALE/Pong-v5, whose actions are held for env.frames_per_step=4 frames",
+            "gymnast train ALE/Pong-v5 --set env.kwargs.repeat_action_probability=0",
+        ),
+        ("SpaceInvaders-v0", "is now ALE/SpaceInvaders-v5", "gymnast train ALE/SpaceInvaders-v5"),
+        (
+            "Breakout-ramDeterministic-v0",
+            "is now ALE/Breakout-v5",
+            "gymnast train ALE/Breakout-v5 --set env.view=ram",
+        ),
+    ],
+)
+def test_an_id_that_is_gone_names_its_successor(old: str, what: str, fix: str):
+    if "ALE/" in fix:
+        pytest.importorskip("ale_py")
+    if old.startswith(("Ant", "Hopper")):
+        pytest.importorskip("mujoco")
+    with pytest.raises(EnvError) as refused:
+        make_env(EnvConfig(id=old))
+    assert what in refused.value.message
+    assert refused.value.fix == fix
+
+
+@pytest.mark.parametrize("name", ["Nowhere-v4", "Nowhere"])
+def test_an_id_that_never_was_names_no_successor(name: str):
+    with pytest.raises(EnvError, match="doesn't exist") as refused:
+        make_env(EnvConfig(id=name))
+    assert "successor" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["MountainCarContinuous", "MountainCarContinuous:a2c"])
+def test_an_id_without_a_version_and_a_preset_is_stored_with_the_highest_version(name: str):
+    resolved = resolve_for_spaces(name)
+    assert resolved.config.env.id == "MountainCarContinuous-v0"
+    assert resolved.asked == "MountainCarContinuous"
+    assert resolved.config.algo.name == ("a2c" if name.endswith("a2c") else "ppo")
+
+
+@pytest.mark.parametrize("id", ["MiniGrid-Empty-5x5-v0", "BabyAI-GoToRedBall-v0"])
+def test_ids_of_minigrid_without_a_preset_are_seen_as_kinds_of_things(id: str):
+    pytest.importorskip("minigrid")
+    resolved = resolve_for_spaces(id)
+    assert resolved.config.env.keep == ("image",)
+    assert resolved.config.env.one_hot == (11, 6, 3)
+    assert resolved.provenance["env.keep"] == "default for its spaces"
+    chosen = resolve_for_spaces(id, {"env.keep": ["direction"]}).config.env
+    assert (chosen.keep, chosen.one_hot) == (("direction",), ())
+
+
+class Wordy(gym.Env[Any, int]):
+    """Shows a number that matters and words that nothing can be learned from."""
+
+    observation_space = gym.spaces.Dict(
+        {
+            "note": gym.spaces.Text(8),
+            "place": gym.spaces.Box(-1, 1, (2,), np.float32),
+            "turn": gym.spaces.Discrete(3),
+        }
+    )
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        return {"note": "x", "place": np.zeros(2, np.float32), "turn": 1}, {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return self.reset()[0], 1.0, True, False, {}
+
+
+def test_of_a_dict_the_entries_are_kept_that_are_numbers():
+    resolved = resolve_for_spaces("py:tests.envs.test_names:Wordy")
+    assert resolved.config.env.keep == ("place", "turn")
