@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.envs.backend import Fault, Step
-from gymnast.envs.bare import bare, time_limit
+from gymnast.envs.bare import bare, has_default_limit, time_limit
 from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
 from gymnast.policy.spaces import Vector
@@ -38,6 +38,7 @@ class InProcess:
         self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
         self.described = (" ".join(str(seen).split()), str(taken))
         self.time_limit = time_limit(made[0])
+        self.has_default_limit = has_default_limit(made[0])
         self.envs = [bare(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
         self._limit = bare(made[0])[1]

@@ -14,7 +14,7 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.config.resolve import revise
-from gymnast.config.sections.env import Backend, EnvConfig
+from gymnast.config.sections.env import Backend
 from gymnast.envs.backend import random_actions, refuse
 from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
@@ -92,7 +92,7 @@ def tune_copies(
             if one.refused:  # for its kind, not for its number: once is enough
                 refused[backend] = one
         beat(cells.index((backend, n)) + 1, len(cells))
-    signal, best = look(cfg.env), best_of(samples, (cfg.env.backend, cfg.env.n_envs))
+    signal, best = look(cfg), best_of(samples, (cfg.env.backend, cfg.env.n_envs))
     n_steps = _n_steps(cfg, signal)
     patch = _patch(best, n_steps)
     advice = [
@@ -119,16 +119,16 @@ def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sampl
     )
 
 
-def look(cfg: EnvConfig) -> Signal:
+def look(cfg: Config[Any]) -> Signal:
     """Random actions for a little, in this process."""
-    few = cfg.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
+    few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
     every = list(range(_LOOK))
     reward: list[Array] = []
     terminated: list[Array] = []
     seen: list[Array] = []
     began = perf_counter()
-    with closing(open_envs(few, limit=cfg.max_episode_steps, tell=lambda _: None)) as envs:
+    with closing(open_envs(few, limit=cfg.training_limit(), tell=lambda _: None)) as envs:
         refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
         while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
             step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))
@@ -164,7 +164,7 @@ def _n_steps(cfg: Config[Any], signal: Signal) -> int | None:
     thing."""
     if not hasattr(cfg.algo, "gae_lambda"):
         return None
-    wanted = suggested_n_steps(signal.between, cfg.env.max_episode_steps)
+    wanted = suggested_n_steps(signal.between, cfg.training_limit().steps)
     return wanted if wanted > (cfg.algo.span().steps or 0) else None
 
 
