@@ -21,6 +21,7 @@ import gymnasium as gym
 import numpy as np
 
 from benchmarks import measurement, timed
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.open import open_envs
 from gymnast.tune.sampling import cpu_seconds
@@ -89,7 +90,7 @@ def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
 
 def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     cfg = EnvConfig(id=env, n_envs=n_envs, backend=who, workers=WORKERS)
-    envs = open_envs(cfg, limit=None, tell=print)
+    envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
     seeds = iter(range(10**9))
     envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
 

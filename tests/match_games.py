@@ -78,7 +78,8 @@ def breaks(seed: int) -> bool:
 class Coop:
     """Matches of the game. It notes what everybody saw and did: (seed, step, seat) -> (obs, action)."""
 
-    name, time_limit, outcomes, scripted = "coop", LIMIT, OUTCOMES, {}
+    name, time_limit, has_default_limit = "coop", LIMIT, False
+    outcomes, scripted = OUTCOMES, {}
     unpaid = 0.0
     """Reward of whoever is out of play."""
 

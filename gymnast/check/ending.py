@@ -11,6 +11,8 @@ import gymnasium as gym
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
 from gymnast.check.witness import Complaint
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
+from gymnast.envs.make import stated_limit
 
 _FEW = 4
 """Episodes from which on it is no coincidence that all of them are of one length."""
@@ -18,10 +20,19 @@ _LIMIT = re.compile(r"limit|horizon|max|length|duration|budget|timeout", re.IGNO
 """Attributes of an environment that may hold its time limit."""
 
 
+NO_LIMIT = Finding(
+    "time limit",
+    "warning",
+    f"none is declared: episodes are truncated after {DEFAULT_EPISODE_STEPS:,} steps "
+    "(register it with max_episode_steps, or set env.max_episode_steps)",
+)
+
+
 class Ends:
-    def __init__(self, env: gym.Env[Any, Any], limit: int | None) -> None:
-        """`limit`: steps after which an episode is known to be cut short."""
-        self._env, self._limit, self._longest = env, limit, 0
+    def __init__(self, env: gym.Env[Any, Any], limit: int | None, given: int | None = None) -> None:
+        """`limit`: steps after which an episode is known to be cut short; `given`: a limit that the config
+        applies in training."""
+        self._env, self._limit, self._given, self._longest = env, limit, given, 0
         self._ended: list[Moment] = []
         self._late = Complaint("time limit")
 
@@ -43,9 +54,10 @@ class Ends:
         early = [end for end in both if end.step != self._limit]
         if not self._ended:
             what = f"no episode ended within {self._longest:,} steps"
-            known = f", {self._limit:,} is its limit" if self._limit else " and no limit is known"
-            more = "" if self._limit else ": evaluation may take for ever (eval.max_episode_steps)"
-            return Finding("ends", "note", f"{what}{known}{more}")
+            known = (
+                f", {self._limit:,} is its limit" if self._limit else " and no limit is declared"
+            )
+            return Finding("ends", "note", f"{what}{known}")
         if early and len(both) == len(self._ended) and len(both) > 1:
             what = f"all {len(both)} ends are told as terminated and truncated at once"
             return Finding("ends", "wrong", what, both[0].where)
@@ -63,13 +75,22 @@ class Ends:
         lengths = {end.step for end in self._ended}
         true = [end for end in self._ended if end.terminated and not end.truncated]
         if len(true) < _FEW or len(true) < len(self._ended) or len(lengths) > 1 or lengths == {1}:
-            return Finding("time limit", "ok", "none is known")
+            return self._none_declared(one_step=lengths == {1})
         (length,) = lengths
         what = f"all {len(true)} episodes are terminated after exactly {length} steps"
         if name := self._attribute(length):
             what = f"{what}, its {name}: say truncated"
             return Finding("time limit", "wrong", what, true[0].where)
         return Finding("time limit", "note", f"{what}: if that is a limit, say truncated")
+
+    def _none_declared(self, *, one_step: bool) -> Finding:
+        if self._given is not None:
+            return Finding("time limit", "ok", f"{self._given:,} steps (env.max_episode_steps)")
+        if (stated := stated_limit(self._env)) is not None:
+            return Finding("time limit", "ok", f"the environment applies its own, {stated:,}")
+        if one_step:
+            return Finding("time limit", "ok", "every episode ends after one step")
+        return NO_LIMIT
 
     def _at_known_limit(self, limit: int) -> Finding:
         there = [end for end in self._ended if end.step == limit]

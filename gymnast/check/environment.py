@@ -93,7 +93,7 @@ class _Examination:
             LeftAlone(),
             AsDeclared(env.observation_space, obs, facts),
             Rewards(facts),
-            Ends(env, time_limit(env)),
+            Ends(env, time_limit(env), self.cfg.training_limit().steps),
             Masks(action, used=self.cfg.env.action_mask),
             LeftUnchanged(),
             last,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Verdict = Literal["ok", "wrong", "note"]
+Verdict = Literal["ok", "wrong", "warning", "note"]
 
 CHECKS = {
     "made": "Nothing can be trained or played before its constructor works.",
@@ -78,15 +78,19 @@ class Report:
     findings: tuple[Finding, ...]
 
     @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.verdict == "warning"]
+
+    @property
     def wrong(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.verdict == "wrong"]
 
     def allowing(self, names: Iterable[str]) -> Report:
-        """The same, where what these checks call wrong is only noted."""
+        """The same, where what these checks call wrong or warn of is only noted."""
         allowed = set(names)
         noted = (
             replace(f, verdict="note", what=f"allowed: {f.what}")
-            if f.verdict == "wrong" and f.check in allowed
+            if f.verdict in ("wrong", "warning") and f.check in allowed
             else f
             for f in self.findings
         )
@@ -94,7 +98,8 @@ class Report:
 
     def as_json(self) -> dict[str, Any]:
         findings = [finding.as_json() for finding in self.findings]
-        return {**vars(self), "wrong": len(self.wrong), "findings": findings}
+        counts = {"wrong": len(self.wrong), "warnings": len(self.warnings)}
+        return {**vars(self), **counts, "findings": findings}
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.check.ending import NO_LIMIT
 from gymnast.check.environment import STEPS, Beat
 from gymnast.check.finding import Finding, Report, in_order
 from gymnast.check.live import own_traceback
@@ -209,8 +210,9 @@ class _Examination:
         yield wrong["observation"].or_ok("inside their spaces, at every reset and step")
         yield wrong["finite"].or_ok("no NaN and no infinity in observations and rewards")
         yield self._ends()
-        limit = "none is known" if matches.time_limit is None else f"{matches.time_limit:,} steps"
-        yield wrong["time limit"].or_ok(limit)
+        found = wrong["time limit"].or_ok(f"{matches.time_limit or 0:,} steps")
+        missing = matches.has_default_limit or matches.time_limit is None
+        yield NO_LIMIT if missing and found.verdict == "ok" else found
         if self.cfg.facts.reward:
             yield wrong["facts.reward"].or_ok("inside the declared range")
         yield from self._metrics()

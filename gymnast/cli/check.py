@@ -116,11 +116,12 @@ def _page(report: Report) -> Iterator[str]:
         yield ""
         yield from _details(finding)
     yield ""
-    count = len(report.wrong)
-    yield "nothing is wrong" if not count else f"{count} thing{'s' * (count > 1)} wrong"
+    count, warned = len(report.wrong), len(report.warnings)
+    verdict = "nothing is wrong" if not count else f"{count} thing{'s' * (count > 1)} wrong"
+    yield f"{verdict}, {warned} warning{'s' * (warned > 1)}" if warned else verdict
 
 
-_WORD = {"ok": "ok", "wrong": "WRONG", "note": "note"}
+_WORD = {"ok": "ok", "wrong": "WRONG", "warning": "WARN", "note": "note"}
 
 
 def _details(finding: Finding) -> Iterator[str]:

@@ -66,6 +66,9 @@ class Collector(Protocol):
     def time_limit(self) -> int | None: ...
 
     @property
+    def has_default_limit(self) -> bool: ...
+
+    @property
     def goes_on_exactly(self) -> bool:
         """Whether running episodes can be had again after a break."""
         ...

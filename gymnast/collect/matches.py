@@ -86,6 +86,10 @@ class MatchCollector:
         return self.matches.time_limit
 
     @property
+    def has_default_limit(self) -> bool:
+        return self.matches.has_default_limit
+
+    @property
     def goes_on_exactly(self) -> bool:
         return self.matches.restore != "none"
 

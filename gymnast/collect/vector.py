@@ -68,6 +68,10 @@ class VectorCollector:
         return self.envs.time_limit
 
     @property
+    def has_default_limit(self) -> bool:
+        return self.envs.has_default_limit
+
+    @property
     def goes_on_exactly(self) -> bool:
         return self.envs.restore == "replay"
 

@@ -9,6 +9,7 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.clock import Clock
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import has_roles
 from gymnast.config.numbers import Count, Switch, Whole
@@ -99,6 +100,12 @@ class Config(Section, Generic[Algo]):
         """The algorithm's section with every schedule replaced by its value at the first update."""
         return self.algo.at(Clock(limits=self.stop.limits()))
 
+    def training_limit(self) -> EpisodeLimit:
+        return EpisodeLimit.of(self.env.max_episode_steps, self.eval.max_episode_steps)
+
+    def evaluation_limit(self) -> EpisodeLimit:
+        return EpisodeLimit.of(self.eval.max_episode_steps, self.env.max_episode_steps)
+
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (dotted key, what is wrong)."""
         return [
@@ -132,13 +139,16 @@ class Config(Section, Generic[Algo]):
         if not has_roles(self.env.id):
             return []
         as_they_are = EnvConfig(id=self.env.id)
+        unknown = [*_OF_ONE_AGENT, *(["max_episode_steps"] if self.env.id == "tag" else [])]
         env = [
             f"env.{name}"
-            for name in _OF_ONE_AGENT
+            for name in unknown
             if getattr(self.env, name) != getattr(as_they_are, name)
         ]
         others = {
-            "eval.max_episode_steps": self.eval.max_episode_steps,
+            "eval.max_episode_steps": None
+            if self.eval.max_episode_steps == "auto"
+            else self.eval.max_episode_steps or "off",
             "eval.steps": self.eval.steps,
             "eval.starts": None if self.eval.starts == "seeds" else self.eval.starts,
             "eval.start_at": self.eval.start_at,
@@ -183,7 +193,7 @@ class Config(Section, Generic[Algo]):
 
 _OF_ONE_AGENT = (
     *("tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "backend", "workers"),
-    *("max_episode_steps", "frames_per_step", "view", "image", "atari", "stack"),
+    *("frames_per_step", "view", "image", "atari", "stack"),
     "previous_actions",
 )
 """Settings of `env` that lie around an environment of a single agent."""

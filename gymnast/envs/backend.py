@@ -64,7 +64,9 @@ class Backend(Protocol):
     described: tuple[str, str]
     """Observation and action space as the environment names them."""
     time_limit: int | None
-    """Longest episode, in steps, where one is declared."""
+    """Longest episode, in steps, where one is declared or applied."""
+    has_default_limit: bool
+    """The environment declares no limit, so that `time_limit` is the default."""
     restore: Literal["state", "replay", "none"]
     """How a running episode can be had again."""
     obs: Array

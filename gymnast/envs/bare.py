@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
-_TAKEN_OFF = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
+
+class DefaultTimeLimit(TimeLimit):
+    """Truncates the episodes of an environment that has no time limit of its own."""
+
+
+_TAKEN_OFF = (OrderEnforcing, PassiveEnvChecker, TimeLimit, DefaultTimeLimit)
 
 
 def bare(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
@@ -23,6 +29,21 @@ def bare(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
 
 
 def time_limit(env: gym.Env[Any, Any]) -> int | None:
-    """Longest episode, in steps, where one is declared."""
+    """Longest episode, in steps, where a limit is declared or applied."""
     declared = env.spec.max_episode_steps if env.spec is not None else None
-    return bare(env)[1] if declared is None else declared
+    if declared is not None:
+        return declared
+    applied = [e._max_episode_steps for e in _layers(env) if isinstance(e, TimeLimit)]
+    return min(applied, default=None)
+
+
+def has_default_limit(env: gym.Env[Any, Any]) -> bool:
+    return any(isinstance(layer, DefaultTimeLimit) for layer in _layers(env))
+
+
+def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
+    """The environment and all that it wraps; of several tasks, the first."""
+    inner: gym.Env[Any, Any] | None = env
+    while inner is not None:
+        yield inner
+        inner = inner.env if isinstance(inner, gym.Wrapper) else getattr(inner, "first_task", None)

@@ -15,7 +15,7 @@ from gymnast import guard
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, Step
-from gymnast.envs.bare import bare, time_limit
+from gymnast.envs.bare import bare, has_default_limit, time_limit
 from gymnast.envs.rows import NOBODY, Rows
 from gymnast.policy import spaces
 from gymnast.policy.spaces import Vector
@@ -41,6 +41,7 @@ class InProcess:
         self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
         self.described = (" ".join(str(seen).split()), str(taken))
         self.time_limit = time_limit(made[0])
+        self.has_default_limit = has_default_limit(made[0])
         self.envs = [bare(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
         self._limit = bare(made[0])[1]

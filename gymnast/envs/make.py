@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -9,9 +10,11 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast import guard
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.families import has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig, is_atari
 from gymnast.envs.atari import make_game
+from gymnast.envs.bare import DefaultTimeLimit, time_limit
 from gymnast.envs.names import register, replaced
 from gymnast.envs.quick import quickened
 from gymnast.envs.tasks import OneOfTasks
@@ -21,34 +24,33 @@ from gymnast.imported import imported
 from gymnast.text.closest import closest
 
 
-def make_env(cfg: EnvConfig, *, max_episode_steps: int | None = None) -> gym.Env[Any, Any]:
-    """A fresh copy in what the config puts around it. `max_episode_steps` replaces the environment's
-    own limit."""
+def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any, Any]:
+    """A fresh copy in what the config puts around it."""
     if has_roles(cfg.id):
         fix = "train, eval, video, net and league know roles"
         raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
     guard.mark()
-    env = wrapped(_alone(cfg, max_episode_steps), cfg)
+    env = wrapped(_alone(cfg, limit), cfg)
     guard.look()
     return env
 
 
-def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
+def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     if cfg.tasks:
-        return OneOfTasks(cfg, lambda task: wrapped_task(_alone(task, max_episode_steps), task))
+        return OneOfTasks(cfg, lambda task: wrapped_task(_alone(task, limit), task))
     if cfg.id.startswith("py:"):
-        return _from_class(cfg.id, cfg.kwargs, max_episode_steps)
-    limit: dict[str, Any] = {}
-    if max_episode_steps is not None:
-        limit["max_episode_steps"] = max_episode_steps
+        return _limited(_from_class(cfg.id, cfg.kwargs), limit)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             register(cfg.id)
             if is_atari(cfg.id):
-                return _limited(make_game(cfg), max_episode_steps)
+                return _limited(make_game(cfg), limit)
             kwargs = dict[str, Any](cfg.kwargs)
-            return quickened(gym.make(cfg.id, disable_env_checker=True, **limit, **kwargs))
+            if limit.steps is not None:
+                kwargs["max_episode_steps"] = limit.steps
+            made = quickened(gym.make(cfg.id, disable_env_checker=True, **kwargs))
+            return _limited(made, limit._replace(steps=None))
     except EnvError:
         raise
     except error.DependencyNotInstalled as problem:
@@ -71,7 +73,7 @@ def _alone(cfg: EnvConfig, max_episode_steps: int | None) -> gym.Env[Any, Any]:
         raise gone or unmade(cfg.id, problem) from problem
 
 
-def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env[Any, Any]:
+def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
     """`py:package.module:Class`, found from the working directory too."""
     try:
         _, module, attribute = name.split(":")
@@ -88,11 +90,35 @@ def _from_class(name: str, kwargs: dict[str, Any], limit: int | None) -> gym.Env
     for space in ("observation_space", "action_space"):
         if not isinstance(getattr(env, space, None), gym.Space):
             raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
-    return _limited(env, limit)
+    return env
 
 
-def _limited(env: gym.Env[Any, Any], limit: int | None) -> gym.Env[Any, Any]:
-    return env if limit is None else gym.wrappers.TimeLimit(env, limit)
+def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
+    if limit.steps is not None:
+        return gym.wrappers.TimeLimit(env, limit.steps)
+    if limit.default is None or time_limit(env) is not None:
+        return env
+    if (
+        stated := stated_limit(env)
+    ) is not None:  # it ends its episodes by itself, we only make sure
+        return gym.wrappers.TimeLimit(env, max(limit.default, stated))
+    return DefaultTimeLimit(env, limit.default)
+
+
+def stated_limit(env: gym.Env[Any, Any]) -> int | None:
+    """The limit that an environment applies by itself, as far as its attributes tell: MiniGrid's
+    `max_steps`, VizDoom's timeout, ALE's frames."""
+    inner: Any = env.unwrapped
+    stated = [getattr(inner, name, None) for name in _STATED]
+    if hasattr(game := getattr(inner, "game", None), "get_episode_timeout"):
+        stated.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
+    if hasattr(inner, "ale"):
+        stated.append(inner.ale.getInt("max_num_frames_per_episode"))
+    return max((n for n in stated if type(n) is int and n > 0), default=None)
+
+
+_STATED = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps", "pulls")
+"""Attributes by which environments of several packages, and bandits of ours, name their time limit."""
 
 
 def unmade(name: str, problem: Exception) -> EnvError:

@@ -69,7 +69,9 @@ class Matches(Protocol):
     outcomes: Mapping[str, str]
     """How a match may end -> the role that then has won, empty for nobody; in a fixed order."""
     time_limit: int | None
-    """Longest match, in steps, where one is declared."""
+    """Longest match, in steps, where one is declared or applied."""
+    has_default_limit: bool
+    """The environment declares no limit, so that `time_limit` is the default."""
     restore: Literal["state", "replay", "none"]
     """How a running match can be had again."""
     obs: ByRole

@@ -12,6 +12,7 @@ from gymnasium import error
 from gymnasium.vector import VectorEnv
 
 from gymnast import guard
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
@@ -31,12 +32,13 @@ DONE_BY_ALE = ("env.view", "env.stack")
 def open_envs(
     cfg: EnvConfig,
     *,
-    limit: int | None,
+    limit: EpisodeLimit,
     info_keys: Sequence[str] = (),
     tell: Callable[[str], None],
 ) -> Backend:
-    """`limit` of steps per episode, instead of the environment's own; `info_keys`: what to keep of
-    an episode's last info; `tell` gets what environments print in other processes."""
+    """`info_keys`: what to keep of an episode's last info; `tell` gets what environments print in other
+    processes. The default of `limit` does not reach an environment's own vector, which takes only what its
+    constructor takes."""
     if cfg.backend == "process":
         return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
     if cfg.backend in WHOLE:
@@ -44,11 +46,11 @@ def open_envs(
         _refuse_what_needs_python(cfg)
         if cfg.backend == "envpool":
             _refuse_what_is_wrong_with_one(cfg)
-        make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit)
+        make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
         envs = Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
         guard.look()
         return envs
-    make = partial(make_env, cfg, max_episode_steps=limit)
+    make = partial(make_env, cfg, limit=limit)
     return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask)
 
 

@@ -23,7 +23,7 @@ def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
         from gymnast.envs.zoo import ZooMatches
 
         patterns = {name: role.agents for name, role in cfg.roles.items() if role.agents}
-        matches = ZooMatches(env.id, n_matches, env.kwargs, patterns)
+        matches = ZooMatches(env.id, n_matches, env.kwargs, patterns, cfg.training_limit())
     for name in cfg.roles:
         if name not in matches.roles:
             known = ", ".join(matches.roles)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs import messages
 from gymnast.envs.backend import Fault, Step
@@ -38,12 +39,11 @@ class Process:
         self,
         cfg: EnvConfig,
         *,
-        limit: int | None = None,
+        limit: EpisodeLimit = OWN_LIMIT,
         info_keys: Sequence[str] = (),
         tell: Callable[[str], None],
     ) -> None:
-        """`limit` of steps per episode, instead of the environment's own; `info_keys` are kept of
-        an episode's last info; `tell` gets whatever the environments print."""
+        """`info_keys` are kept of an episode's last info; `tell` gets whatever the environments print."""
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
         parts = min(cfg.workers or usable_cores(), n)
@@ -81,6 +81,7 @@ class Process:
             self.action_space = spaces.from_json(self._made["action_space"])
             self.described: tuple[str, str] = tuple(self._made["described"])
             self.time_limit: int | None = self._made["time_limit"]
+            self.has_default_limit: bool = self._made["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
             room = {"elements": self._made["elements"], "parts": parts}
             self._memory = memory = _unnamed(Rows.size(*shape, **room))

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs import child, messages
 from gymnast.envs.backend import Fault
@@ -63,7 +64,7 @@ class Worker:
         cfg = EnvConfig.model_validate(order["env"])
         self.link, self.info_keys = link, order["info_keys"]
         self.copies = range(*order["copies"])
-        make = partial(make_env, cfg, max_episode_steps=order["limit"])
+        make = partial(make_env, cfg, limit=EpisodeLimit(*order["limit"]))
         self.envs = InProcess(make, len(self.copies), cfg.id, masked=cfg.action_mask)
         elements = int(np.prod(self.envs.envs[0].action_space.shape or (), dtype=int))
         made = {
@@ -71,6 +72,7 @@ class Worker:
             "action_space": spaces.to_json(self.envs.action_space),
             "described": self.envs.described,
             "time_limit": self.envs.time_limit,
+            "has_default_limit": self.envs.has_default_limit,
             "elements": elements,
         }
         messages.send(link, {"made": made})

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.bare import bare
+from gymnast.envs.bare import DefaultTimeLimit, bare, has_default_limit
 from gymnast.errors import EnvError
 from gymnast.seeds import task_of
 
@@ -19,7 +19,7 @@ class OneOfTasks(Env):
     def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
         """`make` makes the environment of a single task."""
         self._envs = [_light(make(cfg.of_task(name))) for name in cfg.tasks]
-        self._now = first = self._envs[0]
+        self._now = self.first_task = first = self._envs[0]
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.spec, self.render_mode, self.metadata = first.spec, first.render_mode, first.metadata
         for name, env in zip(cfg.tasks, self._envs, strict=True):
@@ -58,4 +58,5 @@ class OneOfTasks(Env):
 def _light(env: Env) -> Env:
     """Without Gymnasium's other wrappers, but with the time limit: each task keeps its own."""
     inner, limit = bare(env)
-    return inner if limit is None else gym.wrappers.TimeLimit(inner, limit)
+    kind = DefaultTimeLimit if has_default_limit(env) else gym.wrappers.TimeLimit
+    return inner if limit is None else kind(inner, limit)

@@ -51,7 +51,7 @@ class Vectorized:
         """`_next`: what an episode begins with that began in the step that ended another."""
         seen, taken = self._vector.single_observation_space, self._vector.single_action_space
         self.described = (" ".join(str(seen).split()), str(taken))
-        self.time_limit = _time_limit(self._vector)
+        self.time_limit, self.has_default_limit = _time_limit(self._vector), False
         self._age = np.zeros(n, dtype=np.int64)
         self._over = np.zeros(n, dtype=bool)
         """Copies whose episode has ended, until they begin another."""

@@ -51,15 +51,15 @@ class Stage:
         self._masked = cfg.env.action_mask
         self.info: dict[str, Any] = {}
         """What the environment said beside its last observation."""
-        limit = (cfg.env if training else cfg.eval).max_episode_steps
+        limit = cfg.training_limit() if training else cfg.evaluation_limit()
         env = cfg.env if training else cfg.env.scored()
-        self.env: gym.Env[Any, Any] = make_env(env, max_episode_steps=limit)
+        self.env: gym.Env[Any, Any] = make_env(env, limit=limit)
         self.fps = float(cfg.facts.fps or self.env.metadata.get("render_fps") or USUAL_FPS)
         if draws:
             mode = self._mode()
             self.env.close()
             shown = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
-            self.env = make_env(env.model_copy(update=shown), max_episode_steps=limit)
+            self.env = make_env(env.model_copy(update=shown), limit=limit)
 
     def picture(self) -> Array:
         """What the environment shows now, [H, W, 3] uint8."""

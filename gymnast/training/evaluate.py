@@ -95,9 +95,9 @@ class Evaluator:
 
     def __init__(self, cfg: Config[Any]) -> None:
         self.cfg = cfg
-        limit = cfg.eval.max_episode_steps
+        limit = cfg.evaluation_limit()
         self.envs = InProcess(
-            lambda: make_env(cfg.env.scored(), max_episode_steps=limit),
+            lambda: make_env(cfg.env.scored(), limit=limit),
             cfg.eval.n_envs,
             cfg.env.id,
             masked=cfg.env.action_mask,

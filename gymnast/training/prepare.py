@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.collect.collector import Collector
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, OWN_LIMIT
 from gymnast.config.numbers import show
 from gymnast.config.presets import find, split
 from gymnast.config.resolve import OF_SPACES, Resolved
@@ -64,11 +65,23 @@ class Prepared:
             network=" and ".join(network_text(p.network) for p in policies.values()),
             parameters=sum(p.parameters.count for p in policies.values()),
             engine=str(choose(cfg, next(iter(policies.values())).network)),
+            time_limit=self.time_limit_text(),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
             settings=chosen,
             warnings=self.warnings(),
         )
+
+    def time_limit_text(self) -> str:
+        """Where it is not the environment's own: the longest training episode, and why that long."""
+        cfg, steps = self.resolved.config, self.collector.time_limit
+        if steps is not None and self.collector.has_default_limit:
+            known = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
+            source = "eval.max_episode_steps" if known else "default"
+            return f"{steps:,} steps ({source}: the environment declares none)"
+        if (given := cfg.training_limit().steps) is not None:
+            return f"{given:,} steps (env.max_episode_steps)"
+        return "none (the environment declares none)" if steps is None else ""
 
     def warnings(self) -> list[str]:
         cfg, found = self.resolved.config, []
@@ -87,10 +100,10 @@ class Prepared:
         found += self.collector.doubts
         if not self.collector.goes_on_exactly and not self.collector.doubts:
             found.append("this environment does not replay exactly: resume restarts its episodes")
-        if cfg.eval.max_episode_steps is None and self.collector.time_limit is None:
+        if cfg.evaluation_limit() == OWN_LIMIT and self.collector.time_limit is None:
             found.append(
-                "no time limit is known: an evaluation lasts as long as its episodes do "
-                "(eval.max_episode_steps)"
+                f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
+                "may last until eval.timeout"
             )
         rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
         total = cfg.stop.env_steps

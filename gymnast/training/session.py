@@ -277,7 +277,7 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
     numbers = cfg.numbers()
     envs = open_envs(
         env,
-        limit=env.max_episode_steps,
+        limit=cfg.training_limit(),
         info_keys=sorted(set(numbers.values())),
         tell=logging.getLogger("gymnast.envs").warning,
     )
@@ -314,7 +314,7 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
     # declared for the environment as it is: noise or another task may lead beyond
     obs = with_declared_ranges(obs, facts.observations) if certain else obs
     seen, (low, high) = vector_of(obs), limits(action)
-    own_limit = cfg.env.max_episode_steps is None and cfg.eval.max_episode_steps is None
+    own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
         n_actions=action.n if isinstance(action, Choice) else None,
         entropy=highest_entropy(action),

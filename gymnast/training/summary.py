@@ -25,6 +25,8 @@ class Preflight(TypedDict, total=False):
     parameters: int
     engine: str
     """What computes, and why that."""
+    time_limit: str
+    """Of an episode, as text, where it is not the environment's own."""
     budget: Mapping[str, float]
     """Clock -> total, the main one first."""
     threshold: float | None
@@ -41,6 +43,7 @@ def preflight_text(before: Preflight) -> str:
         "acts": before.get("action", ""),
         "network": _network(before),
         "engine": before.get("engine", ""),
+        "limit": f"time limit {limit}" if (limit := before.get("time_limit")) else "",
         "budget": _budget(before.get("budget", {})),
         "goal": _goal(before.get("threshold")),
     }

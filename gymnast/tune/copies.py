@@ -17,7 +17,7 @@ import numpy as np
 
 from gymnast.config.config import Config
 from gymnast.config.resolve import revise
-from gymnast.config.sections.env import Backend, EnvConfig
+from gymnast.config.sections.env import Backend
 from gymnast.envs.backend import random_actions, refuse
 from gymnast.envs.open import open_envs
 from gymnast.errors import ConfigError
@@ -91,7 +91,7 @@ def tune_copies(
                 refused[backend] = one
         beat(cells.index((backend, n)) + 1, len(cells))
     dividing = [one for one in samples if per_copy(cfg, one.n_envs) is not None]
-    signal, best = look(cfg.env), best_of(dividing, (cfg.env.backend, cfg.env.n_envs))
+    signal, best = look(cfg), best_of(dividing, (cfg.env.backend, cfg.env.n_envs))
     patch = _patch(cfg, best)
     advice = [
         *_speed_advice(cfg, samples, best),
@@ -117,16 +117,16 @@ def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sampl
     )
 
 
-def look(cfg: EnvConfig) -> Signal:
+def look(cfg: Config[Any]) -> Signal:
     """Random actions for a little, in this process."""
-    few = cfg.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
+    few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
     every = list(range(_LOOK))
     reward: list[Array] = []
     terminated: list[Array] = []
     seen: list[Array] = []
     began = perf_counter()
-    with closing(open_envs(few, limit=cfg.max_episode_steps, tell=lambda _: None)) as envs:
+    with closing(open_envs(few, limit=cfg.training_limit(), tell=lambda _: None)) as envs:
         refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
         while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
             step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))

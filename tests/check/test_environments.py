@@ -172,3 +172,12 @@ def test_a_name_that_is_nobodys_is_an_error_as_ever():
     refused = invoke("CartPol-v1")
     assert "did you mean CartPole-v1" in str(refused.exception)
     assert "name one environment" in str(invoke().exception)
+
+
+def test_a_missing_time_limit_is_a_warning_unless_it_is_stated_or_set():
+    found = invoke("CliffWalking-v1")
+    assert found.return_value == 0
+    assert "WARN  time limit" in found.stdout
+    assert "nothing is wrong, 1 warning" in found.stdout
+    for fine in (["CliffWalking-v1", "--set", "env.max_episode_steps=99"], ["Bandit-v0"]):
+        assert "WARN" not in invoke(*fine).stdout

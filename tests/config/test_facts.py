@@ -49,7 +49,7 @@ def made(config: Config, **more: object) -> gym.Env:
     whole = config.env.scored()
     kwargs = whole.kwargs | more
     alone = whole.model_copy(update={"kwargs": kwargs, "tasks": {}})
-    return make_env(alone, max_episode_steps=config.eval.max_episode_steps)
+    return make_env(alone, limit=config.evaluation_limit())
 
 
 @pytest.fixture(scope="module")

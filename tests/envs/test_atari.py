@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.make import make_env
@@ -24,7 +25,7 @@ def config(game: str = "Pong", **more: Any) -> EnvConfig:
 
 def played(cfg: EnvConfig, seed: int, steps: int = 40, limit: int | None = None) -> list[Any]:
     """What one copy shows and gives under a seed and random actions."""
-    env: Any = make_env(cfg, max_episode_steps=limit)
+    env: Any = make_env(cfg, limit=EpisodeLimit(limit))
     seen = [(env.reset(seed=seed)[0].tobytes(), 0.0, False, False)]
     for action in np.random.default_rng(0).integers(4, size=steps):
         obs, *rest = env.step(action)[:4]
@@ -149,7 +150,7 @@ def test_colours_crops_and_smaller_pictures_are_cut_from_what_the_screen_shows()
 )
 def test_what_ales_vector_cannot_do_is_refused_by_key(key: str, more: dict[str, Any]):
     with pytest.raises(EnvError) as refused:
-        open_envs(config(backend="vector", n_envs=1, **more), limit=None, tell=print)
+        open_envs(config(backend="vector", n_envs=1, **more), limit=EpisodeLimit(), tell=print)
     assert key in str(refused.value)
 
 
@@ -181,7 +182,7 @@ def test_copies_in_this_process_and_in_workers_play_the_same_games():
     seen = []
     for backend in ("inprocess", "process"):
         cfg = config("Breakout", view="objects", stack=2, backend=backend, n_envs=2, workers=1)
-        envs = open_envs(cfg, limit=None, tell=print)
+        envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
         assert envs.reset([0, 1], [3, 4]) == ()
         shown = [envs.obs.copy()]
         for action in np.random.default_rng(0).integers(4, size=(30, 2)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.bare import bare
 from gymnast.envs.inprocess import InProcess
@@ -93,7 +94,7 @@ def test_the_mask_of_a_state_that_ends_an_episode_is_not_asked_for():
 def test_the_longest_episode_is_declared_with_or_without_the_wrapper(limit: int | None):
     def opened(id: str) -> InProcess:
         cfg = EnvConfig(id=id)
-        return InProcess(lambda: make_env(cfg, max_episode_steps=limit), 1, id)
+        return InProcess(lambda: make_env(cfg, limit=EpisodeLimit(limit)), 1, id)
 
     assert opened("CartPole-v1").time_limit == (limit or 500)
     assert opened("py:tests.scripted:Script").time_limit == limit

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backend import random_actions
 from gymnast.envs.inprocess import InProcess
@@ -111,7 +112,7 @@ def test_a_vector_refuses_to_step_single_copies(envs: Any):
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4", "Pendulum-v1", "LunarLander-v3"])
 def test_the_same_seed_is_the_same_episode_in_any_copy_and_another_is_not(env: str):
-    envs = open_envs(EnvConfig(id=env, n_envs=3), limit=None, tell=print)
+    envs = open_envs(EnvConfig(id=env, n_envs=3), limit=EpisodeLimit(), tell=print)
     envs.reset([0, 1, 2], [5, 5, 6])
     actions = random_actions(envs.action_space, (20,), stream(0, "test"))
     differs = not np.array_equal(envs.obs[0], envs.obs[2])
@@ -176,7 +177,7 @@ def test_what_is_declared_about_replaying_is_believed(envs: Any):
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
 def test_masks_are_those_of_the_state_that_is_shown(backend: str):
     cfg = EnvConfig(id="py:tests.scripted:Masked", n_envs=3, backend=backend, workers=2)
-    envs = open_envs(cfg, limit=None, tell=print)
+    envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
     seeds, t = [3, 4, 5], [0, 0, 0]
     envs.reset(range(3), seeds)
     for _ in range(20):

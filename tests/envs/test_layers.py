@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.make import make_env
 from gymnast.envs.open import open_envs
@@ -134,7 +135,7 @@ def test_what_cannot_be_done_is_refused_with_the_key(settings: dict[str, Any], s
 def test_a_vector_of_its_own_refuses_layers_by_name():
     cfg = EnvConfig(id="CartPole-v1", backend="vector", keep=("speed",))
     with pytest.raises(EnvError, match=r"env\.keep"):
-        open_envs(cfg, limit=None, tell=print)
+        open_envs(cfg, limit=EpisodeLimit(), tell=print)
 
 
 def test_an_entry_that_no_policy_can_see_is_named_with_those_to_keep():

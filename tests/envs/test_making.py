@@ -5,6 +5,7 @@ from __future__ import annotations
 import gymnasium as gym
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.defaults import suggested
 from gymnast.envs.make import make_env
@@ -13,7 +14,7 @@ from gymnast.policy.spaces import Amounts, Category, Choice, Vector
 
 
 def made(id: str, limit: int | None = None, **kwargs) -> gym.Env:
-    return make_env(EnvConfig(id=id, kwargs=kwargs), max_episode_steps=limit)
+    return make_env(EnvConfig(id=id, kwargs=kwargs), limit=EpisodeLimit(limit))
 
 
 def truncated_after(env: gym.Env) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gymnasium as gym
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.measured import MEASURED, UNKNOWN, measured
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.sections.env import EnvConfig
@@ -38,7 +39,7 @@ def test_each_backend_of_the_table_opens_and_restores():
 
     for backend in {copies.backend for copies in (UNKNOWN, *MEASURED.values())}:
         cfg = EnvConfig(id="CartPole-v1", n_envs=2, backend=backend, workers=1)
-        envs = open_envs(cfg, limit=None, tell=print)
+        envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
         assert envs.restore == "replay"
         envs.close()
 

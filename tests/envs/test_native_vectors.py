@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backend import random_actions
 from gymnast.envs.make import make_env
@@ -23,7 +24,7 @@ POOLED = ["CartPole-v1", "Pendulum-v1", "LunarLander-v3", "HalfCheetah-v5"]
 
 def opened(env_id: str, limit: int | None = None, backend: str = "envpool", **more: Any) -> Any:
     cfg = EnvConfig(id=env_id, n_envs=N, backend=backend, **more)
-    return open_envs(cfg, limit=limit, tell=print)
+    return open_envs(cfg, limit=EpisodeLimit(limit), tell=print)
 
 
 def played(envs: Any, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:

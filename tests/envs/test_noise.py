@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.make import make_env
 from gymnast.envs.open import open_envs
@@ -259,7 +260,7 @@ def test_a_vector_of_the_environments_own_refuses_each_by_its_key():
     for key, asks in kinds.items():
         cfg = EnvConfig.model_validate({"id": "CartPole-v1", "backend": "vector", **asks})
         with pytest.raises(EnvError) as refused:
-            open_envs(cfg, limit=None, tell=print)
+            open_envs(cfg, limit=EpisodeLimit(), tell=print)
         assert refused.value.at == key
         assert "env.backend" in refused.value.fix
 

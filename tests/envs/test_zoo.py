@@ -9,6 +9,7 @@ import numpy as np
 import pettingzoo
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.envs.backend import random_actions
 from gymnast.envs.matches import UNKNOWN
 from gymnast.envs.zoo import ZooMatches
@@ -334,3 +335,18 @@ def test_matches_are_what_a_plain_loop_over_the_environment_gives(
             break
     assert not going
     assert (deaths > 0) == (name == KAZ)
+
+
+def test_a_match_is_truncated_for_everybody_at_a_limit_that_the_environment_does_not_have(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delattr(games.Fading, "max_cycles")
+    name = "pettingzoo/py:tests.envs.zoo_games:Fading"
+    matches = ZooMatches(name, 1, limit=EpisodeLimit(default=1))
+    assert (matches.time_limit, matches.has_default_limit) == (1, True)
+    seed = next(s for s in range(99) if min(games.last_step(s, a) for a in AGENTS) > 1)
+    matches.reset([0], [seed])
+    step = matches.step(drawn(matches, np.random.default_rng(0)))
+    assert step.over.tolist() == [True]
+    assert not step.faults
+    assert all(step.truncated[role].all() and not step.terminated[role].any() for role in SEATS)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.resolve import resolve
 from gymnast.envs.make import make_env
 from gymnast.training.rescore import rescore
@@ -54,7 +55,7 @@ def test_what_was_recorded_is_what_the_environment_does_again():
     """Films and replays rest on it; here for those that are mended to be functions of their seeds."""
     for target in ("Bandit-drifting-v0", "MinAtar/Breakout-v1", "BipedalWalker-v3"):
         run = trained(target, SMALL)
-        env = make_env(resolve(target).config.env, max_episode_steps=30)
+        env = make_env(resolve(target).config.env, limit=EpisodeLimit(30))
         recorded = [trace for found in traces(run, "train").values() for trace in found]
         assert len(recorded) >= 3
         for trace in recorded:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
 
 from gymnast.config.distribution import Distribution
+from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.measured import measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
@@ -100,8 +101,9 @@ class EnvConfig(Section):
     implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
-    max_episode_steps: Maybe[Count] = OFF
-    """A time limit for training episodes other than the environment's own."""
+    max_episode_steps: AutoSteps = "auto"
+    """Steps after which a training episode is truncated. `auto`: the environment's own limit, or where it
+    declares none, that of eval.max_episode_steps or 1,000; `off`: only its own."""
     frames_per_step: Annotated[Count, BeforeValidator(_frames)] = AUTO
     """Game frames that one step costs; an action of an Atari game is held for so many. `auto`: 4 for
     these, else 1."""

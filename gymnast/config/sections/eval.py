@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gymnast.config.cadence import Cadence
+from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Switch, Whole
 from gymnast.config.section import Section
 
@@ -35,5 +36,6 @@ class EvalConfig(Section):
     """Episodes of the final confirmation, on seeds never used before."""
     n_envs: Count = 8
     """Copies that step together while evaluating."""
-    max_episode_steps: Maybe[Count] = OFF
-    """A time limit for evaluation episodes other than the environment's own."""
+    max_episode_steps: AutoSteps = "auto"
+    """Steps after which an evaluation episode is truncated. `auto`: the environment's own limit, or where
+    it declares none, that of env.max_episode_steps or 1,000; `off`: only its own."""

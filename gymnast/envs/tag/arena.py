@@ -69,6 +69,7 @@ class TagMatches:
                 raise ConfigError(f"tag: {what} is {count}", fix="it must be 1 or more")
         self.name, self.n_matches = "tag", n_matches
         self.time_limit: int | None = time_limit
+        self.has_default_limit = False
         self._limit = time_limit
         self.roles: Mapping[str, Role] = {
             role: Role(count, SPACE, ACTION)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast import guard
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, refuse
@@ -35,6 +36,7 @@ class ZooMatches:
         n_matches: int,
         kwargs: Mapping[str, Any] | None = None,
         roles: Mapping[str, str] | None = None,
+        limit: EpisodeLimit = OWN_LIMIT,
     ) -> None:
         """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
@@ -49,7 +51,11 @@ class ZooMatches:
         }
         self.outcomes: Mapping[str, str] = {}
         self.scripted: Mapping[str, Mapping[str, Scripted]] = {}
-        self.time_limit = _time_limit(env)
+        own = _time_limit(env)
+        self.has_default_limit = limit.default is not None and own is None
+        self._limit = limit.default if self.has_default_limit else limit.steps
+        """Steps after which we truncate a match."""
+        self.time_limit = min((n for n in (own, self._limit) if n is not None), default=None)
         self.fps: float | None = getattr(env, "metadata", {}).get("render_fps")
         """How fast a match looks natural, where the environment says so."""
         self._table = Table(self.roles, seats, n_matches)
@@ -160,6 +166,8 @@ class ZooMatches:
             now = set(env.agents)
         except (Exception, SystemExit) as cause:
             return self._raised(i, f"step({chosen})", cause)
+        if self._limit is not None and self._age[i] >= self._limit:
+            truncated, now = dict.fromkeys(playing, True), set[Any]()
         problem = self._see(i, obs) or self._get(i, reward, terminated, truncated)
         if problem is None:
             self._playing[i] = [agent for agent in playing if not table.has_ended(agent, i)]
