@@ -52,6 +52,7 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         preset=info["preset"],
         path=str(run.path),
         solved=ended.solved,
+        confirmed=ended.confirmed,
         reason=ended.reason.text,
         score=ended.score,  # type: ignore[typeddict-item]
         threshold=info["threshold"],

@@ -33,6 +33,7 @@ from gymnast.training.control import Settings
 from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
+from gymnast.training.stop import conditions
 from gymnast.training.summary import Preflight
 
 _UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
@@ -71,6 +72,7 @@ class Prepared:
             engine=str(choose(cfg, next(iter(policies.values())).network)),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
+            stops=conditions(cfg),
             settings=chosen,
             warnings=self.warnings(),
         )
