@@ -79,8 +79,8 @@ def _scores(found: dict[str, Any]) -> str:
 
 
 _OF_GOAL = (
-    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; steps that "
-    "were not used count as the last evaluation\n"
+    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; steps that a "
+    "finished run did not use count as its last evaluation\n"
     "goal-steps, goal-time: until the lower bound of an evaluation reached it"
 )
 

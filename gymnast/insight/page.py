@@ -121,8 +121,8 @@ def learning(of: Mapping[str, Any]) -> str:
     parts = [f"mean return {wording.number(of['mean_return'])}"]
     if of["area"] is not None:
         unused = of.get("unused", 0.0)  # runs of older versions do not say
-        rest = f", of which {unused:.0%} was not used" if unused >= 0.005 else ""
-        parts.append(f"area {wording.share(of['area'])} of the budget{rest}")
+        rest = f" of the budget, of which {unused:.0%} was not used" if unused >= 0.005 else ""
+        parts.append(f"area {wording.share(of['area'])}{rest}")
     if of["steps_to_threshold"] is not None:
         steps, seconds = of["steps_to_threshold"], wording.duration(of["seconds_to_threshold"])
         parts.append(f"lower bound reached the threshold after {steps:,} env steps, {seconds}")

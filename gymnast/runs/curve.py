@@ -2,9 +2,9 @@
 
 For the number, the curve begins at the training return of the first rollout, unless the untrained
 version was evaluated. The area is a share between that first return (0) and the threshold (1), above
-which nothing is gained, over the whole budget: what a run that ended early did not use counts as its
-last evaluation, so who gets there sooner has the larger area. The mean return is over the steps that
-were taken.
+which nothing is gained, over the whole budget: what a run that reached its goal early did not use counts
+as its last evaluation, so who gets there sooner has the larger area. Of a run that was stopped, or is
+not over, it is over the steps that were taken, as the mean return always is.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def learning_told(info: Mapping[str, Any]) -> dict[str, Any] | None:
 def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
     """The same, or else by what is recorded."""
     info = run.info
-    return learning_told(info) or learning_of(rows, info["threshold"], _budget(run))
+    budget = _budget(run) if info["status"] == "finished" else None
+    return learning_told(info) or learning_of(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:
