@@ -312,6 +312,8 @@ def run_named(name: str, directory: Path) -> Run | None:
         return None
     try:
         return store.resolve(name, directory)[0]
+    except CheckpointError:  # the run is known
+        raise
     except RunError:
         if surely:
             raise

@@ -192,12 +192,20 @@ class _Children:
             told = words.read()[-4000:].decode(errors="replace").strip()
         if child.returncode:
             self.errors[seed] = told
-        outcome = f"failed ({child.returncode})" if child.returncode else "done"
-        self._tell(f"seed {seed}: {outcome}")
+        self._tell(f"seed {seed}: {_outcome(child.returncode)}")
 
     def _tell(self, line: str) -> None:
         if self.report is not None:
             self.report(line)
+
+
+def _outcome(code: int) -> str:
+    """What became of a child, by its exit code."""
+    if code in (0, 130):
+        return "interrupted" if code else "done"
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return f"failed (exit code {code})"
 
 
 @contextmanager

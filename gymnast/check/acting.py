@@ -17,6 +17,7 @@ from gymnast.envs.backend import random_actions
 from gymnast.errors import UsageError
 from gymnast.play.keys import Keys
 from gymnast.policy.spaces import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+from gymnast.text.wording import counted
 
 Array = np.ndarray
 _MOST = 64
@@ -156,7 +157,7 @@ def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding
             what = problem.message if isinstance(problem, UsageError) else str(problem)
             yield Finding("facts.keys", "wrong", what)
         else:
-            yield Finding("facts.keys", "ok", f"{len(facts.keys)} keys")
+            yield Finding("facts.keys", "ok", counted(len(facts.keys), "key"))
 
 
 def _labels(kind: Action) -> int:

@@ -13,6 +13,7 @@ from gymnast.check.live import Moment
 from gymnast.check.witness import Complaint
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
 from gymnast.envs.make import stated_limit
+from gymnast.text.wording import counted
 
 _FEW = 4
 """Episodes from which on it is no coincidence that all of them are of one length."""
@@ -97,7 +98,7 @@ class Ends:
         if len(there) > 1 and all(end.terminated for end in there):
             what = f"all {len(there)} episodes that reach the limit of {limit} steps are terminated"
             return Finding("time limit", "wrong", what, there[0].where)
-        seen = f", reached {len(there)} times" if there else ", not reached"
+        seen = f", reached {counted(len(there), 'time')}" if there else ", not reached"
         return Finding("time limit", "ok", f"{limit:,} steps{seen}")
 
     def _attribute(self, length: int) -> str | None:

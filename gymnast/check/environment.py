@@ -24,6 +24,7 @@ from gymnast.errors import EnvError
 from gymnast.policy import spaces
 from gymnast.policy.shown import facts_as_shown
 from gymnast.seeds import episode_seed, stream
+from gymnast.text.wording import counted
 
 STEPS = 2_000
 """Steps with random actions."""
@@ -184,7 +185,7 @@ class _LastInfos:
         if not self._wanted or not self._ended:
             return
         if missing:
-            what = f"no last info of {self._ended} episodes has {', '.join(missing)}"
+            what = f"no last info of {counted(self._ended, 'episode')} has {', '.join(missing)}"
             yield Finding("metrics", "wrong", what)
         else:
             yield Finding("metrics", "ok", ", ".join(self._wanted))

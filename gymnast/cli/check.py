@@ -106,7 +106,8 @@ def _environment(
 
 
 def _page(report: Report) -> Iterator[str]:
-    yield f"{report.target}: {report.steps:,} random steps, {report.episodes:,} episodes\n"
+    episodes = wording.counted(report.episodes, "episode")
+    yield f"{report.target}: {report.steps:,} random steps, {episodes}\n"
     lines = [
         (f.verdict, f.check, f.what.splitlines()[0] if f.what else "") for f in report.findings
     ]

@@ -79,8 +79,9 @@ def _scores(found: dict[str, Any]) -> str:
 
 
 _OF_GOAL = (
-    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; "
-    "goal-steps, goal-time: until an evaluation reached it"
+    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; steps that a "
+    "finished run did not use count as its last evaluation\n"
+    "goal-steps, goal-time: until the lower bound of an evaluation reached it"
 )
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.text.wording import counted
 
 
 @click.command("eval")
@@ -60,7 +61,7 @@ def eval_(
     click.echo(f"mean return {result['mean']:.5g}  ({interval})")
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"{result['episodes']} episodes, mean length {result['length']:.5g}"
+        f"{counted(result['episodes'], 'episode')}, mean length {result['length']:.5g}"
     )
     threshold = result["threshold"]
     if threshold is not None and result["low"] is not None:
@@ -104,4 +105,4 @@ def _eval_roles(
         ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         ended = f", ended by {ended}" if ended else ""
         steps = f"mean length {numbers['match/duration']:.4g}"
-        click.echo(f"  {told['episodes']} matches, {steps}{ended}")
+        click.echo(f"  {counted(told['episodes'], 'match', 'matches')}, {steps}{ended}")

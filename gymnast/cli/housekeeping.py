@@ -184,7 +184,7 @@ def _remove(
 
     doomed = [run | {"bytes": removal.size(Path(run["path"]))} for run in doomed]
     total = wording.size(sum(run["bytes"] for run in doomed))
-    what = f"{len(doomed)} run{'' if len(doomed) == 1 else 's'}, {total}"
+    what = f"{wording.counted(len(doomed), 'run')}, {total}"
     if not as_json:
         _tell(doomed, kept, directory)
     agreed = bool(doomed) and not dry_run and (yes or _agreed(f"delete {what}?"))

@@ -19,6 +19,7 @@ from gymnast.launch import group_result
 from gymnast.launch import train_group as launch_group
 from gymnast.runs import store
 from gymnast.runs.run import check_name
+from gymnast.text.wording import counted
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
 
@@ -111,7 +112,7 @@ def _arguments(options: Mapping[str, Any]) -> list[str]:
 
 
 def _group_text(target: str, result: Mapping[str, Any]) -> str:
-    lines = [f"{target}: {result['solved']} of {result['runs']} seeds solved"]
+    lines = [f"{target}: {result['solved']} of {counted(result['runs'], 'seed')} solved"]
     for entry in result["scores"]:
         score = entry["score"]
         told = (

@@ -67,7 +67,7 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
 
 def _page(found: Mapping[str, Any]) -> Iterator[str]:
     steps, n_envs = (found["batch"][key] for key in ("env_steps", "n_envs"))
-    yield f"{found['target']}, on a batch of {steps:,} steps in {n_envs} environments"
+    yield f"{found['target']}, on a batch of {steps:,} steps in {wording.counted(n_envs, 'environment')}"
     for role, about in found["roles"].items():
         yield from ([] if len(found["roles"]) == 1 else ["", role])
         total = about["total"]

@@ -11,6 +11,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
+from gymnast.text.wording import counted
 
 if TYPE_CHECKING:
     from gymnast.play.play import Outcome
@@ -64,7 +65,7 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 
     def ended(outcome: Outcome) -> None:
         outcomes.append(outcome)
-        how = f"{outcome.total:.6g} in {outcome.length} steps, {outcome.ending}"
+        how = f"{outcome.total:.6g} in {counted(outcome.length, 'step')}, {outcome.ending}"
         tell(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
 
     begin(cfg, policy, wish, tell=tell, ended=ended)

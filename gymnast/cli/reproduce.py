@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option, track_option
@@ -93,6 +96,17 @@ def reproduce(
         word = "holds" if verdict["holds"] else "does NOT hold"
         same = ", identical to the last digit" if verdict["identical"] else ""
         click.echo(f"{resolved.preset}: the stored result {word}{same}")
-        click.echo(f"  stored  {known['mean']:.5g} over {len(known['seeds'])} seeds")
-        click.echo(f"  now     {verdict['now']['mean']:.5g} over {len(group.runs)} seeds")
+        click.echo(_means(known, verdict))
     return 0 if verdict["holds"] else 1
+
+
+def _means(known: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """Stored and now, over the same seeds: means over others are no comparison."""
+    from gymnast.text.wording import counted
+
+    again, all_seeds = counted(len(verdict["seeds"]), "seed"), counted(len(known["seeds"]), "seed")
+    rest = "" if again == all_seeds else f" (over all {all_seeds}: {known['mean']:.5g})"
+    return (
+        f"  stored  {verdict['stored_same_seeds']:.5g} over the same {again}{rest}\n"
+        f"  now     {verdict['now']['mean']:.5g} over {again}"
+    )

@@ -100,7 +100,7 @@ def _counts(text: str) -> list[int]:
 
 
 def _page(found: Tuned) -> Iterator[str]:
-    yield f"{found.target} on {found.cores} cores: collecting, nothing learned\n"
+    yield f"{found.target} on {wording.counted(found.cores, 'core')}: collecting, nothing learned\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (

@@ -23,7 +23,7 @@ from gymnast.film.shot import Shot
 from gymnast.film.stage import Stage
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
-from gymnast.text.wording import number
+from gymnast.text.wording import counted, number
 
 Array = np.ndarray
 WIDTH, HEIGHT, TITLE = 1920, 1080, 100
@@ -104,7 +104,7 @@ def _titled(env: str, part: Part, place: str, faster: int) -> Array:
     returned = number(part.trace.raw_return)
     text = f"after {part.version:,} env steps: return {returned}"
     letters.write(paper, text, (36, 18), 62, CLEAR)
-    below = f"{env}, mean of {part.episodes} episodes {number(part.mean)}"
+    below = f"{env}, mean of {counted(part.episodes, 'episode')} {number(part.mean)}"
     letters.write(paper, below, (36, 66), 34, QUIET)
     corner = f"{place}, {faster} times as fast" if faster > 1 else place
     letters.write(paper, corner, (WIDTH - 36 - letters.width(corner, 44), 30), 44, CHOSEN)

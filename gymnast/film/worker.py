@@ -27,6 +27,7 @@ from gymnast.film.match_frames import MatchStage
 from gymnast.film.stage import without_screen
 from gymnast.runs import films, lock
 from gymnast.runs.run import Run
+from gymnast.text.wording import counted
 
 
 def main() -> None:
@@ -60,7 +61,7 @@ def film(run: Run) -> None:
             out = films.place(run.path, chosen.kind, chosen.version, which)
             if not already_filmed(identity(chosen), out):
                 about = film_episode(cfg, chosen, Order(out, threads=1))
-                shown = f"{about['frames']} frames, return {about['return']:g}"
+                shown = f"{counted(about['frames'], 'frame')}, return {about['return']:g}"
                 print(f"{out.name}: {shown}", flush=True)
 
 
@@ -70,7 +71,7 @@ def _film_matches(run: Run, cfg: Config[Any]) -> None:
             out = films.place(run.path, chosen.kind, chosen.version, chosen.which)
             if not already_filmed(match_identity(chosen), out):
                 about = film_match(stage, chosen, Order(out, threads=1))
-                print(f"{out.name}: {about['frames']} frames", flush=True)
+                print(f"{out.name}: {counted(about['frames'], 'frame')}", flush=True)
 
 
 @contextmanager

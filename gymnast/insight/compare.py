@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gymnast.errors import GymnastError, UsageError
-from gymnast.runs.curve import Row, area, curve_of, learning_so_far, rows_of
+from gymnast.runs.curve import Row, area, curve_of, learning_so_far, lows_of, rows_of
 from gymnast.runs.run import Run, derived_status
 from gymnast.text.chart import line_chart
 
@@ -72,7 +72,8 @@ def _summary(
     info = run.info
     xs, ys = curve = curve_of(rows, x)
     goal = info["threshold"]
-    reached = (x for x, y in zip(xs, ys, strict=True) if goal is not None and y >= goal)
+    lows = lows_of(rows)
+    reached = (x for x, low in zip(xs, lows, strict=True) if goal is not None and low >= goal)
     clocks = {name: info["clocks"].get(name) for name in AXES}
     kept = ("id", "name", "preset", "seed", "solved", "score", "threshold")
     return {

@@ -27,7 +27,7 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
         head = (*head, "size")
         lines = [(*line, wording.size(run["bytes"])) for line, run in zip(lines, runs, strict=True)]
         total = wording.size(sum(run["bytes"] for run in runs))
-        notes.append(f"{total} in {len(runs)} run{'s' if len(runs) > 1 else ''}")
+        notes.append(f"{total} in {wording.counted(len(runs), 'run')}")
     return "\n".join([wording.table(head, lines, right="area steps time age size"), *notes])
 
 
@@ -67,7 +67,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         f"{run['preset']} #{run['seed']}",
         run["status"],
         wording.score(run["score"]),
-        _yes(run["solved"]),
+        _SOLVED[wording.verdict(run)],
         wording.share((learning_told(run) or {}).get("area")),
         short(clocks.get("env_steps", 0)),
         wording.duration(clocks.get("seconds")),
@@ -75,8 +75,8 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
     )
 
 
-def _yes(solved: bool | None) -> str:
-    return "" if solved is None else "yes" if solved else "no"
+_SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconfirmed"}
+"""How the list of runs puts it."""
 
 
 def _standing(run: dict[str, Any]) -> Iterator[str]:
@@ -90,14 +90,17 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """How it stands: what about it, and in words."""
     yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
-    episodes = f" over {score['episodes']} episodes" if score else ""
+    episodes = f" over {wording.counted(score['episodes'], 'episode')}" if score else ""
     goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
-    solved = {True: ", solved", False: ", not solved"}.get(run["solved"], "")
-    yield "score", f"{wording.score(score)}{episodes}{goal}{solved}"
+    verdict = f", {said}" if (said := wording.verdict(run)) else ""
+    yield "score", f"{wording.score(score)}{episodes}{goal}{verdict}"
     curve = [point["return"] for point in run["evaluations"]]
     if curve:
         ends = f"{wording.number(curve[0])} -> {wording.number(curve[-1])}"
-        yield "curve", f"{sparkline(curve, 40)}  {ends} in {len(curve)} evaluations"
+        yield (
+            "curve",
+            f"{sparkline(curve, 40)}  {ends} in {wording.counted(len(curve), 'evaluation')}",
+        )
     if run["learning"]:
         yield "learning", learning(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
@@ -116,13 +119,17 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def learning(of: Mapping[str, Any]) -> str:
-    """`area 0.71, mean return 341.2; threshold reached after 34,816 env steps, 1.3 s`."""
-    area = "" if of["area"] is None else f"area {wording.share(of['area'])}, "
-    told = f"{area}mean return {wording.number(of['mean_return'])}"
+    """`mean return 341.2; area 0.71 of the budget, of which 65% was not used; lower bound reached the
+    threshold after 34,816 env steps, 1.3 s`."""
+    parts = [f"mean return {wording.number(of['mean_return'])}"]
+    if of["area"] is not None:
+        unused = of.get("unused", 0.0)  # runs of older versions do not say
+        rest = f" of the budget, of which {unused:.0%} was not used" if unused >= 0.005 else ""
+        parts.append(f"area {wording.share(of['area'])}{rest}")
     if of["steps_to_threshold"] is not None:
         steps, seconds = of["steps_to_threshold"], wording.duration(of["seconds_to_threshold"])
-        return f"{told}; threshold reached after {steps:,} env steps, {seconds}"
-    return told
+        parts.append(f"lower bound reached the threshold after {steps:,} env steps, {seconds}")
+    return "; ".join(parts)
 
 
 def settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -179,7 +186,7 @@ def _alerts(run: dict[str, Any]) -> Iterator[str]:
 
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"
-        yield f"  {alert['level']}{state}: {alert['message']}, {alert['count']} rows"
+        yield f"  {alert['level']}{state}: {alert['message']}, {wording.counted(alert['count'], 'row')}"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
         yield f"    see {page_of(alert['id'].rpartition(':')[0])}"

@@ -159,6 +159,8 @@ def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dic
         "preset": before["preset"],
         "holds": holds,
         "identical": identical,
+        "seeds": [run["seed"] for run in runs],
+        "stored_same_seeds": _mean([e["score"]["mean"] for e in same]),
         "stored": {key: before[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "now": {key: now[key] for key in ("mean", "low", "high", "iqm", "solved")},
         "floor": floor,
@@ -225,6 +227,10 @@ def _revision(result: Mapping[str, Any]) -> str:
     if is_clean(recorded):
         return recorded[:12]
     return f"{recorded[:12]} **with uncommitted changes**" if recorded else "**unknown**"
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _median(values: Sequence[float]) -> float:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from gymnast.errors import GymnastError
 from gymnast.rl.statistics import Interval
+from gymnast.text.wording import counted
 
 
 class Record(Protocol):
@@ -49,7 +50,9 @@ class Gate:
         verdict = self.verdict(record)
         if record.known == 0:
             return f"{verdict}: no known outcome, {self.matches} are needed"
-        said = f"{verdict}: wins {shown(record.rate())} of {record.known} matches"
+        said = (
+            f"{verdict}: wins {shown(record.rate())} of {counted(record.known, 'match', 'matches')}"
+        )
         if record.known < self.matches:
             return f"{said}, {self.matches} are needed"
         return f"{said}, threshold {100 * self.threshold:.0f}%"

@@ -18,7 +18,18 @@ SLACK = 1e-4
 
 
 class Range:
-    __slots__ = ("alerting", "bad", "healthy", "high", "idle", "low", "metric", "recent", "side")
+    __slots__ = (
+        "alerting",
+        "bad",
+        "healthy",
+        "high",
+        "idle",
+        "low",
+        "metric",
+        "recent",
+        "side",
+        "worst",
+    )
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
@@ -32,6 +43,8 @@ class Range:
         self.bad = 0
         """Rows in a row whose mean was on the bad side."""
         self.side = ""
+        self.worst = 0.0
+        """Of the means of those rows, the one farthest out."""
         self.alerting = ""
         """The kind of alert that holds, if any."""
 
@@ -46,7 +59,8 @@ class Range:
     def watch(self, value: float, phases: set[Phase]) -> str:
         """Of a value that is possible: low, high, or nothing."""
         recent, (low, high) = self.recent, self.healthy
-        if len(recent) == WINDOW:
+        full = len(recent) == WINDOW
+        if full:
             del recent[0]
         recent.append(value)
         mean = sum(recent) / len(recent)
@@ -55,6 +69,10 @@ class Range:
             side = ""
         self.bad = self.bad + 1 if side and side == self.side else int(bool(side))
         self.side = side
+        if side:
+            farther = max if side == "high" else min
+            # a mean of fewer rows is not compared with those of all
+            self.worst = farther(self.worst, mean) if self.bad > 1 and full else mean
         return side if self.bad >= PATIENCE else ""
 
     def message(self, key: str, kind: str, value: float) -> str:
@@ -64,9 +82,8 @@ class Range:
         if kind == "impossible":
             bounds = self.metric.format_range(self.metric.bounds_for(Limits()))
             return f"{key} is {shown(value)}, which is impossible: it is {bounds}"
-        mean = shown(sum(self.recent) / len(self.recent))
         healthy = self.metric.format_range(self.healthy)
-        return f"{key} is {kind}: {mean} on average, healthy is {healthy}"
+        return f"{key} is {kind}: {shown(self.worst)} (mean of {WINDOW} rows), healthy is {healthy}"
 
     def advice(self, kind: str) -> str:
         if kind == "nan":
@@ -80,12 +97,14 @@ class Range:
             "recent": list(self.recent),
             "bad": self.bad,
             "side": self.side,
+            "worst": self.worst,
             "alerting": self.alerting,
         }
 
     def load(self, state: dict[str, Any]) -> None:
         self.recent.extend(state["recent"])
         self.bad, self.side, self.alerting = state["bad"], state["side"], state["alerting"]
+        self.worst = state.get("worst", sum(self.recent) / max(len(self.recent), 1))
 
 
 class Ranges:

@@ -44,6 +44,8 @@ class Summary(TypedDict, total=False):
     path: str
     solved: bool | None
     """None where there is no threshold to clear."""
+    confirmed: bool
+    """The score was measured on held-out seeds, at the end."""
     reason: str
     score: Score | None
     threshold: float | None

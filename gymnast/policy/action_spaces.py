@@ -91,6 +91,12 @@ def highest_entropy(space: Action) -> float | None:
     return sum(math.log(n) for n in options) if options else None
 
 
+def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
+    """Mean over states of the same, where masks [B, options] rule out some of them."""
+    starts = np.cumsum([0, *_options(space)[:-1]])
+    return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
+
+
 def n_options(space: Action) -> int:
     """Width of an action mask: how many options it rules on."""
     return sum(_options(space))

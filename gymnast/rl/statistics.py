@@ -114,7 +114,7 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
 def explained_share(missed: Spread, actual: Spread) -> float:
     """The same, told by how errors and returns are spread."""
     if is_constant(actual):
-        return 1.0 if missed.std <= _rounding(actual) else 0.0
+        return 1.0 - error_share(missed, actual)
     return 1.0 - (missed.std / actual.std) ** 2
 
 

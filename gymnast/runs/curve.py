@@ -1,9 +1,10 @@
 """A run's evaluation curve, and how well it trained as one number: the area under it.
 
 For the number, the curve begins at the training return of the first rollout, unless the untrained
-version was evaluated, and stays where it ended until the budget is spent: who gets there sooner has
-the larger area. Between that first return (0) and the threshold (1) it is a share; without a threshold
-there is the mean return over the budget.
+version was evaluated. The area is a share between that first return (0) and the threshold (1), above
+which nothing is gained, over the whole budget: what a run that reached its goal early did not use counts
+as its last evaluation, so who gets there sooner has the larger area. Of a run that was stopped, or is
+not over, it is over the steps that were taken, as the mean return always is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gymnast.metrics.store import MetricStore
 from gymnast.runs.run import Run
 
 CURVE = "eval:episode/return"
+LOW = "eval:episode/low"
 SCORED = "eval:clock/env_steps"
 """The version an evaluation scored: its result arrives rows later and belongs there."""
 
@@ -34,6 +36,13 @@ def curve_of(rows: Sequence[Row], x: str, key: str = CURVE) -> Curve:
     found = {row[SCORED]: row[key] for row in rows if key in row and SCORED in row}
     scored, at = sorted(found), Axis(rows, x)
     return [at(steps) for steps in scored], [found[steps] for steps in scored]
+
+
+def lows_of(rows: Sequence[Row]) -> list[float]:
+    """The lower bound of every evaluation, in the order of the curve; one episode has none, and counts
+    as it is."""
+    bounds = [row | {LOW: row.get(LOW, row[CURVE])} for row in rows if CURVE in row]
+    return curve_of(bounds, "env_steps", LOW)[1]
 
 
 class Axis:
@@ -56,25 +65,28 @@ def learning(run: Run, threshold: float | None, budget: float | None) -> dict[st
 def learning_of(
     rows: Sequence[Row], threshold: float | None, budget: float | None
 ) -> dict[str, Any] | None:
-    """`area`, `mean_return`, and env steps and seconds until an evaluation reached the threshold.
-    Without a `budget` in env steps the area is over those taken."""
+    """`area`, `unused` (its share of the budget that was not trained), `mean_return`, and env steps and
+    seconds until the lower bound of an evaluation reached the threshold. Without a `budget` in env
+    steps the area is over those taken."""
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
     start = next((row["episode/return"] for row in rows if "episode/return" in row), returns[0])
-    end = max(budget or rows[-1]["clock/env_steps"], steps[-1])
+    taken = max(rows[-1]["clock/env_steps"], steps[-1])
+    end = max(budget or taken, taken)
     first = [] if steps[0] <= 0 else [0.0]
-    points = ([*first, *steps, end], [*(start for _ in first), *returns, returns[-1]])
-    mean = area(points, 0.0, end)
-    share = None
-    reached = None
+    heights = [*(start for _ in first), *returns, returns[-1]]
+    share = reached = None
     if threshold is not None:
+        limited = [min(height, threshold) for height in heights]
+        mean = area(([*first, *steps, end], limited), 0.0, end)
         share = (mean - start) / (threshold - start) if threshold > start else None
-        reached = next((i for i, value in enumerate(returns) if value >= threshold), None)
+        reached = next((i for i, low in enumerate(lows_of(rows)) if low >= threshold), None)
     seconds = curve_of(rows, "seconds")[0]
     return {
         "area": share,
-        "mean_return": mean,
+        "unused": 1 - taken / end,
+        "mean_return": area(([*first, *steps, taken], heights), 0.0, taken),
         "steps_to_threshold": None if reached is None else int(steps[reached]),
         "seconds_to_threshold": None if reached is None else seconds[reached],
     }
@@ -88,7 +100,8 @@ def learning_told(info: Mapping[str, Any]) -> dict[str, Any] | None:
 def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
     """The same, or else by what is recorded."""
     info = run.info
-    return learning_told(info) or learning_of(rows, info["threshold"], _budget(run))
+    budget = _budget(run) if info["status"] == "finished" else None
+    return learning_told(info) or learning_of(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError, UsageError
-from gymnast.runs import durable, index, lock, reference
+from gymnast.runs import checkpoint, durable, index, lock, reference
 from gymnast.runs.run import Run, derived_status
 
 VARIABLE = "GYMNAST_RUNS"
@@ -44,13 +44,30 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
     path = Path(name).expanduser()
     if os.sep in name or name.startswith("."):
         if not (path / "run.json").exists():
+            _refuse_unknown_checkpoint(name, directory)
             raise RunError("is not a run: it has no run.json", at=name)
         return Run(path), which
     runs = list_runs(directory)
     if not runs:
         fix = "train one (`gymnast train CartPole-v1`), or say where with --runs DIR"
         raise RunError(f"there are no runs in {directory}, so no {name!r}", fix=fix)
-    return Run(Path(_choose(name, runs)["path"])), which
+    try:
+        return Run(Path(_choose(name, runs)["path"])), which
+    except RunError:
+        _refuse_unknown_checkpoint(name, directory)
+        raise
+
+
+def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
+    """In `RUN:what` the last part is a checkpoint that there is not, where RUN is a run."""
+    name, _, which = ref.rpartition(":")
+    if name in ("", "@best"):  # `@best:ENV` is a run
+        return
+    try:
+        run = resolve(name, directory)[0]
+    except RunError:
+        return
+    reference.pick(list(checkpoint.steps(run.path)), which, at=f"run {name}")
 
 
 @contextmanager

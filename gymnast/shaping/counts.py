@@ -73,9 +73,16 @@ def _ranges(scene: Scene, components: Sequence[str] | None) -> list[tuple[str, f
     declared = {part.name: (part.low, part.high) for part in scene.components}
     names = list(declared) if components is None else list(components)
     unknown = [name for name in names if name not in declared]
-    if unknown or not names:
-        known = ", ".join(declared) or "nothing"
-        raise ConfigError(f"{unknown or 'nothing'} cannot be counted (facts.observations: {known})")
+    if not names:
+        raise ConfigError(
+            "there is nothing to count: no numbers of the observation are declared or named",
+            fix="declare them with their ranges under facts.observations",
+        )
+    if unknown:
+        known = ", ".join(declared) or "none"
+        raise ConfigError(
+            f"{', '.join(unknown)} cannot be counted: not in facts.observations (declared: {known})"
+        )
     open_ = [name for name in names if not all(map(math.isfinite, declared[name]))]
     if open_:
         what = f"{', '.join(open_)} cannot be counted, for facts.observations gives no finite range"

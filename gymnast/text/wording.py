@@ -19,12 +19,29 @@ def number(value: float) -> str:
     return f"{value:,.{2 if size < 10 else 1 if size < 1000 else 0}f}"
 
 
+def counted(n: float, noun: str, plural: str = "") -> str:
+    """`1 seed`, `1,000 seeds`; `plural` where it takes more than an s."""
+    return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def verdict(of: Mapping[str, Any]) -> str:
+    """Of a run by its `solved`, `score`, `threshold` and `confirmed`. A run that was stopped has not
+    been scored on held-out seeds, so a score that would be enough is not confirmed."""
+    solved, score = of.get("solved"), of.get("score")
+    if solved is None:
+        return ""
+    enough = score is not None and score["low"] >= of["threshold"]
+    if not solved and enough and not of.get("confirmed", True):
+        return "not confirmed"
+    return "solved" if solved else "not solved"
+
+
 def count(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
 
 
 def share(value: float | None) -> str:
-    """Of an area under a curve: 1 is the most that could be hoped for."""
+    """Of an area under a curve: 1 is the threshold from the first step on."""
     return "-" if value is None else f"{value:.2f}"
 
 

@@ -43,7 +43,12 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         clocks=clock.counters(),
         checkpoints={"best": ended.best, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
-        learning=learning(run, run.info["threshold"], clock.limits.get("env_steps")),
+        # what a run that was stopped would have done with the rest of its budget is not known
+        learning=learning(
+            run,
+            run.info["threshold"],
+            None if ended.stopped else clock.limits.get("env_steps"),
+        ),
     )
     info = run.info
     return Summary(
@@ -52,6 +57,7 @@ def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary
         preset=info["preset"],
         path=str(run.path),
         solved=ended.solved,
+        confirmed=ended.confirmed,
         reason=ended.reason.text,
         score=ended.score,  # type: ignore[typeddict-item]
         threshold=info["threshold"],

@@ -14,7 +14,7 @@ from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.engine.choice import choose
-from gymnast.policy.action_spaces import highest_entropy
+from gymnast.policy.action_spaces import highest_entropy, highest_masked_entropy
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.policy.shown import facts_as_shown
@@ -100,8 +100,11 @@ class Learner:
         )
         policy = self.policy
         most = highest_entropy(policy.action)
+        if rollout.mask is not None:
+            most = highest_masked_entropy(policy.action, rollout.mask[rollout.valid])
         if most and "policy/entropy" in metrics:
-            metrics["policy/entropy_share"] = metrics["policy/entropy"] / most
+            # not all minibatches may have been used, and masks leave more choice in some
+            metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / most, 1.0)
         if closely:
             metrics |= network_row(policy, rollout)
         if self.reward_scale.mode == "running":

@@ -29,6 +29,7 @@ from gymnast.training.control import Settings
 from gymnast.training.debug import in_one_process
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
+from gymnast.training.stop import conditions
 from gymnast.training.summary import Preflight
 
 _UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
@@ -68,6 +69,7 @@ class Prepared:
             time_limit=self.time_limit_text(),
             budget=cfg.stop.limits(),
             threshold=cfg.facts.threshold,
+            stops=conditions(cfg),
             settings=chosen,
             warnings=self.warnings(),
         )

@@ -18,6 +18,7 @@ from gymnast.config.sections.rules import RuleConfig
 from gymnast.errors import ConfigError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import declared, refuse_unknown, split
+from gymnast.text.wording import counted
 from gymnast.training.control import Settings
 
 Told = dict[str, Any]
@@ -65,7 +66,7 @@ class PlateauRule:
         if self.best is None or self.waited < self.cfg.wait or spent:
             return None
         by = f" by more than {self.cfg.gain:g}" if self.cfg.gain else ""
-        why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {self.waited} rows"
+        why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {counted(self.waited, 'row')}"
         self.waited = 0
         return self._acts(self.best, why, settings)
 
@@ -117,7 +118,8 @@ class PlateauRule:
         if trial.best is not None and not self._is_better(trial.before, trial.best):
             return None
         came = "nothing" if trial.best is None else f"{trial.best:g}"
-        why = f"{self.cfg.watch} came to {came} in {trial.rows} rows, after {trial.before:g} before"
+        rows = counted(trial.rows, "row")
+        why = f"{self.cfg.watch} came to {came} in {rows}, after {trial.before:g} before"
         now = values(settings.in_use)
         back = {c["key"]: c["from"] for c in trial.changes if now.get(c["key"]) == c["to"]}
         if not back:

@@ -11,6 +11,7 @@ from gymnast.clock import Clock
 from gymnast.config.config import Config
 from gymnast.config.numbers import Share
 from gymnast.config.section import Span
+from gymnast.text.wording import counted
 from gymnast.training.evaluation import Scored
 
 ENOUGH_EPISODES = 50
@@ -29,11 +30,26 @@ class Reason:
         return self.kind not in ("command", "interrupted")
 
 
+def conditions(cfg: Config[Any]) -> list[str]:
+    """What ends training before its budget does, as clauses."""
+    stop, found = cfg.stop, list[str]()
+    if stop.solved and cfg.facts.threshold is not None:
+        found.append("when solved in an evaluation")
+    if stop.eval_return is not None:
+        found.append(f"when the mean return of an evaluation reaches {stop.eval_return:g}")
+    if stop.train_return is not None:
+        found.append(f"when the mean return of training episodes reaches {stop.train_return:g}")
+    if stop.plateau is not None:
+        found.append(f"after {counted(stop.plateau, 'evaluation')} without improvement")
+    return found
+
+
 def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> Reason | None:
     goal = cfg.stop.train_return
     enough = row.get("episode/count", 0) >= ENOUGH_EPISODES
     if goal is not None and enough and row["episode/return"] >= goal:
-        return Reason("train_return", f"training return reached {goal:g}")
+        reached = f"training return {row['episode/return']:.4g} reached the goal of {goal:g}"
+        return Reason("train_return", reached)
     if clock.spent is not None:
         total = clock.limits[clock.spent]
         return Reason("budget", f"budget of {total:,.0f} {clock.spent} spent")
@@ -46,11 +62,15 @@ def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Rea
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
     at = f"at {result.version:,} env steps"
     if cfg.stop.solved and is_solved(score, threshold):
-        return Reason("solved", f"solved {at}: {score['low']:.4g} is above {threshold:g}")
+        bound = f"the lower bound {score['low']:.4g} reached the threshold {threshold:g}"
+        return Reason("solved", f"solved {at}: {bound}")
     if goal is not None and score["mean"] >= goal:
-        return Reason("eval_return", f"evaluation return reached {goal:g} {at}")
+        return Reason(
+            "eval_return",
+            f"evaluation return {score['mean']:.4g} reached the goal of {goal:g} {at}",
+        )
     if patience is not None and without_gain >= patience:
-        return Reason("plateau", f"{without_gain} evaluations without improvement")
+        return Reason("plateau", f"{counted(without_gain, 'evaluation')} without improvement")
     return None
 
 

@@ -30,6 +30,8 @@ class Preflight(TypedDict, total=False):
     budget: Mapping[str, float]
     """Clock -> total, the main one first."""
     threshold: float | None
+    stops: Sequence[str]
+    """What ends training before the budget does, a clause each."""
     settings: Sequence[tuple[str, str, str]]
     """Key, value and origin of every setting that is not a default."""
     warnings: Sequence[str]
@@ -46,6 +48,7 @@ def preflight_text(before: Preflight) -> str:
         "limit": f"time limit {limit}" if (limit := before.get("time_limit")) else "",
         "budget": _budget(before.get("budget", {})),
         "goal": _goal(before.get("threshold")),
+        "stops": " or ".join(before.get("stops", ())),
     }
     lines += [f"  {title:<9} {text}" for title, text in facts.items() if text]
     settings = before.get("settings", ())
@@ -77,17 +80,20 @@ def end_text(summary: Summary) -> str:
 
 def end_line(summary: Summary) -> str:
     """`solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...` in one line."""
-    verdict = {True: "solved", False: "not solved", None: "done"}[summary.get("solved")]
+    verdict = wording.verdict(summary) or "done"
     score, threshold = summary.get("score"), summary.get("threshold")
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = f" over {score['episodes']:,} episodes"
-        parts = [f"{preset} scored {wording.score(score)}{episodes}".lstrip()]
+        episodes = wording.counted(score["episodes"], "episode")
+        parts = [f"{preset} scored {wording.score(score)} over {episodes}".lstrip()]
         if threshold is not None:
             side = "below" if score["low"] < threshold else "above"
+            side = "at" if score["low"] == threshold else side
             low, goal = wording.number(score["low"]), wording.number(threshold)
             parts.append(f"lower bound {low} {side} the threshold {goal}")
+    if verdict == "not confirmed":
+        parts.append("stopped before it was scored on held-out seeds")
     if "env_steps" in summary:
         parts.append(f"{summary['env_steps']:,} env steps")
     if "seconds" in summary:
@@ -104,7 +110,7 @@ def _title(before: Preflight) -> str:
     if "seed" in before:
         parts.append(f"seed {before['seed']}")
     if "n_envs" in before:
-        parts.append(f"{before['n_envs']} environments")
+        parts.append(wording.counted(before["n_envs"], "environment"))
     return "  ".join(part for part in parts if part)
 
 

@@ -57,7 +57,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 SAID = (
     "Run {id} try-1: CartPole-v1:ppo, seed 0",
     "481.0 [476.0, 490.0] over 100 episodes, threshold 475.0, solved",
-    "threshold reached after 1,024 env steps, 0.4 s",
+    "lower bound reached the threshold after 1,024 env steps, 0.4 s",
     "Updates are too large. Try algo.lr=0.0003 -> 0 (now 0.001 -> 0).",
     "256 to 1,024",
     "docs/reading-charts.md#kl",

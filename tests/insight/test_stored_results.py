@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gymnast.cli import cli
+from gymnast.cli.reproduce import _means
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.insight import results
@@ -58,6 +59,17 @@ def test_a_seed_that_is_no_longer_solved_does_not_hold(before: dict[str, Any]):
     verdict = results.verdict(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
     assert not verdict["holds"]
     assert verdict["seeds_no_longer_solved"] == [0]
+
+
+def test_a_repetition_is_compared_with_the_same_seeds(before: dict[str, Any]):
+    """The mean over both is 495; over seed 1 alone it was 500."""
+    verdict = results.verdict(before, [run(1, 496, 480)])
+    assert (verdict["seeds"], verdict["stored_same_seeds"]) == ([1], 500)
+    text = _means(before, verdict)
+    assert text.splitlines()[0] == "  stored  500 over the same 1 seed (over all 2 seeds: 495)"
+    assert text.splitlines()[1] == "  now     496 over 1 seed"
+    both = results.verdict(before, [run(0, 490, 480), run(1, 500, 500)])
+    assert _means(before, both).splitlines()[0] == "  stored  495 over the same 2 seeds"
 
 
 def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(

@@ -36,6 +36,19 @@ def test_a_number_that_is_not_finite_is_an_error_at_once_and_resolved_when_gone(
     assert alerts.active() == []
 
 
+def test_an_alert_quotes_the_mean_that_it_is_judged_by_at_its_worst():
+    alerts = Alerts(RESOLVED)
+    judged(alerts, "policy/kl", *[0.2] * 6, 0.7, 0.0, 0.0, 0.0)  # the last means are lower again
+    (alert,) = alerts.all()
+    assert alert.active
+    assert "0.3000 nats (mean of 5 rows)" in alert.message  # of four times 0.2 and 0.7
+    again = Alerts(RESOLVED)
+    again.load(json.loads(json.dumps(alerts.state())))
+    for one in (alerts, again):
+        judged(one, "policy/kl", 0.0)
+        assert one.all()[0].message == alert.message
+
+
 def test_more_entropy_than_ln_n_is_impossible():
     alerts = Alerts(RESOLVED)
     assert judged(alerts, "policy/entropy", math.log(2)) == []

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from gymnast.cli.metrics import metrics
+from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 from gymnast.metrics import docs
 from gymnast.metrics.explain import catalogue, described, page
 from gymnast.metrics.specs import METRICS
+from gymnast.text.wording import counted
+from gymnast.training.stop import conditions
 from gymnast.training.summary import end_line, end_text, preflight_text
 
 
@@ -135,3 +139,37 @@ def test_preflight_without_a_preset_says_so():
     text = preflight_text({"preset": "MountainCarContinuous-v0", "has_preset": False, "seed": 0})
     assert "no preset" in text
     assert "budget    none" in text
+
+
+def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
+    """Only a run that ends by itself is scored on held-out seeds."""
+    stopped = ENDED | {"solved": False, "confirmed": False, "stopped": True}
+    line = end_line(stopped)  # type: ignore[arg-type]
+    assert line.startswith("not confirmed: ")
+    assert "stopped before it was scored on held-out seeds" in line
+    assert end_line(stopped | {"threshold": 499.0}).startswith("not solved: ")  # type: ignore[arg-type]
+    assert end_line(ENDED | {"solved": False, "confirmed": True}).startswith("not solved: ")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "when the mean return of an evaluation reaches 495"),
+        ({"stop.solved": "on"}, "when solved in an evaluation or when the mean return"),
+        ({"stop.eval_return": "off", "stop.plateau": 1}, "after 1 evaluation without improvement"),
+        ({"stop.train_return": 480}, "when the mean return of training episodes reaches 480"),
+    ],
+)
+def test_before_it_begins_a_run_says_what_will_end_it(settings: dict[str, Any], said: str):
+    cfg = resolve("CartPole-v1", settings).config
+    text = preflight_text({"threshold": cfg.facts.threshold, "stops": conditions(cfg)})
+    assert "goal      solved when the lower bound of the score reaches 475.0" in text
+    assert said in next(line for line in text.splitlines() if "stops" in line)
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, "0 seeds"), (1, "1 seed"), (2, "2 seeds"), (1000, "1,000 seeds")]
+)
+def test_one_thing_is_not_plural(n: int, said: str):
+    assert counted(n, "seed") == said
+    assert counted(n, "match", "matches").endswith("match" if n == 1 else "matches")

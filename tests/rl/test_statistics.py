@@ -104,6 +104,7 @@ def test_constant_returns_explain_all_or_nothing(value: float, n: int):
     wrong = actual + np.linspace(-1, 1, n)
     assert explained_variance(actual, actual) == 1.0
     assert explained_variance(wrong, actual) == 0.0
+    assert explained_variance(actual + 1 + abs(value), actual) == 0.0  # a constant, but another one
 
 
 @property_test

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,9 +60,16 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch.sys, "executable", str(script))
 
 
-def group(runs_dir: Path, seeds: list[int], work: float, jobs: int = 2) -> launch.Group:
+def group(
+    runs_dir: Path, seeds: list[int], work: float, jobs: int = 2, report: Any = None
+) -> launch.Group:
     return launch.train_group(
-        "A:ppo", seeds=seeds, jobs=jobs, arguments=["--work", str(work)], runs_dir=runs_dir
+        "A:ppo",
+        seeds=seeds,
+        jobs=jobs,
+        arguments=["--work", str(work)],
+        runs_dir=runs_dir,
+        report=report,
     )
 
 
@@ -83,7 +91,9 @@ def test_no_more_jobs_at_once_than_asked_for(runs_dir: Path):
 
 
 def test_a_child_that_fails_early_is_reported_with_its_last_words(runs_dir: Path):
-    done = group(runs_dir, [0, 13], work=0.0)
+    told: list[str] = []
+    done = group(runs_dir, [0, 13], work=0.0, report=told.append)
+    assert {"seed 0: done", "seed 13: failed (exit code 1)"} <= {*told}
     assert not done.ok
     assert done.exit_codes == {0: 0, 13: 1}
     assert done.errors == {13: "error: thirteen is not allowed"}
@@ -98,9 +108,10 @@ def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path
         time.sleep(0.1)
         os.kill(os.getpid(), number)
 
-    before = signal.getsignal(number)
+    before, told = signal.getsignal(number), list[str]()
     threading.Thread(target=interrupt).start()
-    done = group(runs_dir, [0, 1, 2, 3], work=30.0)
+    done = group(runs_dir, [0, 1, 2, 3], work=30.0, report=told.append)
+    assert {*told[2:]} == {"seed 0: interrupted", "seed 1: interrupted"}
     assert done.interrupted
     assert not done.ok
     assert done.exit_codes == {0: 130, 1: 130}

@@ -34,16 +34,18 @@ def trapezoid(xs: list[float], ys: list[float]) -> float:
 def test_the_area_is_numpys_trapezoid_between_first_training_return_and_threshold():
     found = learning_of(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
-    mean = trapezoid([0, 1000, 3000, 4000, 5000], [20, 60, 220, 180, 180])
+    steps = [0, 1000, 3000, 4000, 5000]
+    mean = trapezoid(steps, [20, 60, 220, 180, 180])
     assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
-    assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
+    at_most = trapezoid(steps, [20, 60, 200, 180, 180])  # nothing is gained above the threshold
+    assert found["area"] == pytest.approx((at_most - 10) / (200 - 10), rel=1e-12)
 
 
 def test_an_untrained_version_that_was_not_evaluated_stands_at_its_training_return():
     later = {steps: score for steps, score in SCORES.items() if steps > 0}
     found = learning_of(record(later), threshold=200.0, budget=5000)
     assert found is not None
-    mean = trapezoid([0, 1000, 3000, 4000, 5000], [10, 60, 220, 180, 180])
+    mean = trapezoid([0, 1000, 3000, 4000, 5000], [10, 60, 200, 180, 180])
     assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
 
 
@@ -54,14 +56,33 @@ def test_the_threshold_is_reached_by_the_version_scored_not_when_its_result_arri
     assert found["seconds_to_threshold"] == pytest.approx(2 + 1000 / 250)
 
 
-def test_a_run_that_stops_early_counts_on_at_its_last_value():
+def test_steps_that_were_not_taken_count_for_the_area_as_the_last_value_and_for_nothing_else():
     found = learning_of(record(SCORES, last=4500), threshold=200.0, budget=20_000)
-    mean = trapezoid([0, 1000, 3000, 4000, 20_000], [20, 60, 220, 180, 180])
     assert found is not None
-    assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
+    taken = trapezoid([0, 1000, 3000, 4000, 4500], [20, 60, 220, 180, 180])
+    assert found["mean_return"] == pytest.approx(taken, rel=1e-12)
+    assert found["unused"] == pytest.approx(1 - 4500 / 20_000)
+    budget = trapezoid([0, 1000, 3000, 4000, 20_000], [20, 60, 200, 180, 180])
+    assert found["area"] == pytest.approx((budget - 10) / (200 - 10), rel=1e-12)
     sooner = learning_of(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
     assert sooner is not None
     assert sooner["area"] > found["area"], "who gets there sooner has the larger area"
+
+
+def test_an_area_is_never_more_than_that_of_standing_at_the_threshold():
+    found = learning_of(record({0: 500.0, 1000: 500.0}), threshold=475.0, budget=100_000)
+    assert found is not None
+    assert found["area"] == pytest.approx(1.0)
+
+
+def test_a_threshold_is_reached_once_the_lower_bound_is_there():
+    rows = record(SCORES | {4000: 230.0})
+    for row in rows:
+        if "eval:episode/return" in row:
+            row["eval:episode/low"] = row["eval:episode/return"] - 25
+    found = learning_of(rows, threshold=200.0, budget=5000)
+    assert found is not None
+    assert found["steps_to_threshold"] == 4000  # 220 - 25 was not enough
 
 
 def test_without_a_threshold_there_is_a_mean_return_and_no_area():

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gymnast.errors import RunError, UsageError
+from gymnast import api
+from gymnast.errors import CheckpointError, RunError, UsageError
 from gymnast.runs import index, store
 from gymnast.runs.reference import split
 from gymnast.runs.run import Run
@@ -218,6 +219,22 @@ def test_an_unknown_run_is_an_error_with_the_nearest(make_run: Maker, runs_dir: 
         store.resolve("@best:Taxi-v4", runs_dir)
     with pytest.raises(RunError, match="no run is called ''"):
         store.resolve("", runs_dir)
+
+
+@pytest.mark.parametrize(
+    "ref", ["wide:nope", "@last:nope", "@best:CartPole-v1:nope", "{path}:nope"]
+)
+def test_what_follows_the_name_of_a_run_is_a_checkpoint_and_no_run(
+    ref: str, make_run: Maker, runs_dir: Path
+):
+    run = make_run(name="wide", env="CartPole-v1", preset="CartPole-v1:ppo", score=score(490, 400))
+    (run.path / "checkpoints" / "000000000512").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match="'nope' is not a checkpoint") as refusal:
+        store.resolve(ref.format(path=run.path), runs_dir)
+    assert "best, latest, 512" in str(refusal.value)
+    with pytest.raises(CheckpointError, match="'nope' is not a checkpoint"):
+        api.run_named(ref.format(path=run.path), runs_dir)
+    assert api.run_named("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
 
 
 def test_best_is_the_highest_lower_bound_then_fewer_steps(make_run: Maker, runs_dir: Path):

@@ -130,7 +130,8 @@ def test_states_of_a_discrete_observation_are_counted_as_they_are():
     ("kwargs", "said"),
     [
         ({}, r"cart velocity, pole angular velocity cannot be counted.*no finite range"),
-        ({"components": ["speed"]}, "speed"),
+        ({"components": ["speed"]}, "^shaping.count: speed cannot be counted: not in facts.observ"),
+        ({"components": []}, "^shaping.count: there is nothing to count"),
         ({"components": ["cart position", "pole angle"], "bins": 10_000}, "100,000,000 cells"),
         ({"bin": 3}, "its settings: bins, components"),
     ],

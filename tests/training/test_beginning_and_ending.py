@@ -118,6 +118,8 @@ def test_a_training_return_ends_a_run_once_enough_episodes_say_so():
     run = trained("Script", TINY | settings)
     assert run.info["reason_kind"] == "train_return"
     last = [row for row in rows(run) if "policy/loss" in row][-1]
+    measured = f"training return {last['episode/return']:.4g} reached the goal of -1e+09"
+    assert run.info["reason"] == measured
     assert last["episode/count"] >= 50 > last["episode/count"] - last["rollout/episodes"]
 
 

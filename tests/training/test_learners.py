@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import gymnast
-from tests.algos.practice import Practice
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.metric import Limits
+from gymnast.metrics.specs import METRICS
+from tests.algos.practice import ACTION_SPACES, IDENTITY, Practice
 from tests.scripted import length_of, obs_of
 from tests.small_runs import rows, traces, trained
 
@@ -89,3 +92,19 @@ def test_scoring_a_run_again_repeats_its_confirmation():
     assert more["seeds"][:4] == again["seeds"]
     assert more["returns"][:4] == pytest.approx(again["returns"], abs=1e-5)
     assert len(more["returns"]) == 9
+
+
+@pytest.mark.parametrize("kind", ["masked choice", "masked choices", "masked switches"])
+def test_the_share_of_entropy_is_of_what_masks_allow(kind: str):
+    """A policy that knows nothing yet is as undecided as it may be."""
+    settings = ACTION_SPACES[kind] | {"env.n_envs": 4, "algo.n_steps": 64, "algo.lr": 0}
+    practice = Practice.on(IDENTITY, settings)
+    rollout = practice.collect()
+    assert rollout.mask is not None
+    assert not rollout.mask.all()
+    metrics = practice.learn(rollout)
+    assert 0.97 < metrics["policy/entropy_share"] <= 1.0
+    alerts = Alerts({name: metric.resolved(Limits()) for name, metric in METRICS.items()})
+    metrics.pop("optim/steps")  # for the loop alone
+    row = metrics | {"rollout/surprise": float(-rollout.logprob.mean()), "clock/rollouts": 1.0}
+    assert "policy/entropy_share:biased" not in [alert.id for alert in alerts.judge(row)]

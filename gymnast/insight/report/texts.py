@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.text.chart import line_chart, short, sparkline
-from gymnast.text.wording import table
+from gymnast.text.wording import counted, table
 
 WIDTH, HEIGHT = 64, 9
 
@@ -39,7 +39,7 @@ def _rows(chart: Mapping[str, Any]) -> str:
 def _marks(chart: Mapping[str, Any]) -> list[str]:
     lines = [f"- - {line['label']}" for line in chart["lines"]]
     if chart["ticks"]:
-        lines.append(f"{chart['ticks']['label']}: {len(chart['ticks']['x'])} times")
+        lines.append(f"{chart['ticks']['label']}: {counted(len(chart['ticks']['x']), 'time')}")
     lines += [
         f"▲ {alert['id']} from {short(alert['x'])} to {short(alert['until'])} {chart['x']}"
         for alert in chart["alerts"]

@@ -34,8 +34,8 @@ METRICS = (
     ),
     Metric(
         "policy/entropy_share",
-        "Entropy as a share of the highest: 100% when all actions are equally likely, 0% when one is "
-        "certain. Not for Box actions.",
+        "Entropy as a share of the highest: 100% when all actions that a mask allows are equally likely, "
+        "0% when one is certain. Not for Box actions.",
         unit="share",
         digits=1,
         priority=7,

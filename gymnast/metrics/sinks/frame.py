@@ -7,7 +7,7 @@ CartPole-v1:ppo · seed 0
   policy    entropy       0.551 nats      -0.002  █▇▆▅▅▄▃▂▁
 ▲           kl           0.0812 nats     +0.0101  ▁▁▁▂▂▃▅▆█
 
-▲ policy/kl is high: 0.0790 nats on average, healthy is 0 to 0.05 nats
+▲ policy/kl is high: 0.0790 nats (mean of 5 rows), healthy is 0 to 0.05 nats
   Updates are too large. Lower algo.lr or algo.epochs, or set algo.target_kl.
 """
 
