@@ -48,12 +48,14 @@ class Evidence:
         return self.reference.solves and usual == self.settings.get(key)
 
 
-def suspects(settings: Mapping[str, Any], rows: Rows, reference: Reference) -> list[Finding]:
-    """Of a run that failed."""
+def suspects(
+    settings: Mapping[str, Any], rows: Rows, reference: Reference, treated: Collection[str]
+) -> list[Finding]:
+    """Of a run that failed. `treated`: settings that other findings change already."""
     evidence = Evidence(settings, rows, reference)
     looked = [look(evidence) for look in _LOOKS] if rows else []
     found = [finding for finding in looked if finding is not None]
-    explained = {key for finding in found for key in finding.changes}
+    explained = {*treated, *(key for finding in found for key in finding.changes)}
     return [*found, *_unlike_the_preset(evidence, explained)]
 
 
@@ -128,7 +130,7 @@ def _initial_noise(of: Evidence) -> Finding | None:
 
 
 def _unlike_the_preset(of: Evidence, explained: Collection[str]) -> Iterator[Finding]:
-    """Settings that no other suspect is about."""
+    """Settings that no other finding is about."""
     differ = [
         d
         for d in of.reference.differences(of.settings)

@@ -173,6 +173,26 @@ def test_a_patch_of_an_earlier_version_is_not_passed_on():
     assert all(map(concerns_learning, (key for f in found.findings for key in f.changes)))
 
 
+def test_a_setting_with_which_the_preset_solves_the_task_is_left_alone():
+    """Another setting is set back to what the preset has, however far the advice would go."""
+    _, settings = record("lr-times-100")
+    reference = reference_for(TARGETS["lr-times-100"])
+    assert reference.solves
+    found = ended("lr-times-100", score=score(0.0))
+    assert found.changes == {"algo.lr": reference.settings["algo.lr"]}
+    for finding in found.findings:
+        for key, value in finding.changes.items():
+            assert settings[key] != reference.settings[key] == value
+
+
+def test_a_return_that_never_moved_did_not_fall():
+    seen = Seen(KEYS, {})
+    for number in range(1, 30):
+        row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
+        seen.take(row | {"clock/env_steps": float(number)})
+    assert CHECKS["episode/return:falls"].judge(seen) is None
+
+
 @pytest.mark.parametrize("algo", ALGORITHMS)
 @pytest.mark.parametrize("size", [0.0, 1e-6, 1.0, 1e4])
 def test_whatever_is_advised_is_a_config_of_the_same_algorithm(algo, size):
