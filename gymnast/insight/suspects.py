@@ -106,13 +106,16 @@ def _short_horizon(of: Evidence) -> Finding | None:
     if not lengths or gamma == 0 or of.is_the_presets("algo.gamma"):
         return None
     horizon, length, gap = horizon_of(gamma), _late(lengths), _late(gaps) if gaps else 1.0
-    if horizon * HORIZONS >= length and horizon >= gap:
+    rare = (
+        horizon < gap <= length
+    )  # a gap longer than an episode: there is no reward to look ahead to
+    if horizon * HORIZONS >= length and not rare:
         return None
     text = (
         f"rewards more than {horizon:.1f} steps ahead hardly count (algo.gamma={gamma:g}); episodes "
         f"have {length:.0f} steps"
     )
-    if horizon < gap:
+    if rare:
         text += f", and a reward comes every {gap:.0f} steps"
     return Finding(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
 

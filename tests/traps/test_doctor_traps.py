@@ -14,9 +14,11 @@ from gymnast.config.resolve import resolve, revise
 from gymnast.config.saved import values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.insight import envelope
+from gymnast.insight.causes import SHORT_HORIZON
 from gymnast.insight.doctor import Diagnosis, diagnose, diagnosis
 from gymnast.insight.outcome import baseline
-from gymnast.insight.reference import reference_for
+from gymnast.insight.reference import Reference, reference_for
+from gymnast.insight.suspects import suspects
 from gymnast.metrics import alerts as judging
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
@@ -129,6 +131,22 @@ def test_causes_that_the_config_shows_are_named(settings, cause, patch):
     assert found.healthy is False
     named = [finding for finding in found.findings if cause in finding.cause]
     assert [finding.changes for finding in named] == [patch]
+
+
+@pytest.mark.parametrize(
+    ("gamma", "length", "gap", "named"),
+    [
+        (0.85, 450.0, 1.0, True),  # 7 of 450 steps ahead
+        (0.99, 450.0, 1.0, False),
+        (0.95, 150.0, 100.0, True),  # a reward comes every 100 steps, and 20 steps ahead count
+        (0.99, 80.0, 1024.0, False),  # there is no reward at all
+        (0.0, 100.0, 1.0, False),  # a bandit
+    ],
+)
+def test_gamma_is_suspected_where_rewards_come_later_than_it_looks(gamma, length, gap, named):
+    row = {"clock/env_steps": 1.0, "episode/length": length, "rollout/reward_interval": gap}
+    found = suspects({"algo.gamma": gamma}, [row] * 8, Reference(), ())
+    assert [finding.cause for finding in found] == [SHORT_HORIZON] * named
 
 
 # ---- 55: a patch changes how the agent learns ---------------------------------------------------
