@@ -37,7 +37,9 @@ TOO_SMALL_STEPS = "the learning rate is too small"
 SHORT_HORIZON = "gamma looks too short a way ahead"
 
 CAUSES = (
-    Cause("the environment ignores the actions", 100, ("rollout/action_effect:none",)),
+    Cause(
+        "the next observation hardly depends on the action", 100, ("rollout/action_effect:none",)
+    ),
     Cause("what is learned from opposes the reward", 98, ("rollout/reward_agreement:opposed",)),
     Cause("the critic does not learn", 92, ("optim/grad_norm_critic:frozen",)),
     Cause("units of the network are dead", 88, ("network/dead_units:high",)),

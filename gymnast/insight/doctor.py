@@ -35,6 +35,8 @@ from gymnast.runs.run import Run
 
 LASTING = 0.3
 """Of all rows: an alert that held for so many has its full weight."""
+CONSEQUENCE = 0.3
+"""Of its weight remains for a finding whose settings are those that solve the task elsewhere."""
 UNNAMED = 26.0
 """Weight of an alert that belongs to no cause."""
 
@@ -79,9 +81,12 @@ def diagnosis(
     differs = envelope.departures(healthy, rows) if healthy and rows else []
     found = _from_alerts(info["alerts"], len(rows), differs, settings)
     found += _without_cause(info["alerts"])
+    found = [_treated(finding, settings, reference) for finding in found]
     if outcome.kind == "failed":
-        found += suspects(settings, rows, reference)
-    findings = [_permitted(f, settings) for f in _merged(found)]
+        treated = {key for finding in found for key in finding.changes}
+        suspected = suspects(settings, rows, reference, treated)
+        found += [_treated(finding, settings, reference) for finding in suspected]
+    findings = _merged(found)
     telling = _telling(findings, outcome)
     below = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
@@ -108,9 +113,16 @@ def _healthy(outcome: Outcome, telling: Sequence[Finding]) -> bool | None:
     return True if outcome.kind in ("solved", "learned") else None
 
 
-def _permitted(finding: Finding, settings: Mapping[str, Any]) -> Finding:
-    """Without changes that no advice may contain: those of runs recorded by earlier versions too."""
-    return replace(finding, changes=permitted(finding.changes, settings))
+def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
+    """With those changes only that advice may contain. Where stored runs of the preset solve the task,
+    a setting as it is there is not at fault, and another is set back to the preset's value."""
+    changes = permitted(finding.changes, settings)
+    if not (changes and reference.solves):
+        return replace(finding, changes=changes)
+    usual = {key: reference.settings.get(key, value) for key, value in changes.items()}
+    back = permitted(usual, settings)
+    weight = finding.weight if back or finding.weight >= ERROR else CONSEQUENCE * finding.weight
+    return replace(finding, changes=back, weight=weight)
 
 
 def _merged(found: Sequence[Finding]) -> list[Finding]:

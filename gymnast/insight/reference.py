@@ -74,7 +74,7 @@ class Difference:
         return abs(math.log10(_steps_ahead(self.key, ours) / _steps_ahead(self.key, theirs)))
 
     def __str__(self) -> str:
-        return f"{self.key} is {self.value}; the {self.name} is {self.usual}"
+        return f"{self.key} is {self.value} ({self.name}: {self.usual})"
 
 
 def reference_for(preset: str) -> Reference:

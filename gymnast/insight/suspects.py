@@ -48,12 +48,14 @@ class Evidence:
         return self.reference.solves and usual == self.settings.get(key)
 
 
-def suspects(settings: Mapping[str, Any], rows: Rows, reference: Reference) -> list[Finding]:
-    """Of a run that failed."""
+def suspects(
+    settings: Mapping[str, Any], rows: Rows, reference: Reference, treated: Collection[str]
+) -> list[Finding]:
+    """Of a run that failed. `treated`: settings that other findings change already."""
     evidence = Evidence(settings, rows, reference)
     looked = [look(evidence) for look in _LOOKS] if rows else []
     found = [finding for finding in looked if finding is not None]
-    explained = {key for finding in found for key in finding.changes}
+    explained = {*treated, *(key for finding in found for key in finding.changes)}
     return [*found, *_unlike_the_preset(evidence, explained)]
 
 
@@ -104,13 +106,16 @@ def _short_horizon(of: Evidence) -> Finding | None:
     if not lengths or gamma == 0 or of.is_the_presets("algo.gamma"):
         return None
     horizon, length, gap = horizon_of(gamma), _late(lengths), _late(gaps) if gaps else 1.0
-    if horizon * HORIZONS >= length and horizon >= gap:
+    rare = (
+        horizon < gap <= length
+    )  # a gap longer than an episode: there is no reward to look ahead to
+    if horizon * HORIZONS >= length and not rare:
         return None
     text = (
         f"rewards more than {horizon:.1f} steps ahead hardly count (algo.gamma={gamma:g}); episodes "
         f"have {length:.0f} steps"
     )
-    if horizon < gap:
+    if rare:
         text += f", and a reward comes every {gap:.0f} steps"
     return Finding(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
 
@@ -128,7 +133,7 @@ def _initial_noise(of: Evidence) -> Finding | None:
 
 
 def _unlike_the_preset(of: Evidence, explained: Collection[str]) -> Iterator[Finding]:
-    """Settings that no other suspect is about."""
+    """Settings that no other finding is about."""
     differ = [
         d
         for d in of.reference.differences(of.settings)

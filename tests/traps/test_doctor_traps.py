@@ -14,9 +14,11 @@ from gymnast.config.resolve import resolve, revise
 from gymnast.config.saved import values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.insight import envelope
+from gymnast.insight.causes import SHORT_HORIZON
 from gymnast.insight.doctor import Diagnosis, diagnose, diagnosis
 from gymnast.insight.outcome import baseline
-from gymnast.insight.reference import reference_for
+from gymnast.insight.reference import Reference, reference_for
+from gymnast.insight.suspects import suspects
 from gymnast.metrics import alerts as judging
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
@@ -131,6 +133,22 @@ def test_causes_that_the_config_shows_are_named(settings, cause, patch):
     assert [finding.changes for finding in named] == [patch]
 
 
+@pytest.mark.parametrize(
+    ("gamma", "length", "gap", "named"),
+    [
+        (0.85, 450.0, 1.0, True),  # 7 of 450 steps ahead
+        (0.99, 450.0, 1.0, False),
+        (0.95, 150.0, 100.0, True),  # a reward comes every 100 steps, and 20 steps ahead count
+        (0.99, 80.0, 1024.0, False),  # there is no reward at all
+        (0.0, 100.0, 1.0, False),  # a bandit
+    ],
+)
+def test_gamma_is_suspected_where_rewards_come_later_than_it_looks(gamma, length, gap, named):
+    row = {"clock/env_steps": 1.0, "episode/length": length, "rollout/reward_interval": gap}
+    found = suspects({"algo.gamma": gamma}, [row] * 8, Reference(), ())
+    assert [finding.cause for finding in found] == [SHORT_HORIZON] * named
+
+
 # ---- 55: a patch changes how the agent learns ---------------------------------------------------
 
 MEASURING = ("seed", "eval.", "facts.", "stop.", "env.", "metrics.")
@@ -171,6 +189,26 @@ def test_a_patch_of_an_earlier_version_is_not_passed_on():
     }
     found = ended("CartPole-v1:ppo", [alert], score=score(0.0))
     assert all(map(concerns_learning, (key for f in found.findings for key in f.changes)))
+
+
+def test_a_setting_with_which_the_preset_solves_the_task_is_left_alone():
+    """Another setting is set back to what the preset has, however far the advice would go."""
+    _, settings = record("lr-times-100")
+    reference = reference_for(TARGETS["lr-times-100"])
+    assert reference.solves
+    found = ended("lr-times-100", score=score(0.0))
+    assert found.changes == {"algo.lr": reference.settings["algo.lr"]}
+    for finding in found.findings:
+        for key, value in finding.changes.items():
+            assert settings[key] != reference.settings[key] == value
+
+
+def test_a_return_that_never_moved_did_not_fall():
+    seen = Seen(KEYS, {})
+    for number in range(1, 30):
+        row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
+        seen.take(row | {"clock/env_steps": float(number)})
+    assert CHECKS["episode/return:falls"].judge(seen) is None
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)

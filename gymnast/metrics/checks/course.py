@@ -40,7 +40,7 @@ def _look_closer(_: Seen) -> Remedy:
 def _falls(seen: Seen) -> str | None:
     now, best, noise = seen.now(RETURN), seen.tracks[RETURN].best, _noise(seen)
     lost, gained = best - now, _gained(seen)
-    if lost < 4 * noise or lost < 0.5 * gained:
+    if lost <= max(4 * noise, 0.5 * gained, 1e-9 * abs(best)):
         return None
     if gained < 4 * noise and now > seen.first(RETURN) - 4 * noise:
         return None

@@ -92,6 +92,11 @@ def _less_bonus(seen: Seen) -> Remedy:
     return Remedy(why, at_most(seen, "algo.entropy_coef", USUAL_BONUS))
 
 
+def less_noise(seen: Seen) -> Remedy:
+    why = "The entropy bonus widens the distribution of actions for its own sake."
+    return Remedy(why, at_most(seen, "algo.entropy_coef", USUAL_BONUS))
+
+
 def _no_direction(_: Seen) -> Remedy:
     return Remedy(
         "Updates find no action better than another: rewards may be rare, noisy, or not depend on "
@@ -176,5 +181,6 @@ REMEDIES = {
     "optim/update_share:high": smaller_steps,
     "network/logit_range:high": more_exploration,
     "policy/entropy_share:low": more_exploration,
+    "policy/log_std:high": less_noise,
 }
 """Of alerts that the declared range of a metric raises."""
