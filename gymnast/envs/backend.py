@@ -65,8 +65,9 @@ class Backend(Protocol):
     """Observation and action space as the environment names them."""
     time_limit: int | None
     """Longest episode, in steps, where one is declared."""
-    restore: Literal["state", "replay", "none"]
-    """How a running episode can be had again."""
+    restore: Literal["replay", "together", "history", "none"]
+    """How running episodes can be restored: copy by copy from seed and actions, all copies together
+    from theirs, or by repeating all that happened since the copies were seeded (`history.py`)."""
     obs: Array
     """What each copy shows now; rewritten by reset and step."""
 
