@@ -258,14 +258,15 @@ def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """What they belong to, the config, and the origin of each value."""
-    from gymnast.config.resolve import load, resolve, revise
+    from gymnast.config.resolve import resolve, revise
+    from gymnast.insight.settings import settings_in_use
 
     run = run_named(name, directory)
     if run is None:
         resolved = resolve(name, overrides)
         note = "" if resolved.has_preset else _NO_PRESET
         return f"{resolved.preset}{note}", resolved.config, resolved.provenance
-    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    config, origins = settings_in_use(run)
     if overrides:
         config, origins = revise(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins

@@ -22,6 +22,8 @@ class Reason:
     kind: str
     """solved, eval_return, plateau, train_return, budget, command, or interrupted."""
     text: str
+    version: int | None = None
+    """Env steps of the version whose evaluation is the reason."""
 
     @property
     def is_end(self) -> bool:
@@ -46,11 +48,13 @@ def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Rea
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
     at = f"at {result.version:,} env steps"
     if cfg.stop.solved and is_solved(score, threshold):
-        return Reason("solved", f"solved {at}: {score['low']:.4g} is above {threshold:g}")
+        why = f"solved {at}: {score['low']:.4g} is above {threshold:g}"
+        return Reason("solved", why, result.version)
     if goal is not None and score["mean"] >= goal:
-        return Reason("eval_return", f"evaluation return reached {goal:g} {at}")
+        return Reason("eval_return", f"evaluation return reached {goal:g} {at}", result.version)
     if patience is not None and without_gain >= patience:
-        return Reason("plateau", f"{without_gain} evaluations without improvement")
+        why = f"{without_gain} evaluations without improvement"
+        return Reason("plateau", why, result.version)
     return None
 
 
