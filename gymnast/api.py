@@ -266,12 +266,13 @@ def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """What they belong to, the config, and the origin of each value."""
-    from gymnast.config.resolve import load, revise
+    from gymnast.config.resolve import revise
+    from gymnast.insight.settings import settings_in_use
 
     run = run_named(name, directory)
     if run is None:
         return _settings_of_environment(name, overrides)
-    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    config, origins = settings_in_use(run)
     if overrides:
         config, origins = revise(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins

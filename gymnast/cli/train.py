@@ -85,6 +85,11 @@ def _training() -> Any:
     metavar="N",
     help="With --detach: wait while N run. Default: GYMNAST_JOBS, or one per core.",
 )
+@click.option(
+    "--requeue",
+    is_flag=True,
+    help="Continue the run of this --name if there is one; SIGUSR1 requeues a SLURM job.",
+)
 @click.option("--group", hidden=True)
 @click.option("--job", hidden=True)
 @click.option("--place", type=int, hidden=True)
@@ -113,13 +118,21 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 
         if options["pinned"]:
             raise UsageError("--pin is for a training that is watched", fix="leave it out")
+        if options["requeue"]:
+            raise UsageError("--requeue is for one run in the foreground", fix="one run per job")
         if options["detach"]:
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
 
     training = _training()
     show = "nothing" if as_json else "ending" if quiet else "everything"
-    result = training.train_as_asked(target, options, runs_dir, show=show)
+    result = None
+    if options["requeue"]:
+        from gymnast.cli.requeue import continue_named
+
+        result = continue_named(target, options, runs_dir, show)
+    if result is None:
+        result = training.train_as_asked(target, options, runs_dir, show=show)
     if as_json:
         echo_json(result)
     return training.exit_code(result)

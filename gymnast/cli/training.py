@@ -64,6 +64,7 @@ def train_as_asked(
             pinned=options["pinned"],
             show=show,
             claimed=claimed,
+            requeues=options["requeue"],
         )
 
 
@@ -80,6 +81,7 @@ def train_one(
     show: Show,
     pinned: Sequence[str] = (),
     claimed: Path | None = None,
+    requeues: bool = False,
 ) -> dict[str, Any]:
     """How it ended; after a dry run, what would have happened."""
     keep_on_leash()
@@ -104,6 +106,7 @@ def train_one(
         console=_console(prepared.resolved.preset, show, pinned, live=not debug),
         keyboard=show == "everything" and not debug,
         debug=debug,
+        continues=requeues,
     )
     return dict(summary)
 

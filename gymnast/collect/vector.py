@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.clock import Clock
+from gymnast.collect import replay
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.running import RunningEpisodes
@@ -21,6 +22,7 @@ from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
 from gymnast.envs.backend import Backend, Step, any_of, numbers_told, refuse
 from gymnast.policy.policy import Policy
+from gymnast.runs.parts import after
 from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
@@ -73,7 +75,7 @@ class VectorCollector:
 
     @property
     def goes_on_exactly(self) -> bool:
-        return self.envs.restore == "replay"
+        return self.envs.restore != "none"
 
     @property
     def described(self) -> tuple[str, str]:
@@ -133,17 +135,20 @@ class VectorCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        running = self.running.state(past=self.envs.restore != "none")
-        return {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
+        history = replay.state_of(self.envs)
+        running = self.running.state(past=history is not None)
+        arrays = {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
+        return arrays | {f"{_HISTORY}{name}": array for name, array in (history or {}).items()}
 
-    def load(self, arrays: dict[str, Array]) -> list[int]:
+    def load(self, arrays: dict[str, Array]) -> dict[int, str]:
         """Restore the running episodes by replaying them; the copies where that failed begin a new
-        episode and are returned."""
+        episode and are returned, with the reason."""
         self.running.load(arrays)
         self.start = arrays["start"].astype(bool)
-        failed = [env for env in range(self.envs.n_envs) if not self._replay(env, arrays["obs"])]
-        self.start[failed] = True
-        self._reset(np.array(failed, dtype=np.int64))
+        history = after(_HISTORY, arrays)
+        failed = replay.restore(self.envs, self.running, arrays["obs"], history)
+        self.start[list(failed)] = True
+        self._reset(np.array(list(failed), dtype=np.int64))
         if self._faults.failed is not None:
             refuse(self.envs.name, [self._faults.failed])
         return failed
@@ -258,19 +263,9 @@ class VectorCollector:
             faults = self.envs.reset(named, seeds)
             copies = np.array(self._faults.note(faults), dtype=np.int64) if faults else _NOBODY
 
-    def _replay(self, env: int, shown: Array) -> bool:
-        if self.envs.restore != "replay":
-            return False
-        actions = self.running.so_far(env).get("env_action", np.zeros((0,)))
-        if self.envs.reset([env], [int(self.running.seed[env])]):
-            return False
-        for action in actions:
-            step = self.envs.step(np.repeat(action[None], self.envs.n_envs, 0), [env])
-            if step.faults or step.terminated[env] or step.truncated[env]:
-                return False
-        return np.array_equal(self.envs.obs[env], shown[env])
 
-
+_HISTORY = "history."
+"""What the names of a vector's own arrays begin with in a checkpoint."""
 _TRACED = ("env_action", "reward", "value", "dist")
 """What is kept of a running episode for its trace, and to replay it."""
 _WHOLE = (

@@ -67,8 +67,9 @@ class Backend(Protocol):
     """Longest episode, in steps, where one is declared or applied."""
     has_default_limit: bool
     """The environment declares no limit, so that `time_limit` is the default."""
-    restore: Literal["state", "replay", "none"]
-    """How a running episode can be had again."""
+    restore: Literal["replay", "together", "history", "none"]
+    """How running episodes can be restored: copy by copy from seed and actions, all copies together
+    from theirs, or by repeating all that happened since the copies were seeded (`history.py`)."""
     obs: Array
     """What each copy shows now; rewritten by reset and step."""
 

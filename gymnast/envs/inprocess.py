@@ -24,7 +24,7 @@ Array = np.ndarray
 
 
 class InProcess:
-    restore: Literal["state", "replay", "none"] = "replay"
+    restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from gymnasium.vector import VectorEnv
 from gymnast import guard
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
-from gymnast.envs.atari import vector_settings
+from gymnast.envs.atari import SeededCopies, vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
@@ -82,7 +82,8 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     elif limit is not None:
         kwargs["max_episode_steps"] = limit
     try:
-        return gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
+        vector = gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
+        return SeededCopies(vector) if is_atari(cfg.id) else vector
     except TypeError as problem:
         what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
         raise EnvError(what, fix=OTHERWISE) from None

@@ -33,7 +33,7 @@ CLOSING = 0.15
 
 
 class Process:
-    restore: Literal["state", "replay", "none"] = "replay"
+    restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,

@@ -5,8 +5,8 @@ When it resets is read from its metadata (`autoreset_mode`):
 - SAME_STEP: the step that ends an episode begins the next one, which is shown after `reset`.
 - DISABLED: it resets when told, like us.
 Where it begins episodes by itself no seed of an episode reaches it: a reset of all copies seeds the
-vector. Single copies cannot be stepped, so running episodes cannot be had again, and where single
-copies cannot be reset either, a fault costs the running episodes of all.
+vector, and what it does since then is kept (`history.py`) to restore it. Single copies cannot be stepped,
+and where single copies cannot be reset either, a fault costs the running episodes of all.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import OTHERWISE, Fault, Step, any_of
+from gymnast.envs.history import History
 from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
 from gymnast.errors import EnvError
 
@@ -31,7 +32,7 @@ Array = np.ndarray
 
 
 class Vectorized:
-    restore: Literal["state", "replay", "none"] = "none"
+    restore: Literal["replay", "together", "history", "none"]
 
     def __init__(
         self,
@@ -62,11 +63,30 @@ class Vectorized:
         """Copies that began anew with the vector when only others were reset."""
         self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
         """Whether it takes a seed per copy; None until that was tried."""
+        self._seed_every: int = getattr(self._vector, "seed_every", 0)
+        """Steps after which a copy gets a new seed when its next episode begins."""
+        self.restore = "together" if self._mode is AutoresetMode.DISABLED else "history"
+        self.history = History(self.action_space, n)
         at_work.register(self)
 
     @property
     def mask(self) -> Array | None:
         return self._shown.mask
+
+    @property
+    def seeds_copies(self) -> bool:
+        """Whether single copies can be seeded."""
+        return self._seed_each is True
+
+    def restart(self, seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Reset all copies with these seeds, or the first of them where there can be only one."""
+        self._began = False
+        return self._reset(list(range(self.n_envs)), seeds)
+
+    def seed(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Reset single copies, each with its seed."""
+        self.history.forget(copies)  # so that they are due
+        return self.reset(copies, seeds)
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         if not len(copies):
@@ -92,6 +112,7 @@ class Vectorized:
         begins, self._over = self._over, np.zeros(self.n_envs, dtype=bool)
         self._age += 1
         self._age[begins] = 0
+        self.history.add(action)
         try:
             self._calls, self._busy = self._calls + 1, "step"
             obs, *numbers, info = self._vector.step(action.copy())  # which it may keep
@@ -169,6 +190,12 @@ class Vectorized:
     def _begin_all(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         obs, info = self._reset_vector(chosen, seeds, None)
         self._began = True
+        every = list(range(self.n_envs))
+        self.history.forget(every)
+        if self._seed_each:
+            self.history.begin(chosen, seeds)
+        else:
+            self.history.begin(every, [int(seeds[0])] * self.n_envs)
         self._over[:], self._age[:] = False, 0
         problems = self._shown.put(obs) | self._shown.allow(info, np.arange(self.n_envs))
         return self._faults(problems | self._shown.not_finite())
@@ -177,7 +204,16 @@ class Vectorized:
         """New episodes in some copies, where the vector can."""
         named = np.zeros(self.n_envs, dtype=bool)
         named[chosen] = True
-        obs, info = self._reset_vector(chosen, seeds, named)
+        due = {
+            copy: seed
+            for copy, seed in zip(chosen, seeds, strict=True)
+            if self.history.age(copy) >= self._seed_every
+        }
+        obs, info = self._reset_vector(list(due), list(due.values()), named)
+        if self._seed_each:
+            self.history.begin(list(due), list(due.values()))
+        else:
+            self.history.forget(chosen)
         self._over[chosen], self._age[chosen] = False, 0
         problems = self._shown.put(obs, chosen) | self._shown.allow(info, np.array(chosen))
         return self._faults(problems | self._shown.not_finite())
@@ -185,7 +221,7 @@ class Vectorized:
     def _reset_vector(
         self, chosen: list[int], seeds: Sequence[int], named: Array | None
     ) -> tuple[Any, Any]:
-        """A seed for each copy, if the vector takes that; else one for a reset of all."""
+        """A seed for each chosen copy, if the vector takes that; else one for a reset of all."""
         more = {} if named is None else {"options": {"reset_mask": named}}
         if self._seed_each is not False:
             seed_of = dict(zip(chosen, seeds, strict=True))
@@ -228,6 +264,7 @@ class Vectorized:
         else:
             beside = set[int]()
         self._shown.blank(list(problems))
+        self.history.forget(list(problems))
         ages = self._age.tolist()
         return tuple(
             Fault(i, ages[i], what, text, bystander=i in beside)

@@ -51,11 +51,13 @@ def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
 
 
 def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str | None]:
-    """Keys whose values are not the same in all runs, with the value of each; or why unknown."""
-    from gymnast.config.resolve import diff, load
+    """Keys whose values are not the same in all runs, live changes included, with the value of each;
+    or why unknown."""
+    from gymnast.config.resolve import diff
+    from gymnast.insight.settings import settings_in_use
 
     try:
-        configs = [load(run.config(), at=str(run.path / "config.yaml")) for run in runs]
+        configs = [settings_in_use(run)[0] for run in runs]
     except GymnastError as error:
         return [], str(error)
     first, *others = configs

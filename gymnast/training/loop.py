@@ -79,6 +79,7 @@ class Loop:
             self.stop_if_given_up()
             self.report()
             reason = reason or self.commands.obey(self)  # while paused, it stays in there
+        self.tell_reason(reason)
         if reason.is_end:
             scoring.take_last_results(self, reason)
         self.save("exit")
@@ -208,6 +209,13 @@ class Loop:
         clock = self.session.clock
         return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
 
+    def tell_reason(self, reason: Reason) -> None:
+        """The last of these events says the same as run.json does in the end."""
+        overrun = {}
+        if reason.version is not None:
+            overrun["overrun"] = self.session.clock.env_steps - reason.version
+        self.event("stopping", reason=reason.text, reason_kind=reason.kind, **overrun)
+
     def save(self, reason: str) -> None:
         s = self.session
         began = time.perf_counter()
@@ -234,6 +242,10 @@ class Loop:
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
         confirmed = scoring.confirm(self, version) if reason.is_end else None
+        if reason.is_end and confirmed is None:  # a resume confirms it, and ends for that reason
+            when = f"before its score was confirmed ({reason.text})"
+            reason = Reason("interrupted", f"interrupted by {self.interrupts.received} {when}")
+            self.tell_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)

@@ -184,9 +184,9 @@ class Session:
         *,
         optimizer: bool,
         overruled: Collection[str] = (),
-    ) -> list[int]:
-        """Take over a checkpoint, but for the live changes of `overruled` keys; returns the copies
-        whose running episode could not be replayed."""
+    ) -> dict[int, str]:
+        """Take over a checkpoint, but for the live changes of `overruled` keys; returns each copy
+        whose running episode could not be restored, and why."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -218,7 +218,7 @@ class Session:
             self.league.load(state["league"], self.clock)
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for role, learner in self.learners.items():
-            learner.reward_scale.carry[self.collector.columns(role, restarted)] = 0.0
+            learner.reward_scale.carry[self.collector.columns(role, list(restarted))] = 0.0
         return restarted
 
     def policy_specs(self) -> dict[str, Any]:
@@ -282,8 +282,8 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
         tell=logging.getLogger("gymnast.envs").warning,
     )
     seeding = try_seeds(envs, cfg.facts.deterministic)
-    if not seeding.replays:
-        envs.restore = "none"
+    if not seeding.replays and (env.backend not in WHOLE or cfg.facts.deterministic == "no"):
+        envs.restore = "none"  # of a vector it is only known once it has been tried
     return VectorCollector(
         envs,
         seed=cfg.seed,
