@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import click
 
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
+from gymnast.env_output import kept_apart
 from gymnast.errors import EnvError, UsageError
 from gymnast.launch import keep_on_leash
 from gymnast.metrics.explain import find as find_metric
@@ -85,30 +87,31 @@ def train_one(
 ) -> dict[str, Any]:
     """How it ended; after a dry run, what would have happened."""
     keep_on_leash()
-    store.refuse_taken(label[0], store.runs_dir(runs_dir))
-    parent = find(source, runs_dir) if source else None
-    prepared = prepare(target, settings, algo, debug=debug)
-    check_pinned(pinned, prepared.resolved.config)
-    if show == "everything" or dry_run:
-        before = prepared.preflight()
-        if show != "nothing":
-            click.echo(f"{preflight_text(before)}\n")
-        if dry_run:
-            prepared.collector.close()
-            return dict(before)
-    name, group, tags = label
-    _, summary = begin(
-        prepared.resolved,
-        prepared.collector,
-        store.runs_dir(runs_dir),
-        label=Label(name, group, tags, claimed),
-        source=parent,
-        console=_console(prepared.resolved.preset, show, pinned, live=not debug),
-        keyboard=show == "everything" and not debug,
-        debug=debug,
-        continues=requeues,
-    )
-    return dict(summary)
+    with _output(debug=debug) as out:
+        store.refuse_taken(label[0], store.runs_dir(runs_dir))
+        parent = find(source, runs_dir) if source else None
+        prepared = prepare(target, settings, algo, debug=debug)
+        check_pinned(pinned, prepared.resolved.config)
+        if show == "everything" or dry_run:
+            before = prepared.preflight()
+            if show != "nothing":
+                click.echo(f"{preflight_text(before)}\n", file=out)
+            if dry_run:
+                prepared.collector.close()
+                return dict(before)
+        name, group, tags = label
+        _, summary = begin(
+            prepared.resolved,
+            prepared.collector,
+            store.runs_dir(runs_dir),
+            label=Label(name, group, tags, claimed),
+            source=parent,
+            console=_console(prepared.resolved.preset, show, pinned, out, live=not debug),
+            keyboard=show == "everything" and not debug and out.isatty(),
+            debug=debug,
+            continues=requeues,
+        )
+        return dict(summary)
 
 
 def resume_one(
@@ -128,29 +131,30 @@ def resume_one(
         raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
     if pinned:
         check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
-    if show == "everything":
-        click.echo(f"resuming {run.id} ({run.info['preset']})")
+    with _output(debug=debug) as out:
+        if show == "everything":
+            click.echo(f"resuming {run.id} ({run.info['preset']})", file=out)
 
-    def tell_branch(new: Run) -> None:
-        if show != "nothing":
-            named = f" ({new.info['name']})" if new.info["name"] else ""
-            step = new.info["parent_step"]
-            click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}")
+        def tell_branch(new: Run) -> None:
+            if show != "nothing":
+                named = f" ({new.info['name']})" if new.info["name"] else ""
+                step = new.info["parent_step"]
+                click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}", file=out)
 
-    trained, summary = resume(
-        run,
-        open_collector,
-        at=which or at,
-        overrides=settings,
-        optimizer=optimizer,
-        label=label,
-        on_branch=tell_branch,
-        console=_console(run.info["preset"], show, pinned, live=not debug),
-        keyboard=show == "everything" and not debug,
-        debug=debug,
-    )
-    branch = {key: trained.info[key] for key in ("parent", "parent_step")}
-    return {**summary, **(branch if trained.id != run.id else {})}
+        trained, summary = resume(
+            run,
+            open_collector,
+            at=which or at,
+            overrides=settings,
+            optimizer=optimizer,
+            label=label,
+            on_branch=tell_branch,
+            console=_console(run.info["preset"], show, pinned, out, live=not debug),
+            keyboard=show == "everything" and not debug and out.isatty(),
+            debug=debug,
+        )
+        branch = {key: trained.info[key] for key in ("parent", "parent_step")}
+        return {**summary, **(branch if trained.id != run.id else {})}
 
 
 @contextmanager
@@ -179,7 +183,12 @@ def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
             find_metric(key)  # of the spaces' parts, or none at all
 
 
-def _console(title: str, show: Show, pinned: Sequence[str], *, live: bool) -> Any:
+def _output(*, debug: bool) -> AbstractContextManager[TextIO]:
+    """Standard output for ourselves; with --debug shared with the environments, and their debugger."""
+    return nullcontext(sys.stdout) if debug else kept_apart()
+
+
+def _console(title: str, show: Show, pinned: Sequence[str], out: TextIO, *, live: bool) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
         return Console(
             metrics,
@@ -189,6 +198,7 @@ def _console(title: str, show: Show, pinned: Sequence[str], *, live: bool) -> An
             quiet=show != "everything",
             live=live,
             pinned=pinned,
+            file=out,
         )
 
     return make

@@ -35,8 +35,12 @@ class Fault:
     what: str
     traceback: str = ""
     """Of the environment's own code, where it raised."""
-    bystander: bool = False
-    """It only happened to be beside the copy that broke."""
+    because_of: int | None = None
+    """The copy that broke, where this one was only lost with it."""
+
+    @property
+    def bystander(self) -> bool:
+        return self.because_of is not None
 
 
 @dataclass(slots=True)

@@ -195,7 +195,7 @@ class Process:
                 faults.append(Fault(copy, step, what, text))
             else:
                 beside = f"{what}; copy {culprit} was at work"
-                faults.append(Fault(copy, step, beside, bystander=True))
+                faults.append(Fault(copy, step, beside, because_of=culprit))
         return faults
 
     def _revive(self, workers: Sequence[Worker]) -> list[Fault]:

@@ -265,9 +265,9 @@ class Vectorized:
             beside = set[int]()
         self._shown.blank(list(problems))
         self.history.forget(list(problems))
-        ages = self._age.tolist()
+        ages, culprit = self._age.tolist(), min(problems.keys() - beside)
         return tuple(
-            Fault(i, ages[i], what, text, bystander=i in beside)
+            Fault(i, ages[i], what, text, because_of=culprit if i in beside else None)
             for i, what in sorted(problems.items())
         )
 

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from gymnast.collect.collector import Collected
+from gymnast.config.families import has_roles
 from gymnast.envs.backend import refuse
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
@@ -26,6 +27,7 @@ from gymnast.training import scoring
 from gymnast.training.bundle import write_bundle
 from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
+from gymnast.training.fault_reports import FaultReports
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, Update, learn
 from gymnast.training.rows import Stopwatch, clock_row, scoped
@@ -58,6 +60,10 @@ class Loop:
     """Steps of the optimiser in the last update."""
     reported: float = 0.0
     beside: Beside = field(default_factory=Beside)
+    faults: FaultReports = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.faults = FaultReports("match" if has_roles(self.session.cfg.env.id) else "copy")
 
     def train(self) -> Summary:
         """Until a reason to stop; returns how it ended."""
@@ -80,6 +86,8 @@ class Loop:
             self.report()
             reason = reason or self.commands.obey(self)  # while paused, it stays in there
         self.tell_reason(reason)
+        for fault in self.faults.rest():
+            self.event("fault", env=s.cfg.env.id, **fault)
         if reason.is_end:
             scoring.take_last_results(self, reason)
         self.save("exit")
@@ -122,8 +130,8 @@ class Loop:
         clock.episodes += collected.episodes
         s.traces += collected.traces
         s.match_traces += collected.match_traces
-        for fault in collected.faults:
-            self.event("fault", env=s.cfg.env.id, **asdict(fault))
+        for fault in self.faults.take(collected.faults, collected.failed):
+            self.event("fault", env=s.cfg.env.id, **fault)
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1

@@ -172,7 +172,7 @@ class Rebuilt(InProcess):
         step = super().step(action, copies)
         if self.calls != 6:
             return step
-        faults = tuple(Fault(i, 6, "made anew", bystander=True) for i in (1, 2))
+        faults = tuple(Fault(i, 6, "made anew", because_of=0) for i in (1, 2))
         return replace(step, stepped=np.zeros(self.n_envs, bool), faults=faults)
 
 
