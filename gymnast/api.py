@@ -145,11 +145,16 @@ def export(
 
 
 def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None) -> dict[str, Any]:
-    """Scores, curves over the clock `x`, areas under them and differences of the configs."""
+    """Scores, curves over the clock `x`, areas under them and differences of the configs. Where one of
+    the references is a group of seeds, `groups` has the means over seeds of each side."""
     from gymnast.insight.compare import compare as side_by_side
+    from gymnast.insight.groups import compare_groups, side
 
     directory = store.runs_dir(runs_dir)
-    return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
+    sides = [side(ref, directory) for ref in refs]
+    if any(side.is_group for side in sides):
+        return compare_groups(sides, x)
+    return side_by_side([run for side in sides for run in side.runs], x)
 
 
 def charts(
