@@ -71,7 +71,8 @@ def test_the_interval_of_a_difference_holds_the_truth_about_as_often_as_it_says(
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(60):
-        low, high = difference_interval(rng.normal(3, 1, 12), rng.normal(1, 1, 12)) or (0, 0)
+        first, second = rng.normal(3, 1, 12).tolist(), rng.normal(1, 1, 12).tolist()
+        low, high = difference_interval(first, second) or (0, 0)
         held += low <= 2 <= high
     assert held >= 50
 
