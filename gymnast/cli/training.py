@@ -11,6 +11,7 @@ from typing import Any, Literal, TextIO
 
 import click
 
+from gymnast.cli.asking import agreed, refuse_without_terminal
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
@@ -24,7 +25,7 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.debug import watched
 from gymnast.training.label import Label
-from gymnast.training.prepare import prepare
+from gymnast.training.prepare import Prepared, prepare
 from gymnast.training.rescore import find
 from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
@@ -51,8 +52,9 @@ def train_as_asked(
     *,
     show: Show,
     claimed: Path | None = None,
-) -> dict[str, Any]:
-    """One training by the options of `gymnast train`; `claimed`: the directory it is to have."""
+) -> dict[str, Any] | None:
+    """One training by the options of `gymnast train`; `claimed`: the directory it is to have. None
+    when the answer to --ask is no."""
     with debugging(options["debug"]):
         return train_one(
             target,
@@ -62,6 +64,7 @@ def train_as_asked(
             label=(options["name"], options["group"], options["tags"]),
             runs_dir=runs_dir,
             dry_run=options["dry_run"],
+            ask=options["ask"],
             debug=options["debug"],
             pinned=options["pinned"],
             show=show,
@@ -79,26 +82,32 @@ def train_one(
     label: tuple[str, str | None, tuple[str, ...]],
     runs_dir: str | None,
     dry_run: bool,
+    ask: bool,
     debug: bool,
     show: Show,
     pinned: Sequence[str] = (),
     claimed: Path | None = None,
     requeues: bool = False,
-) -> dict[str, Any]:
-    """How it ended; after a dry run, what would have happened."""
+) -> dict[str, Any] | None:
+    """How it ended; after a dry run, what would have happened; None when the answer to `ask` is no."""
     keep_on_leash()
+    if ask:
+        refuse_without_terminal()
     with _output(debug=debug) as out:
         store.refuse_taken(label[0], store.runs_dir(runs_dir))
         parent = find(source, runs_dir) if source else None
         prepared = prepare(target, settings, algo, debug=debug)
         check_pinned(pinned, prepared.resolved.config)
-        if show == "everything" or dry_run:
+        if show == "everything" or dry_run or ask:
             before = prepared.preflight()
-            if show != "nothing":
-                click.echo(f"{preflight_text(before)}\n", file=out)
+            if show != "nothing" or ask:
+                text_file = sys.stderr if show == "nothing" else out
+                click.echo(f"{preflight_text(before)}\n", file=text_file)
             if dry_run:
                 prepared.collector.close()
                 return dict(before)
+        if ask and not _agreed(prepared):
+            return None
         name, group, tags = label
         _, summary = begin(
             prepared.resolved,
@@ -112,6 +121,17 @@ def train_one(
             continues=requeues,
         )
         return dict(summary)
+
+
+def _agreed(prepared: Prepared) -> bool:
+    """The answer; without a yes, the environments are closed again."""
+    answer = False
+    try:
+        answer = agreed()
+    finally:
+        if not answer:
+            prepared.collector.close()
+    return answer
 
 
 def resume_one(

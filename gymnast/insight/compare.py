@@ -34,7 +34,9 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
 
 def chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
     """The evaluation curves of a comparison over each other, as text."""
-    series = {label(run): (run["curve"]["x"], run["curve"]["y"]) for run in comparison["runs"]}
+    sides = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
+    curves = sides or {label(run): run["curve"] for run in comparison["runs"]}
+    series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
     return line_chart(series, width=width, height=height, x_label=comparison["x"])
 
 
