@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from gymnast.config.facts import Facts
 from gymnast.config.families import has_roles
+from gymnast.config.measured import vector_is_fastest
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import UNSET, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
@@ -80,6 +81,14 @@ class Config(Section, Generic[Algo]):
     def model_rebuild(cls, **more: Any) -> bool | None:
         """Validation is built for the config of an algorithm, never for `Config` at large."""
         return None if cls is Config else super().model_rebuild(**more)
+
+    @model_validator(mode="after")
+    def _settle_backend(self) -> Config[Algo]:
+        """`env.backend: auto` depends on settings outside of `env`, so it is settled here, once."""
+        if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
+            env = self.env.model_copy(update={"backend": "vector"})
+            object.__setattr__(self, "env", env)  # frozen for everyone else
+        return self
 
     @model_validator(mode="after")
     def _agree(self) -> Config[Algo]:
