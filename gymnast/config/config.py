@@ -21,7 +21,7 @@ from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.config.sections.rules import RuleConfig, RuleName, rule_conflicts
-from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts
+from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts, step_keys
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.track import TrackConfig
@@ -116,6 +116,7 @@ class Config(Section, Generic[Algo]):
             *self._units_that_would_mix(),
             *self._lag_that_nothing_corrects(),
             *self._numbers_told_twice(),
+            *self._step_info_of_matches(),
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
@@ -155,6 +156,12 @@ class Config(Section, Generic[Algo]):
         drawn = self.env.drawn_metrics().values()
         problem = "tells what env.randomize draws already (expected another name)"
         return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
+
+    def _step_info_of_matches(self) -> list[tuple[str, str]]:
+        if not (has_roles(self.env.id) and step_keys(self.shaping)):
+            return []
+        problem = f"{self.env.id} has several agents; the info of steps is read for one agent only"
+        return [("shaping", problem)]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from gymnast.config.sections.shaping import step_keys
+
 if TYPE_CHECKING:
     from gymnast.config.config import Config
 
@@ -89,8 +91,6 @@ def forbids_vector(cfg: Config[Any]) -> list[str]:
     found = [f"env.{name}" for name in _AROUND if getattr(cfg.env, name) != getattr(usual, name)]
     found += ["algo.name"] if cfg.algo.span().episodes else []
     found += ["metrics"] if cfg.metrics else []
-    found += [
-        f"shaping.{name}" for name, term in cfg.shaping.items() if (term.term or name) == "info"
-    ]
+    found += ["shaping"] if step_keys(cfg.shaping) else []
     found += ["traces.train"] if cfg.env.view == "image" and cfg.traces.train > 0 else []
     return found
