@@ -38,6 +38,7 @@ class VectorCollector:
         *,
         seed: int,
         numbers: Mapping[str, str],
+        step_keys: Sequence[str] = (),
         traced: Callable[[int], bool],
         keep_obs: bool,
         on_fault: Literal["restart", "stop"] = "restart",
@@ -45,12 +46,12 @@ class VectorCollector:
         tasks: TaskDraw | None = None,
         doubts: Sequence[str] = (),
     ) -> None:
-        """`numbers`: metric name -> key of the last `info`; `traced`: is the episode with this seed
-        kept as a trace; `keep_obs`: traces hold observations, where replaying cannot; `doubts`: about what
-        seeds do, for a person."""
+        """`numbers`: metric name -> key of the last `info`; `step_keys`: keys of the `info` of every step;
+        `traced`: is the episode with this seed kept as a trace; `keep_obs`: traces hold observations,
+        where replaying cannot; `doubts`: about what seeds do, for a person."""
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
-        self.doubts = tuple(doubts)
+        self.step_keys, self.doubts = tuple(step_keys), tuple(doubts)
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """What each copy shows now opens an episode."""
@@ -167,7 +168,8 @@ class VectorCollector:
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _ROOM if span.episodes else span.steps or 1
-        tape = Tape(policy.obs, envs.obs, head, capacity, self.start, self.running)
+        more = self.start, self.running, self.step_keys
+        tape = Tape(policy.obs, envs.obs, head, capacity, *more)
         left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
         while (span.steps is None or tape.length < span.steps) and self._faults.failed is None:
@@ -195,6 +197,8 @@ class VectorCollector:
         """Write down what a step did; the copies that ended an episode. The rest is rare."""
         t, running = tape.length, self.running
         tape.reward[t] = step.reward
+        if tape.numbers is not None:
+            tape.note_numbers(step.numbers)
         if copies is not None or step.stepped is not None or step.faults:
             return self._record_unevenly(tape, step, copies)
         tape.taken += len(step.reward)
@@ -271,5 +275,6 @@ _TRACED = ("env_action", "reward", "value", "dist")
 _WHOLE = (
     *_TRACED,
     *("obs", "action", "logprob", "next_value", "terminated", "done", "start", "valid", "mask"),
+    "info",
 )
 """What is kept of one to learn from it when it is whole."""

@@ -57,6 +57,8 @@ class Step:
     """False where a copy only began its next episode, its action unused: no step to learn from."""
     faults: tuple[Fault, ...] = ()
     """Copies whose step counts for nothing."""
+    numbers: Array | None = None
+    """What was asked for of each step's info, [N, keys]; NaN where a step does not have it."""
 
 
 class Backend(Protocol):

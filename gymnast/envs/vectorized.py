@@ -26,6 +26,7 @@ from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import OTHERWISE, Fault, Step, any_of
 from gymnast.envs.history import History
 from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
+from gymnast.envs.step_numbers import columns_of_vector
 from gymnast.errors import EnvError
 
 Array = np.ndarray
@@ -40,9 +41,11 @@ class Vectorized:
         name: str,
         *,
         info_keys: Sequence[str] = (),
+        step_keys: Sequence[str] = (),
         masked: bool = True,
     ) -> None:
         self.name, self._make, self._info_keys = name, make, info_keys
+        self._step_keys = tuple(step_keys)
         self._vector = make()
         self._mode = _mode_of(self._vector, name)
         self.n_envs = n = self._vector.num_envs
@@ -137,7 +140,10 @@ class Vectorized:
             terminated, truncated = terminated & over, truncated & over
         self._over = over
         stepped = ~begins if any_of(begins) else None
-        return Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
+        step = Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
+        if self._step_keys:
+            step.numbers = self._numbers(info, over)
+        return step
 
     def close(self) -> None:
         self._vector.close()
@@ -147,6 +153,14 @@ class Vectorized:
             return None
         step = int(self._age.max()) if self._busy == "step" else 0
         return AtWork(self.name, None, step, self._calls)
+
+    def _numbers(self, info: Mapping[str, Any], over: Array) -> Array:
+        """Of this step's info; of ended episodes the last one's, where the next has begun."""
+        about = self._step_keys, self.n_envs, self.name
+        found = columns_of_vector(info, *about)
+        if "final_info" in info and any_of(over):
+            found[over] = columns_of_vector(info["final_info"], *about)[over]
+        return found
 
     def _take(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
         """What a step shows and allows; the last of ended episodes, where the next has begun."""
