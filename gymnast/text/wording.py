@@ -13,6 +13,14 @@ def score(value: Mapping[str, Any] | None) -> str:
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 
+def episodes_of(score: Mapping[str, Any]) -> str:
+    """`100 episodes`, or `30 of 100 episodes, because ...` where some of its plan are missing."""
+    played = f"{score['episodes']:,}"
+    if "planned" not in score:
+        return f"{played} episode{'s' * (score['episodes'] != 1)}"
+    return f"{played} of {score['planned']:,} episodes, because {score['missing']}"
+
+
 def number(value: float) -> str:
     """Two decimals below ten, one below a thousand, none above."""
     size = abs(value)

@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from gymnast.config.config import Config
@@ -23,6 +24,7 @@ from gymnast.training.evaluation import (
     open_evaluator,
     perform,
 )
+from gymnast.training.journal import Journal
 
 
 class Beat:
@@ -31,10 +33,10 @@ class Beat:
     def __init__(self, connection: Connection) -> None:
         self.connection, self.said = connection, time.monotonic()
 
-    def __call__(self) -> None:
+    def __call__(self, done: int, total: int) -> None:
         if time.monotonic() - self.said > ALIVE_SECONDS:
             self.said = time.monotonic()
-            self.connection.send(ALIVE)
+            self.connection.send((ALIVE, done, total))
 
 
 def opened(cfg: Config[Any]) -> AnyEvaluator | None:
@@ -52,12 +54,13 @@ def main() -> None:
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
+        notes = os.fdopen(recv_handle(connection), "r+b")
         evaluator = opened(cfg)
         while True:
             job = connection.recv()
             try:
                 evaluator = evaluator or open_evaluator(cfg)
-                answer = perform(evaluator, job, Beat(connection))
+                answer = perform(evaluator, job, Beat(connection), Journal(notes))
             except GymnastError as problem:
                 traceback.print_exc()
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)

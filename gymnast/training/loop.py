@@ -68,7 +68,7 @@ class Loop:
             self.iterate()
             reason, scored = scoring.evaluate(self)
             self.record()
-            self.follow()
+            self.follow(self.row)
             self.follow_matches()
             s.ended = reason
             reason = reason or self.why_stop()
@@ -170,15 +170,15 @@ class Loop:
         self.session.late_rows = 0
         self.session.obeyed = []
 
-    def follow(self) -> None:
-        """Do what the row says is to change: the stage of the curriculum, for the episodes that begin
+    def follow(self, row: Row) -> None:
+        """Do what a row says is to change: the stage of the curriculum, for the episodes that begin
         from now on; settings, by the rules."""
         s = self.session
-        moved = None if s.curriculum is None else s.curriculum.watch(self.row)
+        moved = None if s.curriculum is None else s.curriculum.watch(row)
         if moved is not None:
             self.event("stage", **moved)
         for rule in s.rules.values():
-            told = rule.watch(self.row, s.settings)
+            told = rule.watch(row, s.settings)
             if told is not None:
                 adopt(self, told.pop("changes"), "rule", **told)
 
@@ -233,7 +233,8 @@ class Loop:
         confirmed = scoring.confirm(self, version) if reason.is_end else None
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
+        sound = confirmed is not None and confirmed.shortfall.is_sound
+        solved = None if threshold is None else sound and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
         self.store.flush()

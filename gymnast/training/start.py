@@ -33,6 +33,7 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.parts import of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
+from gymnast.text import wording
 from gymnast.training.commands import Commands
 from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
@@ -135,7 +136,15 @@ def open_run(
         roles = [role for role in collector.spaces if role != ROLE]
         recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
-        evaluating = open_evaluation(cfg, log.line)
+
+        def report(done: int, total: int, seconds: float) -> None:
+            """Shown to whoever waits for an evaluation; not kept among the events."""
+            told = {
+                "finished": f"{done:,} of {total:,} episodes" if total else f"{done:,} episodes"
+            }
+            recorder.event({"kind": "evaluating", **told, "for": wording.duration(seconds)})
+
+        evaluating = open_evaluation(cfg, log.line, report)
         stack.callback(evaluating.close)
         played = run.matches if has_roles(cfg.env.id) else run.traces
         scores = Scores(evaluating, played if cfg.traces.eval else None, run.path)

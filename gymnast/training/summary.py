@@ -82,7 +82,7 @@ def end_line(summary: Summary) -> str:
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = f" over {score['episodes']:,} episodes"
+        episodes = f" over {wording.episodes_of(score)}"
         parts = [f"{preset} scored {wording.score(score)}{episodes}".lstrip()]
         if threshold is not None:
             side = "below" if score["low"] < threshold else "above"
