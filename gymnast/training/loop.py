@@ -29,7 +29,7 @@ from gymnast.training.ending import Ended, close_books
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, learn
 from gymnast.training.rows import Stopwatch, clock_row, scoped
-from gymnast.training.saving import save
+from gymnast.training.saving import save, trim_traces
 from gymnast.training.session import Session
 from gymnast.training.stop import Reason, after_rollout, is_solved, within_budget
 from gymnast.training.transaction import Incident
@@ -238,6 +238,7 @@ class Loop:
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
         self.store.flush()
+        trim_traces(self.run, s, {version})
         ended = Ended(
             reason=reason,
             interrupted=self.interrupts.asked(),
