@@ -82,7 +82,9 @@ def _tell(line: str) -> None:
 
 
 def _report(done: int, total: int, seconds: float) -> None:
-    click.echo(f"evaluating: {done:,} of {total:,} episodes, {wording.duration(seconds)}", err=True)
+    from gymnast.training.progress import progress_text
+
+    click.echo(f"evaluating: finished {progress_text(done, total, seconds)}", err=True)
 
 
 def _eval_roles(

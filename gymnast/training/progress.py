@@ -5,10 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from gymnast.text import wording
+
 PROGRESS_SECONDS = 5.0
 """How often it is reported."""
 Report = Callable[[int, int, float], None]
 """Gets episodes that have ended, of how many (0: not known), after how many seconds."""
+
+
+def progress_text(done: int, total: int, seconds: float) -> str:
+    """`12 of 100 episodes after 5.0 s`."""
+    of = f" of {total:,}" if total else ""
+    return f"{done:,}{of} episodes after {wording.duration(seconds)}"
 
 
 class Shown:

@@ -33,7 +33,6 @@ from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.parts import of_role
 from gymnast.runs.run import Run
 from gymnast.shaping.shaping import Shaping
-from gymnast.text import wording
 from gymnast.training.commands import Commands
 from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
@@ -43,6 +42,7 @@ from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
+from gymnast.training.progress import progress_text
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
@@ -139,10 +139,7 @@ def open_run(
 
         def report(done: int, total: int, seconds: float) -> None:
             """Shown to whoever waits for an evaluation; not kept among the events."""
-            told = {
-                "finished": f"{done:,} of {total:,} episodes" if total else f"{done:,} episodes"
-            }
-            recorder.event({"kind": "evaluating", **told, "for": wording.duration(seconds)})
+            recorder.event({"kind": "evaluating", "finished": progress_text(done, total, seconds)})
 
         evaluating = open_evaluation(cfg, log.line, report)
         stack.callback(evaluating.close)

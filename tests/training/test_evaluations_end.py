@@ -153,6 +153,7 @@ def test_whoever_waits_reads_how_many_episodes_have_ended(monkeypatch: pytest.Mo
     assert {total for _, total in told} == {6}
     assert sorted(told) == told
     assert told[-1][0] >= 4
+    assert progress.progress_text(3, 6, 5.0) == "3 of 6 episodes after 5.0 s"
 
 
 def test_a_journal_knows_what_is_finished_what_was_running_and_who_is_to_blame():
