@@ -123,7 +123,8 @@ class _Lines(io.TextIOBase):
 
 def _warned(*about: Any) -> None:
     assert _apart is not None
-    _once(about, lambda text: _apart.warned.setdefault(text.removeprefix("warning: ")))
+    warned = _apart.warned
+    _once(about, lambda text: warned.setdefault(text.removeprefix("warning: ")))
 
 
 def _once(about: tuple[Any, ...], keep: Callable[[str], Any]) -> None:

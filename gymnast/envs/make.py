@@ -110,7 +110,8 @@ def stated_limit(env: gym.Env[Any, Any]) -> int | None:
     `max_steps`, VizDoom's timeout, ALE's frames."""
     inner: Any = env.unwrapped
     stated = [getattr(inner, name, None) for name in _STATED]
-    if hasattr(game := getattr(inner, "game", None), "get_episode_timeout"):
+    game = getattr(inner, "game", None)
+    if game is not None and hasattr(game, "get_episode_timeout"):
         stated.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
     if hasattr(inner, "ale"):
         stated.append(inner.ale.getInt("max_num_frames_per_episode"))

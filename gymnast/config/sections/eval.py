@@ -6,7 +6,7 @@ from typing import Literal
 
 from gymnast.config.cadence import Cadence
 from gymnast.config.episode_limit import AutoSteps
-from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Switch, Whole
+from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Positive, Switch, Whole
 from gymnast.config.section import Section
 
 
@@ -19,7 +19,8 @@ class EvalConfig(Section):
     steps: Maybe[Count] = OFF
     """Evaluate for at least this many steps instead of a number of episodes."""
     starts: Literal["seeds", "all"] = "seeds"
-    """Episodes from fixed seeds, or one from every possible first observation: exact."""
+    """Episodes from fixed seeds, or from every possible first observation: one each, which is exact, unless
+    episodes that begin alike may differ; then the same number each, `episodes` or more in all."""
     mode: Literal["process", "inline"] = "process"
     """Beside training in a process of its own, or in the training process."""
     wait: Switch = False
@@ -34,6 +35,12 @@ class EvalConfig(Section):
     """Root of the evaluation seeds: the same episodes each time."""
     confirm_episodes: Count = 100
     """Episodes of the final confirmation, on seeds never used before."""
+    confirm_seconds: Maybe[Positive] = 30
+    """The final confirmation starts no further episodes after this many seconds, or after as long as
+    training took if that was longer; at least 10 are played. off: play them all."""
+    timeout: Maybe[Positive] = 1800
+    """Seconds that one evaluation may take. Episodes that have finished by then are scored, the others are
+    reported; such a score neither stops training nor chooses a checkpoint."""
     n_envs: Count = 8
     """Copies that step together while evaluating."""
     max_episode_steps: AutoSteps = "auto"
