@@ -47,9 +47,8 @@ def test_a_signal_saves_a_checkpoint_and_the_run_can_go_on(number: signal.Signal
     assert number.name in shown["reason"]
     assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
     assert "gymnast resume" in told
-    total = shown["env_steps"] + 512
-    succeed(tmp_path, "resume", "long", "--env-steps", str(total), "--quiet")
-    assert answer(tmp_path, "show", "long")["env_steps"] == total
+    succeed(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
+    assert answer(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
 
 
 def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path):
