@@ -41,7 +41,8 @@ class Reinforce:
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         loss = replace(objective(values), critic=learned)
         passes = Passes.once(rollout.steps)
-        return report | follow(self.descent, rollout, advantage, target, loss, passes, values)
+        given = rollout, advantage, target, loss, passes, values
+        return report | follow(self.descent, *given, has_baseline=values.baseline != "none")
 
     def state(self) -> dict[str, Any]:
         return self.descent.state()

@@ -10,7 +10,8 @@ import gymnasium as gym
 from gymnasium import error
 
 from gymnast.config.families import family_of, has_roles, how_to_install
-from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.image import is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.quick import quickened
 from gymnast.envs.tasks import OneOfTasks

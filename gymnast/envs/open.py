@@ -11,7 +11,8 @@ import gymnasium as gym
 from gymnasium import error
 from gymnasium.vector import VectorEnv
 
-from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
+from gymnast.config.sections.env import WHOLE, EnvConfig
+from gymnast.config.sections.image import is_atari
 from gymnast.envs.atari import vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess

@@ -31,6 +31,7 @@ from gymnast.policy.layers import (
 )
 from gymnast.training.control import Settings
 from gymnast.training.debug import in_one_process
+from gymnast.training.effects import settings_without_effect
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
 from gymnast.training.summary import Preflight
@@ -89,6 +90,8 @@ class Prepared:
                 "no time limit is known: an evaluation lasts as long as its episodes do "
                 "(eval.max_episode_steps)"
             )
+        idle = settings_without_effect(self.resolved.given, cfg, self.collector)
+        found += [f"{key} has no effect: {why}" for key, why in idle]
         rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:

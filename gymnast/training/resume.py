@@ -19,6 +19,7 @@ from gymnast.runs.events import DROPPED, stands
 from gymnast.runs.run import Run
 from gymnast.training.commands import adopt
 from gymnast.training.debug import announce, in_one_process
+from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.loop import Loop
 from gymnast.training.snapshots import Snapshots
 from gymnast.training.start import (
@@ -68,6 +69,7 @@ def resume(
             if changed:
                 loop.session.ended = None  # whatever ended it may no longer do so
             _say_what_changed(loop, before, cfg, saved, optimizer=optimizer, overruled=gone)
+        note_settings_without_effect(loop, [change["key"] for change in _changes(before, cfg)])
         if debug:
             announce(loop, cfg)
         if cfg != before:

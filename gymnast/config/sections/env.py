@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
 
+from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.measured import measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
-from gymnast.config.sections.image import AtariConfig, ImageConfig
+from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
@@ -22,10 +23,6 @@ Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
 WHOLE = ("vector", "envpool")
 """Backends that step all copies or none, and run nothing of ours around them."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
-
-
-def is_atari(env_id: str) -> bool:
-    return env_id.startswith("ALE/")
 
 
 def _view(value: str, known: ValidationInfo) -> str:
@@ -74,6 +71,11 @@ def _parameter_name(name: str) -> str:
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
 
 
+WITH_PROCESSES = Applies("to env.backend=process", lambda on: on.config.env.backend == "process")
+TO_PICTURES = Applies("to env.view=image", lambda on: on.config.env.view == "image")
+WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on_fault == "restart")
+
+
 class EnvConfig(Section):
     id: str
     """The environment's registered name."""
@@ -98,7 +100,7 @@ class EnvConfig(Section):
     backend: Annotated[Backend, AfterValidator(_backend)] = "auto"
     """Where the copies run: in this process, in worker processes, as the environment's own vector
     implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast."""
-    workers: Maybe[Count] = OFF
+    workers: Annotated[Maybe[Count], WITH_PROCESSES] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: Maybe[Count] = OFF
     """A time limit for training episodes other than the environment's own."""
@@ -109,9 +111,9 @@ class EnvConfig(Section):
     """What is shown of the environment: what it shows itself (raw), pictures prepared as `env.image`
     says, or of an Atari game the places of its objects (Pong, Breakout) or its memory (ram). `auto`:
     image for an Atari game, else raw."""
-    image: ImageConfig = UNSET
+    image: Annotated[ImageConfig, TO_PICTURES] = UNSET
     """How pictures are prepared."""
-    atari: AtariConfig = UNSET
+    atari: Annotated[AtariConfig, TO_ATARI] = UNSET
     """How an Atari game begins and ends."""
     stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
     """Observations shown together, the newest last; `auto`: 4 images, else 1."""
@@ -123,7 +125,7 @@ class EnvConfig(Section):
     """Seconds a step may take in another process before that counts as hung."""
     on_fault: Literal["restart", "stop"] = "restart"
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
-    max_faults: Count = 5
+    max_faults: Annotated[Count, WITH_RESTARTS] = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
 
     def conflicts(self) -> list[tuple[str, str]]:
