@@ -12,7 +12,8 @@ from gymnasium import error
 from gymnast import guard
 from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.families import has_roles, how_to_install
-from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.image import is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.bare import DefaultTimeLimit, time_limit
 from gymnast.envs.names import register, replaced

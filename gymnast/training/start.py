@@ -36,6 +36,7 @@ from gymnast.training.branch import WEIGHTS
 from gymnast.training.commands import Commands
 from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
+from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
@@ -96,6 +97,7 @@ def begin(
     held = in_one_process(cfg) if debug else cfg
     with open_run(run, held, collector, console, keyboard=keyboard, continues=continues) as loop:
         start_fresh(loop, source)
+        note_settings_without_effect(loop, resolved.given)
         if debug:
             announce(loop, cfg)
         return run, train_to_end(loop)

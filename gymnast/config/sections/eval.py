@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Positive, Switch, Whole
 from gymnast.config.section import Section
+
+OF_FIXED_NUMBER = Applies(
+    "without eval.steps, and with eval.starts=seeds",
+    lambda on: on.config.eval.steps is None and on.config.eval.starts == "seeds",
+)
 
 
 class EvalConfig(Section):
     LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often."""
-    episodes: Count = 20
+    episodes: Annotated[Count, OF_FIXED_NUMBER] = 20
     """Episodes per evaluation."""
     steps: Maybe[Count] = OFF
     """Evaluate for at least this many steps instead of a number of episodes."""
@@ -23,11 +29,11 @@ class EvalConfig(Section):
     episodes that begin alike may differ; then the same number each, `episodes` or more in all."""
     mode: Literal["process", "inline"] = "process"
     """Beside training in a process of its own, or in the training process."""
-    wait: Switch = False
+    wait: Annotated[Switch, WITH_EVALUATIONS] = False
     """Training waits for each result: no overrun after solving."""
-    warmup: Maybe[Count] = OFF
+    warmup: Annotated[Maybe[Count], WITH_EVALUATIONS] = OFF
     """Env steps before the first evaluation."""
-    start_at: Maybe[NumberOrShare] = OFF
+    start_at: Annotated[Maybe[NumberOrShare], WITH_EVALUATIONS] = OFF
     """Evaluate only once the training return reaches this, or this share of the threshold."""
     deterministic: Switch = True
     """Take the most likely action instead of drawing one."""

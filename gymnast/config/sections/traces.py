@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.numbers import Count, Maybe, Share, Switch
 from gymnast.config.section import Section
+
+WITH_TRACES = Applies(
+    "where evaluation episodes are stored (traces.eval)", lambda on: on.config.traces.eval
+)
 
 
 class TracesConfig(Section):
@@ -16,5 +23,5 @@ class TracesConfig(Section):
     """Bytes (such as 200M) that stored episodes of a run may take. Beyond that, older evaluations keep only
     their first, best, worst and median episode, then older training episodes and evaluations are removed;
     those of the best and the newest version stay. off: no limit."""
-    film: Switch = True
+    film: Annotated[Switch, WITH_EVALUATIONS, WITH_TRACES] = True
     """Film the best and the last evaluation when training ends, in a process of its own."""
