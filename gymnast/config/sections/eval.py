@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.numbers import OFF, Count, Maybe, NumberOrShare, Switch, Whole
@@ -19,7 +21,7 @@ class EvalConfig(Section):
     LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often."""
-    episodes: Annotated[Count, OF_FIXED_NUMBER] = 20
+    episodes: Annotated[Count, Field(le=1_000_000), OF_FIXED_NUMBER] = 20
     """Episodes per evaluation."""
     steps: Maybe[Count] = OFF
     """Evaluate for at least this many steps instead of a number of episodes."""
@@ -37,9 +39,9 @@ class EvalConfig(Section):
     """Take the most likely action instead of drawing one."""
     seed: Whole = 1000
     """Root of the evaluation seeds: the same episodes each time."""
-    confirm_episodes: Count = 100
+    confirm_episodes: Annotated[Count, Field(le=1_000_000)] = 100
     """Episodes of the final confirmation, on seeds never used before."""
-    n_envs: Count = 8
+    n_envs: Annotated[Count, Field(le=65_536)] = 8
     """Copies that step together while evaluating."""
     max_episode_steps: Maybe[Count] = OFF
     """A time limit for evaluation episodes other than the environment's own."""
