@@ -33,7 +33,7 @@ class Cadence(Written):
             raise ValueError(f"unknown unit {unit} (expected one of {', '.join(UNIT_NAMES)})")
         clock, factor = ("%", 1) if unit == "%" else UNITS[unit]
         amount = (parse_percent(number) if unit == "%" else parse_number(number)) * factor
-        if amount <= 0 or (unit == "%" and amount > 100):
+        if not 0 < amount < math.inf or (unit == "%" and amount > 100):
             raise ValueError(f"{show(value)} is out of range (expected {_EXAMPLE})")
         return cls(amount, clock)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.clock import Clock
@@ -42,7 +42,7 @@ TO_SEVERAL_AGENTS = Applies(
 class Config(Section, Generic[Algo]):
     seed: Whole = 0
     """Root of every random stream of the run."""
-    threads: Count = 1
+    threads: Annotated[Count, Field(le=1024)] = 1
     """Threads the engine may use; part of what makes a run repeatable. With images, each has its share of
     the rows of a minibatch."""
     engine: Literal["auto", "native", "torch"] = "auto"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, JsonValue, PlainSerializer, PlainValidator
+from pydantic import AfterValidator, PlainSerializer, PlainValidator
 
 from gymnast.config.numbers import (
     OFF,
@@ -14,6 +14,7 @@ from gymnast.config.numbers import (
     Count,
     Maybe,
     Number,
+    PlainValue,
     Positive,
     parse_number,
     parse_whole,
@@ -93,7 +94,7 @@ class Facts(Section):
     """Mean return from which the environment counts as solved."""
     deterministic: Literal["yes", "no", "unknown"] = "unknown"
     """Whether the same seed and actions give the same episode. Unknown: it is tried at the start."""
-    deterministic_settings: dict[str, JsonValue] = {}
+    deterministic_settings: dict[str, PlainValue] = {}
     """The keyword arguments that make it so."""
     fps: Maybe[Positive] = OFF
     """Frames per second at which an episode looks natural."""

@@ -79,7 +79,7 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
     for key, value in data.items():
         inner = (*path, str(key))
         below = shape.get(str(key), shape.get(EACH))
-        if DOTTED in shape and isinstance(value, Mapping):
+        if DOTTED in shape and isinstance(value, Mapping) and value:
             for name, setting in value.items():
                 yield from flatten({f"{key}.{name}": setting}, shape, path)
         elif below is None or not isinstance(value, Mapping):

@@ -11,8 +11,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
+    JsonValue,
     PlainSerializer,
     PlainValidator,
     WrapSerializer,
@@ -23,6 +25,9 @@ from gymnast.config.written import Written
 
 SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""
+
+FLOAT32_LIMIT = 1e30
+"""For numbers that meet float32 arrays: what is larger becomes infinite there."""
 
 OFF: Any = "off"
 """The default of a field that is switched off until someone sets it."""
@@ -137,6 +142,16 @@ def _off(value: Any, inner: Any) -> Any:
     return inner(value)
 
 
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        raise ValueError("nan is no number (expected text, a number, a list or a mapping)")
+    for inner in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
+        _without_nan(inner)
+    return value
+
+
 T = TypeVar("T")
 Count = Annotated[int, BeforeValidator(parse_count)]
 Whole = Annotated[int, BeforeValidator(parse_whole)]
@@ -149,6 +164,9 @@ Switch = Annotated[
     BeforeValidator(parse_switch),
     PlainSerializer(lambda value: "on" if value else "off"),
 ]
+PlainValue = Annotated[JsonValue, AfterValidator(_without_nan)]
+"""What a file can hold, for arguments of the user's own code: text, numbers, lists, mappings. NaN is
+refused, because it differs from itself and so from the config that a run has stored."""
 CountOrShare = Annotated[int | Share, PlainValidator(_count_or_share), PlainSerializer(_written)]
 NumberOrShare = Annotated[
     float | Share, PlainValidator(_number_or_share), PlainSerializer(_written)

@@ -93,6 +93,8 @@ class Schedule(Written):
         amounts = [p.amount for p in positions]
         if any(b <= a for a, b in pairwise(amounts)):
             raise ValueError(f"positions must increase ({', '.join(map(str, positions))})")
+        if math.inf in amounts or (self.warmup and self.warmup.amount == math.inf):
+            raise ValueError("a position is too large (expected such as 200k)")
         if self.shape not in SHAPES:
             raise ValueError(f"unknown shape {self.shape} (expected one of {', '.join(SHAPES)})")
         if self.clock is not None and self.clock not in CLOCKS:

@@ -6,9 +6,12 @@ memory, so nothing is ever copied between them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
+
+from gymnast.memory import refuse_more_than_memory
 
 _FLOATS_PER_LINE = 16
 
@@ -18,7 +21,13 @@ class Parameters:
         self.shapes = dict(shapes)
         self.device = "cpu"
         """Where updates compute. The vector itself stays in main memory."""
-        sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
+        sizes = [math.prod(shape) for shape in self.shapes.values()]
+        copies = 4  # parameters, their gradient and two moments of the optimizer
+        refuse_more_than_memory(
+            copies * 4 * sum(sizes),
+            f"a network of {sum(sizes):,} parameters",
+            "set smaller layers: policy.hidden, policy.embedding",
+        )
         padded = [-(-size // _FLOATS_PER_LINE) * _FLOATS_PER_LINE for size in sizes]
         self.count = sum(sizes)
         """Parameters, gaps not counted."""

@@ -39,6 +39,7 @@ from gymnast.training.debug import announce, in_one_process
 from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
+from gymnast.training.holding import refuse_too_many_steps
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.keys import Keys
 from gymnast.training.label import Label
@@ -256,6 +257,7 @@ def refuse_what_cannot_begin(
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
     refuse_rules_that_cannot_act(cfg)
     refuse_missing_device(cfg.device)
+    refuse_too_many_steps(cfg, [obs for obs, _ in collector.spaces.values()])
     settings, fits = Settings(cfg), False
     for role, (obs, action) in collector.spaces.items():
         own = settings.of(role)

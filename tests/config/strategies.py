@@ -55,6 +55,11 @@ def on_env_steps(schedule: Schedule) -> Schedule:
     return Schedule(schedule.frames, schedule.shape, schedule.warmup, schedule.floor, "env_steps")
 
 
+def on_env_steps_below_1(schedule: Schedule) -> Schedule:
+    """The same without a floor, which may be above 1."""
+    return Schedule(schedule.frames, schedule.shape, schedule.warmup, None, "env_steps")
+
+
 coefficients = schedules().map(on_env_steps)
 
 configs = st.fixed_dictionaries(
@@ -75,8 +80,9 @@ configs = st.fixed_dictionaries(
                 "clip": coefficients,
                 "value_clip": maybe(coefficients),
                 "entropy_coef": coefficients,
-                "gamma": st.floats(0, 1),
-                "max_grad_norm": maybe(positive),
+                "gamma": st.floats(0, 1) | schedules(st.floats(1e-9, 1)).map(on_env_steps_below_1),
+                "epochs": st.integers(1, 100) | st.just("10 -> 4 cosine clock env_steps"),
+                "max_grad_norm": maybe(positive | coefficients),
                 "target_kl": maybe(positive),
             },
         ),
@@ -88,7 +94,8 @@ configs = st.fixed_dictionaries(
     optional={
         "seed": st.integers(0, 2**31),
         "policy": st.fixed_dictionaries(
-            {}, optional={"hidden": st.lists(counts, max_size=3), "shared": switches}
+            {},
+            optional={"hidden": st.lists(st.integers(1, 65_536), max_size=3), "shared": switches},
         ),
         "eval": st.fixed_dictionaries(
             {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from gymnast.config.numbers import Count, Switch, show
 from gymnast.config.schedule import Schedule, highest, is_schedule_text
@@ -55,9 +55,9 @@ class DQNConfig(GradientSection):
     """The algorithm."""
     n_steps: Scheduled[Count] = 32
     """Steps each environment copy takes between updates."""
-    gradient_steps: Scheduled[Count] = 128
+    gradient_steps: Scheduled[Annotated[Count, Field(le=1_000_000)]] = 128
     """Gradient steps per update."""
-    batch_size: Scheduled[Count] = 64
+    batch_size: Scheduled[Annotated[Count, Field(le=1_000_000)]] = 64
     """Remembered steps per gradient step."""
     replay: Annotated[Count, BeforeValidator(_allocated_once)] = 50_000
     """Steps that are remembered; the oldest go first."""

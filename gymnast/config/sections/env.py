@@ -5,20 +5,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    JsonValue,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.measured import measured
-from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
+from gymnast.config.numbers import OFF, Count, Maybe, PlainValue, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
 from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
@@ -87,7 +80,7 @@ WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on
 class EnvConfig(Section):
     id: str
     """The environment's registered name."""
-    kwargs: dict[str, JsonValue] = {}
+    kwargs: dict[str, PlainValue] = {}
     """Arguments for its constructor."""
     tasks: dict[TaskName, TaskConfig] = {}
     """Several environments or settings for one policy, by name: each episode plays one of them."""
@@ -109,7 +102,7 @@ class EnvConfig(Section):
     """Where the copies run: in this process, in worker processes, as the environment's own vector
     implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast, the
     vector only where nothing else in the config forbids it."""
-    workers: Annotated[Maybe[Count], WITH_PROCESSES] = OFF
+    workers: Annotated[Maybe[Annotated[Count, Field(le=1024)]], WITH_PROCESSES] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: AutoSteps = "auto"
     """Steps after which a training episode is truncated. `auto`: the environment's own limit, or where it

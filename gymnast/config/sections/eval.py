@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.episode_limit import AutoSteps
@@ -20,7 +22,7 @@ class EvalConfig(Section):
     LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
     """How often."""
-    episodes: Annotated[Count, OF_FIXED_NUMBER] = 20
+    episodes: Annotated[Count, Field(le=1_000_000), OF_FIXED_NUMBER] = 20
     """Episodes per evaluation."""
     steps: Maybe[Count] = OFF
     """Evaluate for at least this many steps instead of a number of episodes."""
@@ -39,7 +41,7 @@ class EvalConfig(Section):
     """Take the most likely action instead of drawing one."""
     seed: Whole = 1000
     """Root of the evaluation seeds: the same episodes each time."""
-    confirm_episodes: Count = 100
+    confirm_episodes: Annotated[Count, Field(le=1_000_000)] = 100
     """Episodes of the final confirmation, on seeds never used before."""
     confirm_seconds: Maybe[Positive] = 30
     """The final confirmation starts no further episodes after this many seconds, or after as long as
@@ -47,7 +49,7 @@ class EvalConfig(Section):
     timeout: Maybe[Positive] = 1800
     """Seconds that one evaluation may take. Episodes that have finished by then are scored, the others are
     reported; such a score neither stops training nor chooses a checkpoint."""
-    n_envs: Count = 8
+    n_envs: Annotated[Count, Field(le=65_536)] = 8
     """Copies that step together while evaluating."""
     max_episode_steps: AutoSteps = "auto"
     """Steps after which an evaluation episode is truncated. `auto`: the environment's own limit, or where

@@ -23,12 +23,15 @@ def _plays_atari(on: Context) -> bool:
 TO_ATARI = Applies("to Atari games (ALE/...)", _plays_atari)
 
 
+Side = Annotated[Count, Field(le=4096)]
+
+
 class ImageConfig(Section):
     colour: Literal["gray", "rgb"] = "gray"
     """One plane of brightness, or three of colours."""
     crop: tuple[Whole, Whole, Whole, Whole] = (0, 0, 0, 0)
     """Pixels cut off first: top, bottom, left, right."""
-    size: tuple[Count, Count] = (84, 84)
+    size: tuple[Side, Side] = (84, 84)
     """Height and width to which it is then shrunk, by averaging."""
     max_pool: Annotated[Switch, TO_ATARI] = True
     """Of an Atari game: the brighter of the last two frames at each pixel, for what is drawn in every

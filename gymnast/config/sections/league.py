@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from gymnast.config.applies import Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.families import has_roles
-from gymnast.config.numbers import OFF, Count, Maybe, Number, Share
+from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Share
 from gymnast.config.section import UNSET, DottedKey, Section
 
 LEARNER = "learner"
@@ -43,7 +43,7 @@ class RoleConfig(Section):
     plays: Players = (LEARNER,)
     """Who plays it: `learner`, `scripted:medium`, `random`, or a policy of another run, `RUN[:CHECKPOINT]`.
     Several are a ladder: the next one once the other role wins enough (`league.gate`)."""
-    set: dict[DottedKey, JsonValue] = {}
+    set: dict[DottedKey, PlainValue] = {}
     """Settings that are its own: `{algo.lr: 1e-4}`."""
 
     @property

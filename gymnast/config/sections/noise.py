@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import PlainSerializer, PlainValidator
+from pydantic import Field, PlainSerializer, PlainValidator
 
 from gymnast.config.applies import Applies
 from gymnast.config.facts import KeyAction
 from gymnast.config.numbers import (
+    FLOAT32_LIMIT,
     OFF,
     Maybe,
     Share,
@@ -25,6 +26,8 @@ def _scale(value: Any) -> float | Share:
     scale = Share.parse(value) if share else parse_number(value)
     if scale < 0:
         raise ValueError(f"{show(value)} is too small (expected a deviation from 0)")
+    if scale > FLOAT32_LIMIT:
+        raise ValueError(f"{show(value)} is too large (expected at most {FLOAT32_LIMIT:g})")
     return scale
 
 
@@ -64,7 +67,7 @@ class NoiseConfig(Section):
     is taken."""
     sticky: Share = Share(0)
     """Chance that the last action is taken again instead of the one chosen."""
-    delay: Whole = 0
+    delay: Annotated[Whole, Field(le=10_000)] = 0
     """Steps after which an action takes effect."""
     idle: Annotated[Maybe[KeyAction], WITH_A_DELAY] = OFF
     """What is done until the first one does; off: action 0, or no amounts."""

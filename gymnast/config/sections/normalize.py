@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from gymnast.config.applies import WITH_A_CRITIC, Applies
-from gymnast.config.numbers import Number, Positive
+from gymnast.config.numbers import FLOAT32_LIMIT, Number, Positive
 from gymnast.config.section import Section
 
 
@@ -33,5 +33,5 @@ class NormalizeConfig(Section):
     """What rewards, shaping included, are multiplied by before they are learned from."""
     value: Annotated[Literal["off", "popart"], WITH_A_CRITIC] = "off"
     """Value targets by running statistics, with outputs preserved."""
-    clip: Annotated[Positive, TO_VECTORS, WITH_NORMALIZED_OBS] = 10.0
+    clip: Annotated[Positive, Field(le=FLOAT32_LIMIT), TO_VECTORS, WITH_NORMALIZED_OBS] = 10.0
     """Largest magnitude of a normalised observation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import Field
 
 from gymnast.config.applies import (
     TO_CONTINUOUS_ACTIONS,
@@ -13,10 +13,11 @@ from gymnast.config.applies import (
     WITH_A_CRITIC,
     Applies,
 )
-from gymnast.config.numbers import OFF, Count, Maybe, Number, Switch
+from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Switch
 from gymnast.config.section import Section
 
 ActivationName = Literal["tanh", "relu", "silu", "gelu", "elu"]
+Width = Annotated[Count, Field(le=65_536)]
 TO_EMBEDDINGS = Applies(
     "to Discrete and MultiDiscrete observations, and to vectors next to images",
     lambda on: on.has_embeddings,
@@ -28,7 +29,7 @@ WITH_A_MODULE = Applies("with policy.module", lambda on: on.config.policy.module
 
 
 class PolicyConfig(Section):
-    hidden: Annotated[tuple[Count, ...], TO_OWN_LAYERS] = (64, 64)
+    hidden: Annotated[tuple[Width, ...], Field(max_length=64), TO_OWN_LAYERS] = (64, 64)
     """Width of each hidden layer; they follow a CNN's own dense layer."""
     activation: Annotated[ActivationName, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = "tanh"
     """What follows each hidden layer. GELU is the exact one, ELU has alpha 1. A CNN keeps the ReLU of
@@ -37,7 +38,7 @@ class PolicyConfig(Section):
     """One trunk for actor and critic instead of one each. What encodes an image is always shared."""
     layer_norm: Annotated[Switch, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = False
     """Normalise each hidden layer before its activation."""
-    embedding: Annotated[Count, TO_OWN_LAYERS, TO_EMBEDDINGS] = 64
+    embedding: Annotated[Width, TO_OWN_LAYERS, TO_EMBEDDINGS] = 64
     """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete one, and of
     a vector beside an image."""
     cnn: Annotated[Literal["auto", "nature", "impala"], TO_OWN_LAYERS, TO_IMAGES] = "auto"
@@ -54,5 +55,5 @@ class PolicyConfig(Section):
     """Bring continuous actions into their range by tanh instead of clipping them."""
     module: Maybe[str] = OFF
     """A torch module of your own, `package.module:Class`, in place of all layers above."""
-    module_kwargs: Annotated[dict[str, JsonValue], WITH_A_MODULE] = {}
+    module_kwargs: Annotated[dict[str, PlainValue], WITH_A_MODULE] = {}
     """Arguments for its constructor, beside the observation and the number of outputs."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from gymnast.config.numbers import OFF, Count, CountOrShare, Fraction, Maybe, Positive, Share
 from gymnast.config.schedule import Schedule, highest, lowest
@@ -17,7 +19,7 @@ class PPOConfig(GradientSection):
     """The algorithm."""
     n_steps: Scheduled[Count] = 128
     """Steps each environment copy contributes to a rollout."""
-    epochs: Scheduled[Count] = 4
+    epochs: Scheduled[Annotated[Count, Field(le=10_000)]] = 4
     """Passes over a rollout."""
     batch_size: Scheduled[CountOrShare] = Share(0.25)
     """Transitions per gradient step: a count, or a share of the rollout."""

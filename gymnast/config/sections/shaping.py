@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AfterValidator, JsonValue
+from pydantic import AfterValidator
 
+from gymnast.config.numbers import PlainValue
 from gymnast.config.schedule import Schedule
 from gymnast.config.section import Section
 from gymnast.text.closest import closest
@@ -115,7 +116,7 @@ class TermConfig(Section):
     """Reward for one of it. 0 leaves the term on record without effect."""
     unit: str = ""
     """One of what; empty: what the term says itself."""
-    kwargs: dict[str, JsonValue] = {}
+    kwargs: dict[str, PlainValue] = {}
     """The term's own settings."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Positive, Switch
 from gymnast.config.section import Section
@@ -35,7 +37,7 @@ class StopConfig(Section):
     """Budget in gradient steps. The last update is cut short where it would take more."""
     rollouts: Maybe[Count] = OFF
     """Budget in rollouts."""
-    minutes: Maybe[Positive] = OFF
+    minutes: Maybe[Annotated[Positive, Field(le=1e9)]] = OFF
     """Budget in wall time."""
     solved: Annotated[Switch, WITH_A_THRESHOLD] = True
     """Stop once an evaluation clears the threshold."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from pydantic import JsonValue
-
-from gymnast.config.numbers import OFF, Maybe, Positive
+from gymnast.config.numbers import OFF, Maybe, PlainValue, Positive
 from gymnast.config.rule import Rule
 from gymnast.config.section import Section
 
@@ -14,7 +12,7 @@ from gymnast.config.section import Section
 class TaskConfig(Section):
     id: str = ""
     """Another environment's name, of the same spaces; empty: that of `env.id`."""
-    kwargs: dict[str, JsonValue] = {}
+    kwargs: dict[str, PlainValue] = {}
     """Arguments for its constructor, beside those of `env.kwargs`."""
     share: Positive = 1.0
     """How often it is played in training, beside the shares of the others."""
