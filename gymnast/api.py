@@ -281,6 +281,7 @@ def _settings_of_environment(
     name: str, overrides: Mapping[str, Any]
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """As training would use them. The environment is loaded only where its spaces choose defaults."""
+    from gymnast.config.presets import split
     from gymnast.config.resolve import resolve
     from gymnast.imported import imported
 
@@ -297,7 +298,7 @@ def _settings_of_environment(
             note = f"\nwithout the defaults for its spaces: {problem.message}"
     if not resolved.has_preset:
         note = f" (no preset: defaults for its spaces){note}"
-    elif resolved.asked != resolved.preset.rpartition(":")[0]:
+    elif resolved.asked != split(resolved.preset)[0]:
         note = f" (the highest version of {resolved.asked}){note}"
     return f"{resolved.preset}{note}", resolved.config, resolved.provenance
 
