@@ -15,14 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.clock import CLOCKS
-from gymnast.errors import (
-    CheckpointError,
-    ConfigError,
-    EnvError,
-    NotInstalled,
-    RunError,
-    UsageError,
-)
+from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint, films, reference, store
 from gymnast.runs.run import Run, derived_status
 
@@ -145,11 +138,16 @@ def export(
 
 
 def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None) -> dict[str, Any]:
-    """Scores, curves over the clock `x`, areas under them and differences of the configs."""
+    """Scores, curves over the clock `x`, areas under them and differences of the configs. Where one of
+    the references is a group of seeds, `groups` has the means over seeds of each side."""
     from gymnast.insight.compare import compare as side_by_side
+    from gymnast.insight.groups import compare_groups, side
 
     directory = store.runs_dir(runs_dir)
-    return side_by_side([store.resolve(ref, directory)[0] for ref in refs], x)
+    sides = [side(ref, directory) for ref in refs]
+    if any(side.is_group for side in sides):
+        return compare_groups(sides, x)
+    return side_by_side([run for side in sides for run in side.runs], x)
 
 
 def charts(
@@ -266,41 +264,16 @@ def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
     """What they belong to, the config, and the origin of each value."""
-    from gymnast.config.resolve import load, revise
+    from gymnast.config.resolve import revise
+    from gymnast.insight.settings import settings_in_use, settings_of_environment
 
     run = run_named(name, directory)
     if run is None:
-        return _settings_of_environment(name, overrides)
-    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+        return settings_of_environment(name, overrides)
+    config, origins = settings_in_use(run)
     if overrides:
         config, origins = revise(config, overrides, provenance=origins)
     return f"run {run.path}", config, origins
-
-
-def _settings_of_environment(
-    name: str, overrides: Mapping[str, Any]
-) -> tuple[str, Config[Any], dict[str, str]]:
-    """As training would use them. The environment is loaded only where its spaces choose defaults."""
-    from gymnast.config.presets import split
-    from gymnast.config.resolve import resolve
-    from gymnast.imported import imported
-
-    resolved, note = resolve(name, overrides), ""
-    if resolved.space_defaults:
-        try:
-            resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
-        except NotInstalled as problem:
-            note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
-        except EnvError as problem:
-            if not resolved.has_preset:
-                what = f"{name} is neither a run nor a preset nor an environment: {problem.message}"
-                raise UsageError(what, fix=problem.fix) from None
-            note = f"\nwithout the defaults for its spaces: {problem.message}"
-    if not resolved.has_preset:
-        note = f" (no preset: defaults for its spaces){note}"
-    elif resolved.asked != split(resolved.preset)[0]:
-        note = f" (the highest version of {resolved.asked}){note}"
-    return f"{resolved.preset}{note}", resolved.config, resolved.provenance
 
 
 def run_named(name: str, directory: Path) -> Run | None:

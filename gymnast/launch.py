@@ -71,19 +71,21 @@ def train_group(
     arguments: Sequence[str] = (),
     runs_dir: Path,
     group: str | None = None,
+    names: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
 ) -> Group:
     """Train `target` once per seed, `jobs` at a time, and wait for all of them.
 
-    `arguments` are further options of `gymnast train`. SIGINT and SIGTERM are passed on to the
-    children, which save and end; no further seed is begun then.
+    `arguments` are further options of `gymnast train`; `names`, one per seed, name the runs. SIGINT
+    and SIGTERM are passed on to the children, which save and end; no further seed is begun then.
     """
     if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
         raise UsageError("a group needs at least one job and different seeds")
     group = group or f"g{secrets.token_hex(4)}"
     command = [sys.executable, "-m", "gymnast", "train", target, *arguments]
     command += ["--quiet", "--group", group, "--runs", str(runs_dir)]
-    children = _Children(command, report)
+    named = dict(zip(seeds, names, strict=True)) if names else {}
+    children = _Children(command, report, named)
     with _forwarded(children):
         children.run_all(seeds, jobs)
     return Group(
@@ -109,14 +111,10 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     import numpy as np
 
     from gymnast.rl.statistics import interquartile_mean
-    from gymnast.seeds import stream
 
-    scored = [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
+    scored = scored_runs(runs)
     means = np.array([run["score"]["mean"] for run in scored], dtype=np.float64)
-    low = high = None
-    if len(means) >= 2:
-        draws = stream(0, "group interval").integers(len(means), size=(RESAMPLES, len(means)))
-        low, high = map(float, np.quantile(means[draws].mean(axis=1), [0.025, 0.975]))
+    low, high = interval(means.tolist()) or (None, None)
     return {
         "runs": len(runs),
         "scored": len(scored),
@@ -132,12 +130,53 @@ def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [run for run in runs if run["status"] == "finished" and run.get("score") is not None]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval of the mean over seeds: a percentile bootstrap from a fixed stream. None for fewer
+    than two values."""
+    import numpy as np
+
+    if len(values) < 2:
+        return None
+    low, high = np.quantile(resampled_means(values, "group interval"), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def difference_interval(
+    first: Sequence[float], second: Sequence[float]
+) -> tuple[float, float] | None:
+    """The same of the mean of the first values less that of the second, drawn independently."""
+    import numpy as np
+
+    if len(first) < 2 or len(second) < 2:
+        return None
+    sides = (resampled_means(first, "first group"), resampled_means(second, "second group"))
+    low, high = np.quantile(sides[0] - sides[1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+def resampled_means(values: Sequence[float], purpose: str) -> Any:
+    """Means of as many values drawn with replacement, [RESAMPLES]."""
+    import numpy as np
+
+    from gymnast.seeds import stream
+
+    known = np.array(values, dtype=np.float64)
+    draws = stream(0, purpose).integers(len(known), size=(RESAMPLES, len(known)))
+    return known[draws].mean(axis=1)
+
+
 @dataclass
 class _Children:
     """Processes of one group: started, watched, signalled."""
 
     command: list[str]
     report: Callable[[str], None] | None
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
+    """By seed; a run may have none."""
     exit_codes: dict[int, int] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     leash: tuple[int, int] = field(default_factory=os.pipe)
@@ -170,8 +209,9 @@ class _Children:
     def _start(self, seed: int) -> None:
         words = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
         # their own session: a Ctrl-C in the terminal reaches them through us, once and not twice
+        name = ["--name", self.names[seed]] if self.names.get(seed) else []
         child = subprocess.Popen(
-            [*self.command, "--seed", str(seed)],
+            [*self.command, *name, "--seed", str(seed)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=words,

@@ -106,6 +106,8 @@ class Rollout:
     memory: Array | None
     """Recurrent state before the first step, [N, ...]."""
     episodes: Episodes
+    info: Array | None = None
+    """Numbers of each step's info by their keys, as records; NaN where a step does not have one."""
 
     @property
     def steps(self) -> int:

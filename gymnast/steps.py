@@ -92,6 +92,10 @@ def step_table(
         table |= _parts(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
     table |= {name: by_copy(column) for name, column in flat.items()}
+    if rollout.info is not None:
+        table |= {
+            f"info/{key}": by_copy(rollout.info[key]) for key in rollout.info.dtype.names or ()
+        }
     keep = by_copy(rollout.valid)
     return table if keep.all() else {name: column[keep] for name, column in table.items()}
 

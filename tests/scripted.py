@@ -535,3 +535,21 @@ class Spawns(Script):
             self.engine = subprocess.Popen(command, start_new_session=session)
             pid = self.engine.pid
         Path(self.folder, str(pid)).touch()
+
+
+class Prints(Script):
+    """Writes to standard output in every way, and warns as Gymnasium does, when it is made and reset."""
+
+    def __init__(self) -> None:
+        super().__init__(length=5)
+        self._print("made")
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+        self._print("reset")
+        return super().reset(seed=seed, options=options)
+
+    def _print(self, when: str) -> None:
+        print(f"{when}: by Python")
+        os.write(1, f"{when}: by a system call\n".encode())
+        ctypes.CDLL(None).printf(f"{when}: by C\n".encode())
+        gym.logger.warn(f"{when}: a warning of Gymnasium")

@@ -96,11 +96,17 @@ class DQN:
 
     def state(self) -> dict[str, Any]:
         held = {"target": self.target.copy(), "gradient_steps": self.steps}
-        return {**self.descent.state(), **self.replay.state(), **held}
+        return {**self.descent.state(), **held, "seen": self.replay.seen}
+
+    def memory(self) -> dict[str, Any]:
+        return self.replay.state()
 
     def load(self, state: dict[str, Any]) -> None:
         self.descent.load(state)
-        self.replay.load(state)
+        if "replay_size" in state:
+            self.replay.load(state)
+        else:
+            self.replay.take_back(state["seen"])
         self.target[:], self.steps = state["target"], state["gradient_steps"]
 
 
@@ -110,6 +116,10 @@ class Replay:
     def __init__(self, size: int) -> None:
         self.size, self.seen = size, 0
         self.columns: dict[str, Array] = {}
+        self._added = np.zeros(0, np.int64)
+        """Where the last steps were added."""
+        self._overwritten: dict[str, Array] = {}
+        """What was there before."""
 
     def __len__(self) -> int:
         return min(self.seen, self.size)
@@ -123,12 +133,23 @@ class Replay:
             "reward": rollout.reward[keep].astype(np.float32),
             "terminated": rollout.terminated[keep],
         }
-        places = (self.seen + np.arange(rollout.steps)) % self.size
+        places = self._added = (self.seen + np.arange(rollout.steps)) % self.size
         for name, column in given.items():
             if name not in self.columns:
                 self.columns[name] = np.zeros((self.size, *column.shape[1:]), column.dtype)
+            self._overwritten[name] = self.columns[name][places]
             self.columns[name][places] = column
         self.seen += rollout.steps
+
+    def take_back(self, seen: int) -> None:
+        """As it was when so many steps had been seen: now, or before the last were added."""
+        if seen == self.seen:
+            return
+        if seen != self.seen - len(self._added):
+            raise ValueError("only the steps that were added last can be taken back")
+        for name, rows in self._overwritten.items():
+            self.columns[name][self._added] = rows
+        self.seen = seen
 
     def draw(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
         chosen = stream.integers(0, len(self), n)

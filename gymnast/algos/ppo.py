@@ -48,6 +48,9 @@ class PPO:
     def state(self) -> dict[str, Any]:
         return self.descent.state()
 
+    def memory(self) -> dict[str, Any]:
+        return {}
+
     def load(self, state: dict[str, Any]) -> None:
         self.descent.load(state)
 

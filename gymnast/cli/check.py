@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
+from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
 from gymnast.text import wording
 
@@ -91,8 +91,7 @@ def _environment(
     from gymnast.envs.defaults import resolve_for_spaces
 
     resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
-    # what an environment prints is not ours to put among the answers
-    with redirect_stdout(sys.stderr), progress("checking") as told:
+    with kept_apart(), progress("checking") as told:
         examined = check_matches if has_roles(resolved.config.env.id) else check_environment
         report = examined(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told
@@ -147,8 +146,8 @@ def _presets(
 
     names = chosen(targets)
     outcomes: list[Outcome] = []
-    width, out = max(map(len, names)), sys.stdout
-    with redirect_stdout(sys.stderr), progress("trying presets") as told:
+    width = max(map(len, names))
+    with kept_apart() as out, progress("trying presets") as told:
         for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
             outcomes.append(outcome)
             told(len(outcomes), len(names))

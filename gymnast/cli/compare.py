@@ -12,7 +12,7 @@ from gymnast.errors import UsageError
 
 
 @click.command()
-@click.argument("refs", nargs=-1, required=True, metavar="RUN RUN...")
+@click.argument("refs", nargs=-1, required=True, metavar="RUN|GROUP RUN|GROUP...")
 @click.option(
     "--x",
     type=click.Choice(["vec_steps", "env_steps", "updates", "seconds"]),
@@ -27,15 +27,18 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
 
     Curves are drawn over vec_steps unless told otherwise, which is fair to runs with different
     numbers of environments; env_steps shows who needs less experience. `area` is the mean height
-    of the curve over the range that all curves cover; `of-goal` the area of `gymnast show`.
+    of the curve over the range that all curves cover; `of-goal` the area of `gymnast show`. A group
+    of seeds, by its id or name, is compared by its means over seeds, with 95 % intervals.
 
     \b
     gymnast compare k3jx 7fqa
     gymnast compare @best:CartPole-v1 @last --x env_steps
     gymnast compare try-1 try-2 try-3 --json
+    gymnast compare g1f3a9c02 wide             groups of --seeds
     """
     if len(refs) < 2:
-        raise UsageError("a comparison needs at least two runs", fix="gymnast compare RUN RUN")
+        what = "a comparison needs at least two runs or groups"
+        raise UsageError(what, fix="gymnast compare RUN RUN")
     found = api.compare(refs, x, runs_dir=runs_dir)
     if as_json:
         echo_json(found)
@@ -46,8 +49,8 @@ def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) 
 def page(found: dict[str, Any]) -> str:
     from gymnast.insight.compare import chart
 
-    parts = [_scores(found), chart(found), _configs(found)]
-    return "\n\n".join(parts)
+    scores = _group_scores if "groups" in found else _scores
+    return "\n\n".join([scores(found), chart(found), _configs(found)])
 
 
 def _scores(found: dict[str, Any]) -> str:
@@ -78,6 +81,38 @@ def _scores(found: dict[str, Any]) -> str:
     return "\n".join([wording.table(head, lines, right=right), note, _OF_GOAL])
 
 
+def _group_scores(found: dict[str, Any]) -> str:
+    from gymnast.text import wording
+
+    def over_seeds(value: dict[str, Any] | None) -> str:
+        if value is None:
+            return "-"
+        return wording.number(value["mean"]) if value["low"] is None else wording.score(value)
+
+    head = ("group", "preset", "seeds", "scored", "solved", "score", "IQM", "area", "goal-steps")
+    lines = [
+        (
+            group["name"],
+            group["preset"],
+            str(group["runs"]),
+            str(group["scored"]),
+            str(group["solved"]),
+            over_seeds(group if group["mean"] is not None else None),
+            "-" if group["iqm"] is None else wording.number(group["iqm"]),
+            over_seeds(group["area"]),
+            over_seeds(group["steps_to_threshold"]) + f" ({group['reached']} of {group['runs']})",
+        )
+        for group in found["groups"]
+    ]
+    table = wording.table(head, lines, right="seeds scored solved IQM")
+    notes = ["means over seeds with 95 % bootstrap intervals; goal-steps of seeds that reached it"]
+    if found["difference"] is not None:
+        first, second = (group["name"] for group in found["groups"])
+        more = over_seeds(found["difference"])
+        notes.append(f"score of {first} less that of {second}: {more}")
+    return "\n".join([table, *notes])
+
+
 _OF_GOAL = (
     "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; steps that a "
     "finished run did not use count as its last evaluation\n"
@@ -100,6 +135,7 @@ def _configs(found: dict[str, Any]) -> str:
         return f"configs cannot be compared: {found['config_problem']}"
     if not found["config"]:
         return "the configs are the same"
-    head = ("config", *(run["id"] for run in found["runs"]))
+    sides = [group["name"] for group in found.get("groups", ())]
+    head = ("config", *(sides or (run["id"] for run in found["runs"])))
     lines = [(entry["key"], *map(str, entry["values"])) for entry in found["config"]]
     return wording.table(head, lines)

@@ -7,6 +7,7 @@ from contextlib import closing
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.env_output import kept_apart
 from gymnast.text.wording import counted
 
 
@@ -49,7 +50,8 @@ def eval_(
     if roles is not None or has_roles(run, runs_dir):
         _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
         return
-    result = rescore(run, episodes=episodes, seed=seed, sampled=sampled, runs_dir=runs_dir)
+    with kept_apart():
+        result = rescore(run, episodes=episodes, seed=seed, sampled=sampled, runs_dir=runs_dir)
     if as_json:
         echo_json(result)
         return
@@ -81,7 +83,8 @@ def _eval_roles(
 ) -> None:
     from gymnast.training.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
-    with closing(open_tournament(run, seed=seed, sampled=sampled, runs_dir=runs_dir)) as tournament:
+    playing = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir}
+    with kept_apart(), closing(open_tournament(run, **playing)) as tournament:
         cast = None if roles is None else parse_cast(roles)
         every = (
             play_opponents(tournament, episodes)

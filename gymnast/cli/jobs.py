@@ -91,6 +91,7 @@ def be_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
 
         training = importlib.import_module("gymnast.cli.training")  # the only one here that trains
         result = training.train_as_asked(target, options, runs_dir, show="ending", claimed=path)
+        assert result is not None  # the one who detached it has answered
         return training.exit_code(result), result["reason"]
 
     return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)

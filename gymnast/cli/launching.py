@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
 
+from gymnast.cli.asking import DECLINED, agreed, refuse_without_terminal
 from gymnast.cli.options import echo_json
 from gymnast.cli.training import overrides
 from gymnast.config.sections.stop import BUDGETS
@@ -22,45 +25,64 @@ from gymnast.runs.run import check_name
 from gymnast.text.wording import counted
 from gymnast.training.prepare import prepare
 from gymnast.training.rescore import find
+from gymnast.training.summary import preflight_text
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is about to be started: one run per seed."""
+
+    seeds: range
+    names: tuple[str, ...]
+    """Of each seed's run; empty texts for runs without a name."""
+    group: str | None
+    """What the seeds are called together; None where there is only the one of a single job."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], first: int) -> Plan:
+        count, name = options["seeds"], options["name"]
+        seeds = range(first, first + (count or 1))
+        if count is None:
+            return cls(seeds, (name,), None)
+        names = tuple(f"{name}-s{seed}" if name else "" for seed in seeds)
+        return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
+
+    def refuse_taken(self, name: str, directory: Path) -> None:
+        """Of the runs and jobs that exist, none may have one of these names."""
+        for taken in dict.fromkeys(given for given in (name, *self.names) if given):
+            check_name(taken)
+            store.refuse_taken(taken, directory)
+            if jobs := [job for job in living_jobs(directory) if job["name"] == taken]:
+                raise UsageError(f"{taken!r} is job {jobs[0]['id']} already")
+
+    def described(self, jobs: int) -> dict[str, Any]:
+        named = [name for name in self.names if name]
+        return {"seeds": list(self.seeds), "names": named, "jobs": jobs}
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
     """Whatever is wrong is said now; then one job, or one per seed."""
-    if options["dry_run"] or (options["name"] and options["seeds"]):
-        raise UsageError("--detach goes without --dry-run, and --seeds without --name")
     directory, limit = store.runs_dir(runs_dir), queue.limit(options["max_jobs"])
-    check_name(options["name"])
-    store.refuse_taken(options["name"], directory)
-    taken = [
-        job for job in living_jobs(directory) if options["name"] and job["name"] == options["name"]
-    ]
-    if taken:
-        raise UsageError(f"{options['name']!r} is job {taken[0]['id']} already")
-    if options["source"]:
-        find(options["source"], runs_dir)
-    prepared = prepare(target, overrides(options), options["algo"])
-    prepared.preflight()
-    prepared.collector.close()
-    first, several = prepared.resolved.config.seed, options["seeds"]
-    group = f"g{secrets.token_hex(4)}" if several else None
+    plan = _agreed_plan(target, options, runs_dir, jobs=limit, as_json=as_json, quiet=True)
+    if isinstance(plan, int):
+        return plan
     arguments = _arguments(options)
-    for option in ("name", "group"):
-        value = options["name"] if option == "name" else group
-        arguments += [f"--{option}", value] if value else []
+    arguments += ["--group", plan.group] if plan.group else []
     started = [
         start(
             target,
-            arguments=[*arguments, "--seed", str(seed)],
+            arguments=[*arguments, *(["--name", name] if name else []), "--seed", str(seed)],
             runs_dir=directory,
             limit=limit,
-            name=options["name"],
-            group=group,
+            name=name,
+            group=plan.group,
             seed=seed,
         )
-        for seed in range(first, first + (several or 1))
+        for seed, name in zip(plan.seeds, plan.names, strict=True)
     ]
+    group = plan.group
     if as_json:
-        echo_json({"group": group, "jobs": started} if several else started[0])
+        echo_json({"group": group, "jobs": started} if group else started[0])
         return 0
     for job in started:
         id = job["id"]
@@ -74,19 +96,18 @@ def train_group(
     target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool, quiet: bool
 ) -> int:
     """A group of seeds in child processes: seed, seed + 1, ..."""
-    if options["dry_run"] or options["name"]:
-        raise UsageError("--seeds goes with neither --dry-run nor --name")
-    if options["source"]:
-        find(options["source"], runs_dir)
-    prepared = prepare(target, overrides(options), options["algo"])
-    prepared.collector.close()
-    first = prepared.resolved.config.seed
+    jobs = options["jobs"]
+    plan = _agreed_plan(target, options, runs_dir, jobs=jobs, as_json=as_json, quiet=quiet)
+    if isinstance(plan, int):
+        return plan
     group = launch_group(
         target,
-        seeds=range(first, first + options["seeds"]),
-        jobs=options["jobs"],
+        seeds=plan.seeds,
+        jobs=jobs,
         arguments=_arguments(options),
         runs_dir=store.runs_dir(runs_dir),
+        group=plan.group,
+        names=plan.names,
         report=None if quiet or as_json else click.echo,
     )
     result = {"group": group.id, **group_result(group.runs)}
@@ -97,6 +118,49 @@ def train_group(
     else:
         click.echo(_group_text(target, result))
     return 130 if group.interrupted else 0 if group.ok else 1
+
+
+def _agreed_plan(
+    target: str,
+    options: Mapping[str, Any],
+    runs_dir: str | None,
+    *,
+    jobs: int,
+    as_json: bool,
+    quiet: bool,
+) -> Plan | int:
+    """What to start, once all of it is known to be possible; an exit code where nothing is to be
+    started: after a dry run, or when the answer to --ask is no."""
+    dry_run, ask = options["dry_run"], options["ask"]
+    if ask:
+        refuse_without_terminal()
+    if options["source"]:
+        find(options["source"], runs_dir)
+    prepared = prepare(target, overrides(options), options["algo"])
+    try:
+        before = prepared.preflight()
+    finally:
+        prepared.collector.close()
+    plan = Plan.of(options, prepared.resolved.config.seed)
+    plan.refuse_taken(options["name"], store.runs_dir(runs_dir))
+    if dry_run and as_json:
+        echo_json({**before, **plan.described(jobs)})
+    elif dry_run or ask or not quiet:
+        click.echo(f"{preflight_text(before)}\n{_plan_text(plan, jobs)}", err=as_json)
+    if dry_run:
+        return 0
+    return plan if not ask or agreed() else DECLINED
+
+
+def _plan_text(plan: Plan, jobs: int) -> str:
+    count = len(plan.seeds)
+    if plan.group is None:
+        return ""
+    what = f"seed {plan.seeds[0]}" if count == 1 else f"seeds {plan.seeds[0]} to {plan.seeds[-1]}"
+    at_once = f", {min(jobs, count)} at a time" if count > 1 else ""
+    named = f", as {plan.names[0]}" if plan.names[0] else ""
+    named += f" to {plan.names[-1]}" if named and count > 1 else ""
+    return f"  group     {what}{at_once}{named}\n"
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:

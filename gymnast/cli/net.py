@@ -10,6 +10,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
 from gymnast.text import wording
 
@@ -31,7 +32,8 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
     gymnast net LunarLander-v3:continuous --set policy.hidden=[256,256]
     gymnast net @last:latest --json
     """
-    found = _report(target, assignments, runs_dir)
+    with kept_apart():
+        found = _report(target, assignments, runs_dir)
     if as_json:
         echo_json(found)
     else:

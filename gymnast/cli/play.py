@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
+from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
 from gymnast.text.wording import counted
 
@@ -61,14 +63,15 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
     outcomes: list[Outcome] = []
 
     def tell(text: str) -> None:
-        click.echo(text, err=as_json)  # stdout is for the JSON
+        click.echo(text, file=sys.stderr if as_json else out)  # stdout is for the JSON
 
     def ended(outcome: Outcome) -> None:
         outcomes.append(outcome)
         how = f"{outcome.total:.6g} in {counted(outcome.length, 'step')}, {outcome.ending}"
         tell(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
 
-    begin(cfg, policy, wish, tell=tell, ended=ended)
+    with kept_apart() as out:
+        begin(cfg, policy, wish, tell=tell, ended=ended)
     if as_json:
         episodes = [_described(outcome) for outcome in outcomes]
         echo_json({"player": who, "episodes": episodes, "record": options["record"]})

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gymnast.cli.asking import DECLINED
 from gymnast.cli.options import echo_json, json_option, runs_option, track_option
 from gymnast.errors import UsageError
 
@@ -80,7 +81,7 @@ def _training() -> Any:
 @click.option(
     "--from", "source", metavar="RUN[:CHECKPOINT]", help="Start from another run's weights."
 )
-@click.option("--name", default="", help="A name for the run.")
+@click.option("--name", default="", help="A name for the run; with --seeds: NAME-s0, NAME-s1, ...")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
 @click.option("--detach", is_flag=True, help="Train in the background, after others if need be.")
 @click.option(
@@ -89,10 +90,20 @@ def _training() -> Any:
     metavar="N",
     help="With --detach: wait while N run. Default: GYMNAST_JOBS, or one per core.",
 )
+@click.option(
+    "--requeue",
+    is_flag=True,
+    help="Continue the run of this --name if there is one; SIGUSR1 requeues a SLURM job.",
+)
 @click.option("--group", hidden=True)
 @click.option("--job", hidden=True)
 @click.option("--place", type=int, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
+@click.option(
+    "--ask",
+    is_flag=True,
+    help="Show what would happen and ask before it begins. No, or Ctrl-C, writes nothing.",
+)
 def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
     """Train a policy until it is solved or its budget is spent.
 
@@ -103,6 +114,8 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     gymnast train LunarLander-v3 --from @best:LunarLander-v3
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
     gymnast train CartPole-v1 --track wandb        offline, until `wandb sync`; also tensorboard
+
+    --ask exits with 1 when the answer is no, and with 130 on Ctrl-C at the prompt.
 
     Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
@@ -117,13 +130,23 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 
         if options["pinned"]:
             raise UsageError("--pin is for a training that is watched", fix="leave it out")
+        if options["requeue"]:
+            raise UsageError("--requeue is for one run in the foreground", fix="one run per job")
         if options["detach"]:
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
 
     training = _training()
     show = "nothing" if as_json else "ending" if quiet else "everything"
-    result = training.train_as_asked(target, options, runs_dir, show=show)
+    result = None
+    if options["requeue"]:
+        from gymnast.cli.requeue import continue_named
+
+        result = continue_named(target, options, runs_dir, show)
+    if result is None:
+        result = training.train_as_asked(target, options, runs_dir, show=show)
+    if result is None:
+        return DECLINED
     if as_json:
         echo_json(result)
     return training.exit_code(result)

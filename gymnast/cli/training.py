@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import click
 
+from gymnast.cli.asking import agreed, refuse_without_terminal
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
+from gymnast.env_output import kept_apart
 from gymnast.errors import EnvError, UsageError
 from gymnast.launch import keep_on_leash
 from gymnast.metrics.explain import find as find_metric
@@ -22,7 +25,7 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.training.debug import watched
 from gymnast.training.label import Label
-from gymnast.training.prepare import prepare
+from gymnast.training.prepare import Prepared, prepare
 from gymnast.training.rescore import find
 from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
@@ -49,8 +52,9 @@ def train_as_asked(
     *,
     show: Show,
     claimed: Path | None = None,
-) -> dict[str, Any]:
-    """One training by the options of `gymnast train`; `claimed`: the directory it is to have."""
+) -> dict[str, Any] | None:
+    """One training by the options of `gymnast train`; `claimed`: the directory it is to have. None
+    when the answer to --ask is no."""
     with debugging(options["debug"]):
         return train_one(
             target,
@@ -60,10 +64,12 @@ def train_as_asked(
             label=(options["name"], options["group"], options["tags"]),
             runs_dir=runs_dir,
             dry_run=options["dry_run"],
+            ask=options["ask"],
             debug=options["debug"],
             pinned=options["pinned"],
             show=show,
             claimed=claimed,
+            requeues=options["requeue"],
         )
 
 
@@ -76,36 +82,56 @@ def train_one(
     label: tuple[str, str | None, tuple[str, ...]],
     runs_dir: str | None,
     dry_run: bool,
+    ask: bool,
     debug: bool,
     show: Show,
     pinned: Sequence[str] = (),
     claimed: Path | None = None,
-) -> dict[str, Any]:
-    """How it ended; after a dry run, what would have happened."""
+    requeues: bool = False,
+) -> dict[str, Any] | None:
+    """How it ended; after a dry run, what would have happened; None when the answer to `ask` is no."""
     keep_on_leash()
-    store.refuse_taken(label[0], store.runs_dir(runs_dir))
-    parent = find(source, runs_dir) if source else None
-    prepared = prepare(target, settings, algo, debug=debug)
-    check_pinned(pinned, prepared.resolved.config)
-    if show == "everything" or dry_run:
-        before = prepared.preflight()
-        if show != "nothing":
-            click.echo(f"{preflight_text(before)}\n")
-        if dry_run:
+    if ask:
+        refuse_without_terminal()
+    with _output(debug=debug) as out:
+        store.refuse_taken(label[0], store.runs_dir(runs_dir))
+        parent = find(source, runs_dir) if source else None
+        prepared = prepare(target, settings, algo, debug=debug)
+        check_pinned(pinned, prepared.resolved.config)
+        if show == "everything" or dry_run or ask:
+            before = prepared.preflight()
+            if show != "nothing" or ask:
+                text_file = sys.stderr if show == "nothing" else out
+                click.echo(f"{preflight_text(before)}\n", file=text_file)
+            if dry_run:
+                prepared.collector.close()
+                return dict(before)
+        if ask and not _agreed(prepared):
+            return None
+        name, group, tags = label
+        _, summary = begin(
+            prepared.resolved,
+            prepared.collector,
+            store.runs_dir(runs_dir),
+            label=Label(name, group, tags, claimed),
+            source=parent,
+            console=_console(prepared.resolved.preset, show, pinned, out, live=not debug),
+            keyboard=show == "everything" and not debug and out.isatty(),
+            debug=debug,
+            continues=requeues,
+        )
+        return dict(summary)
+
+
+def _agreed(prepared: Prepared) -> bool:
+    """The answer; without a yes, the environments are closed again."""
+    answer = False
+    try:
+        answer = agreed()
+    finally:
+        if not answer:
             prepared.collector.close()
-            return dict(before)
-    name, group, tags = label
-    _, summary = begin(
-        prepared.resolved,
-        prepared.collector,
-        store.runs_dir(runs_dir),
-        label=Label(name, group, tags, claimed),
-        source=parent,
-        console=_console(prepared.resolved.preset, show, pinned, live=not debug),
-        keyboard=show == "everything" and not debug,
-        debug=debug,
-    )
-    return dict(summary)
+    return answer
 
 
 def resume_one(
@@ -125,29 +151,30 @@ def resume_one(
         raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
     if pinned:
         check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
-    if show == "everything":
-        click.echo(f"resuming {run.id} ({run.info['preset']})")
+    with _output(debug=debug) as out:
+        if show == "everything":
+            click.echo(f"resuming {run.id} ({run.info['preset']})", file=out)
 
-    def tell_branch(new: Run) -> None:
-        if show != "nothing":
-            named = f" ({new.info['name']})" if new.info["name"] else ""
-            step = new.info["parent_step"]
-            click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}")
+        def tell_branch(new: Run) -> None:
+            if show != "nothing":
+                named = f" ({new.info['name']})" if new.info["name"] else ""
+                step = new.info["parent_step"]
+                click.echo(f"branched from {run.id} at {step:,}: new run {new.id}{named}", file=out)
 
-    trained, summary = resume(
-        run,
-        open_collector,
-        at=which or at,
-        overrides=settings,
-        optimizer=optimizer,
-        label=label,
-        on_branch=tell_branch,
-        console=_console(run.info["preset"], show, pinned, live=not debug),
-        keyboard=show == "everything" and not debug,
-        debug=debug,
-    )
-    branch = {key: trained.info[key] for key in ("parent", "parent_step")}
-    return {**summary, **(branch if trained.id != run.id else {})}
+        trained, summary = resume(
+            run,
+            open_collector,
+            at=which or at,
+            overrides=settings,
+            optimizer=optimizer,
+            label=label,
+            on_branch=tell_branch,
+            console=_console(run.info["preset"], show, pinned, out, live=not debug),
+            keyboard=show == "everything" and not debug and out.isatty(),
+            debug=debug,
+        )
+        branch = {key: trained.info[key] for key in ("parent", "parent_step")}
+        return {**summary, **(branch if trained.id != run.id else {})}
 
 
 @contextmanager
@@ -176,7 +203,12 @@ def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
             find_metric(key)  # of the spaces' parts, or none at all
 
 
-def _console(title: str, show: Show, pinned: Sequence[str], *, live: bool) -> Any:
+def _output(*, debug: bool) -> AbstractContextManager[TextIO]:
+    """Standard output for ourselves; with --debug shared with the environments, and their debugger."""
+    return nullcontext(sys.stdout) if debug else kept_apart()
+
+
+def _console(title: str, show: Show, pinned: Sequence[str], out: TextIO, *, live: bool) -> Any:
     def make(metrics: Any, cfg: Any) -> Console:
         return Console(
             metrics,
@@ -186,6 +218,7 @@ def _console(title: str, show: Show, pinned: Sequence[str], *, live: bool) -> An
             quiet=show != "everything",
             live=live,
             pinned=pinned,
+            file=out,
         )
 
     return make

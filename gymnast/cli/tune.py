@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
+from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
 from gymnast.text import wording
 
@@ -74,7 +73,7 @@ def envs(
         what = f"{target} has several roles, whose matches are stepped in one way only"
         fix = "compare speed/env_steps of short trainings: gymnast train --set env.n_envs=N"
         raise UsageError(what, fix=fix)
-    with redirect_stdout(sys.stderr), progress("measuring") as told:
+    with kept_apart(), progress("measuring") as told:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         prepared.collector.close()
         resolved = prepared.resolved

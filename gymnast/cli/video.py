@@ -11,6 +11,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
+from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,11 +69,12 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
         raise UsageError("--learning goes with neither --grid nor --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
-    with without_screen():
-        if has_roles(cfg.env.id):
+    if has_roles(cfg.env.id):
+        with kept_apart(), without_screen():
             many = _matches(found, cfg, at, options)
-            _tell(many, {"films": many}, as_json=as_json)
-            return
+        _tell(many, {"films": many}, as_json=as_json)
+        return
+    with kept_apart(), without_screen():
         learning = options["learning"]
         made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
     _tell([made], made, as_json=as_json)

@@ -99,8 +99,8 @@ class Collector(Protocol):
 
     def state(self) -> dict[str, Any]: ...
 
-    def load(self, arrays: dict[str, Any]) -> list[int]:
-        """Have the running episodes again; the copies where that failed are returned."""
+    def load(self, arrays: dict[str, Any]) -> dict[int, str]:
+        """Restore the running episodes. Returns each copy where that failed, and why."""
         ...
 
     def close(self) -> None: ...

@@ -14,6 +14,7 @@ from gymnast.clock import Clock
 from gymnast.collect.casting import LEARNER, AllLearn, Cast, Casting
 from gymnast.collect.collector import Collected
 from gymnast.collect.faults import FaultCount
+from gymnast.collect.replay import DIFFERS, NOT_DETERMINISTIC
 from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskDraw
@@ -263,19 +264,20 @@ class MatchCollector:
         arrays[_CAST] = np.frombuffer(json.dumps(self.casts).encode(), np.uint8)
         return arrays
 
-    def load(self, arrays: dict[str, Array]) -> list[int]:
-        """Have the running matches again; those where that failed begin anew and are returned."""
+    def load(self, arrays: dict[str, Array]) -> dict[int, str]:
+        """Restore the running matches. Returns each that begins anew instead, and why."""
         self.running.load(arrays)
         self.casts = json.loads(arrays[_CAST].tobytes())
         for name, seats in self.seats.items():
             seats.load(of_role(name, arrays))
-        failed: list[int] = []
+        failed: dict[int, str] = {}
         if self.matches.restore == "state":
             self.matches.load(after(_MATCHES, arrays))
         else:
             every = range(self.matches.n_matches)
-            failed = [match for match in every if not self._replay(match, arrays)]
-        self._reset(np.array(failed, dtype=np.int64))
+            why = DIFFERS if self.matches.restore == "replay" else NOT_DETERMINISTIC
+            failed = {match: why for match in every if not self._replay(match, arrays)}
+        self._reset(np.array(list(failed), dtype=np.int64))
         self._cast()
         self._refuse_given_up()
         return failed

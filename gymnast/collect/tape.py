@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,9 +27,11 @@ class Tape:
         capacity: int,
         start: Array,
         running: RunningEpisodes,
+        step_keys: Sequence[str] = (),
     ) -> None:
-        """`obs`: what all copies show now, [N, ...]; `start`: whether that opens an episode. The
-        tape grows beyond its capacity if it must."""
+        """`obs`: what all copies show now, [N, ...]; `start`: whether that opens an episode;
+        `step_keys`: of the numbers that each step's info is asked for. The tape grows beyond its capacity
+        if it must."""
         self.head, n = head, len(obs)
         self.length = 0
         self.taken = 0
@@ -49,6 +51,11 @@ class Tape:
         self.terminated, self.done = (np.zeros((capacity, n), dtype=bool) for _ in range(2))
         self.start = np.zeros((capacity + 1, n), dtype=bool)
         self.start[0] = start
+        self.numbers: Array | None = None
+        """What the infos of the steps hold under those keys, [T, N, keys]."""
+        if step_keys:
+            self.numbers = np.full((capacity, n, len(step_keys)), np.nan)
+            self._info_dtype = np.dtype([(key, np.float64) for key in step_keys])
         self.mask: Array | None = None
         """Once an environment has said what it allows."""
         self._given: Array | None = None
@@ -79,6 +86,11 @@ class Tape:
         self.mask[self.length] = allowed
         return self.mask[self.length]
 
+    def note_numbers(self, numbers: Array | None) -> None:
+        """Of the infos of this step, [N, keys]; None where no copy gave any."""
+        assert self.numbers is not None
+        self.numbers[self.length] = np.nan if numbers is None else numbers
+
     def for_env(self, action: Array) -> Array:
         """This step's actions as the environments take them."""
         if self._given_as_chosen:
@@ -104,6 +116,8 @@ class Tape:
         own = {name: getattr(self, name)[:steps] for name in _OWN}
         given = own["action"] if self._given is None else self._given[:steps]
         columns = own | {"env_action": given, "value": value, "next_value": next_value}
+        if self.numbers is not None:
+            columns["info"] = self.numbers[:steps].view(self._info_dtype)[..., 0]
         return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
 
     def _values(self, policy: Policy, ends: Ends) -> tuple[Array, Array]:
@@ -140,4 +154,4 @@ def rollout_of(columns: Mapping[str, Observed], last_obs: Array, ends: Ends) -> 
 
 
 _OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
-_GROWING = (*_OWN, "value", "mask", "_given")
+_GROWING = (*_OWN, "value", "mask", "_given", "numbers")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.clock import Clock
+from gymnast.collect import replay
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.running import RunningEpisodes
@@ -21,6 +22,7 @@ from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
 from gymnast.envs.backend import Backend, Step, any_of, numbers_told, refuse
 from gymnast.policy.policy import Policy
+from gymnast.runs.parts import after
 from gymnast.seeds import episode_seeds, stream
 
 Array = np.ndarray
@@ -36,6 +38,7 @@ class VectorCollector:
         *,
         seed: int,
         numbers: Mapping[str, str],
+        step_keys: Sequence[str] = (),
         traced: Callable[[int], bool],
         keep_obs: bool,
         on_fault: Literal["restart", "stop"] = "restart",
@@ -43,12 +46,12 @@ class VectorCollector:
         tasks: TaskDraw | None = None,
         doubts: Sequence[str] = (),
     ) -> None:
-        """`numbers`: metric name -> key of the last `info`; `traced`: is the episode with this seed
-        kept as a trace; `keep_obs`: traces hold observations, where replaying cannot; `doubts`: about what
-        seeds do, for a person."""
+        """`numbers`: metric name -> key of the last `info`; `step_keys`: keys of the `info` of every step;
+        `traced`: is the episode with this seed kept as a trace; `keep_obs`: traces hold observations,
+        where replaying cannot; `doubts`: about what seeds do, for a person."""
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
-        self.doubts = tuple(doubts)
+        self.step_keys, self.doubts = tuple(step_keys), tuple(doubts)
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """What each copy shows now opens an episode."""
@@ -73,7 +76,7 @@ class VectorCollector:
 
     @property
     def goes_on_exactly(self) -> bool:
-        return self.envs.restore == "replay"
+        return self.envs.restore != "none"
 
     @property
     def described(self) -> tuple[str, str]:
@@ -133,17 +136,20 @@ class VectorCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        running = self.running.state(past=self.envs.restore != "none")
-        return {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
+        history = replay.state_of(self.envs)
+        running = self.running.state(past=history is not None)
+        arrays = {"obs": self.envs.obs.copy(), "start": self.start.copy(), **running}
+        return arrays | {f"{_HISTORY}{name}": array for name, array in (history or {}).items()}
 
-    def load(self, arrays: dict[str, Array]) -> list[int]:
+    def load(self, arrays: dict[str, Array]) -> dict[int, str]:
         """Restore the running episodes by replaying them; the copies where that failed begin a new
-        episode and are returned."""
+        episode and are returned, with the reason."""
         self.running.load(arrays)
         self.start = arrays["start"].astype(bool)
-        failed = [env for env in range(self.envs.n_envs) if not self._replay(env, arrays["obs"])]
-        self.start[failed] = True
-        self._reset(np.array(failed, dtype=np.int64))
+        history = after(_HISTORY, arrays)
+        failed = replay.restore(self.envs, self.running, arrays["obs"], history)
+        self.start[list(failed)] = True
+        self._reset(np.array(list(failed), dtype=np.int64))
         if self._faults.failed is not None:
             refuse(self.envs.name, [self._faults.failed])
         return failed
@@ -162,7 +168,8 @@ class VectorCollector:
         draws = stream(self.seed, "action", ROLE, clock.rollouts)
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _ROOM if span.episodes else span.steps or 1
-        tape = Tape(policy.obs, envs.obs, head, capacity, self.start, self.running)
+        more = self.start, self.running, self.step_keys
+        tape = Tape(policy.obs, envs.obs, head, capacity, *more)
         left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
         while (span.steps is None or tape.length < span.steps) and self._faults.failed is None:
@@ -190,6 +197,8 @@ class VectorCollector:
         """Write down what a step did; the copies that ended an episode. The rest is rare."""
         t, running = tape.length, self.running
         tape.reward[t] = step.reward
+        if tape.numbers is not None:
+            tape.note_numbers(step.numbers)
         if copies is not None or step.stepped is not None or step.faults:
             return self._record_unevenly(tape, step, copies)
         tape.taken += len(step.reward)
@@ -258,23 +267,14 @@ class VectorCollector:
             faults = self.envs.reset(named, seeds)
             copies = np.array(self._faults.note(faults), dtype=np.int64) if faults else _NOBODY
 
-    def _replay(self, env: int, shown: Array) -> bool:
-        if self.envs.restore != "replay":
-            return False
-        actions = self.running.so_far(env).get("env_action", np.zeros((0,)))
-        if self.envs.reset([env], [int(self.running.seed[env])]):
-            return False
-        for action in actions:
-            step = self.envs.step(np.repeat(action[None], self.envs.n_envs, 0), [env])
-            if step.faults or step.terminated[env] or step.truncated[env]:
-                return False
-        return np.array_equal(self.envs.obs[env], shown[env])
 
-
+_HISTORY = "history."
+"""What the names of a vector's own arrays begin with in a checkpoint."""
 _TRACED = ("env_action", "reward", "value", "dist")
 """What is kept of a running episode for its trace, and to replay it."""
 _WHOLE = (
     *_TRACED,
     *("obs", "action", "logprob", "next_value", "terminated", "done", "start", "valid", "mask"),
+    "info",
 )
 """What is kept of one to learn from it when it is whole."""

@@ -12,6 +12,7 @@ from gymnast.clock import Clock
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import has_roles
+from gymnast.config.measured import vector_is_fastest
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import UNSET, AlgoSection, Section
 from gymnast.config.sections import ALGORITHMS
@@ -23,7 +24,7 @@ from gymnast.config.sections.metric import MetricConfig
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.config.sections.rules import RuleConfig, RuleName, rule_conflicts
-from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts
+from gymnast.config.sections.shaping import TermConfig, TermName, shaping_conflicts, step_keys
 from gymnast.config.sections.stop import BUDGETS, StopConfig
 from gymnast.config.sections.traces import TracesConfig
 from gymnast.config.sections.track import TrackConfig
@@ -85,6 +86,14 @@ class Config(Section, Generic[Algo]):
         return None if cls is Config else super().model_rebuild(**more)
 
     @model_validator(mode="after")
+    def _settle_backend(self) -> Config[Algo]:
+        """`env.backend: auto` depends on settings outside of `env`, so it is settled here, once."""
+        if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
+            env = self.env.model_copy(update={"backend": "vector"})
+            object.__setattr__(self, "env", env)  # frozen for everyone else
+        return self
+
+    @model_validator(mode="after")
     def _agree(self) -> Config[Algo]:
         if found := self.conflicts():
             raise PydanticCustomError("conflicts", "settings contradict", {"found": found})
@@ -120,6 +129,7 @@ class Config(Section, Generic[Algo]):
             *self._units_that_would_mix(),
             *self._lag_that_nothing_corrects(),
             *self._numbers_told_twice(),
+            *self._step_info_of_matches(),
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
@@ -162,6 +172,12 @@ class Config(Section, Generic[Algo]):
         drawn = self.env.drawn_metrics().values()
         problem = "tells what env.randomize draws already (expected another name)"
         return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
+
+    def _step_info_of_matches(self) -> list[tuple[str, str]]:
+        if not (has_roles(self.env.id) and step_keys(self.shaping)):
+            return []
+        problem = f"{self.env.id} has several agents; the info of steps is read for one agent only"
+        return [("shaping", problem)]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()

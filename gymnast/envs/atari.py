@@ -13,6 +13,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backend import OTHERWISE
@@ -80,6 +81,29 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     if limit is not None:
         settings["max_num_frames_per_episode"] = limit * cfg.frames_per_step
     return settings
+
+
+class SeededCopies(VectorWrapper):
+    """ALE's vector with resets of ours, so that now and then a copy can be seeded and be replayed from
+    there. ALE would reset a copy by itself, unseeded, in the step after its end."""
+
+    seed_every = 20_000
+    """Steps of a copy between two seeds: what a resumed run replays. ALE loads the game again for a
+    seed, which takes as long as 25 to 30 steps of the vector."""
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.DISABLED}
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        given: Any = seed
+        if isinstance(seed, list):  # one per copy; ALE takes one per copy that is reset
+            named = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
+            each = [-1 if one is None else one for one in seed]
+            given = np.array(each, dtype=np.int64)[named]
+        return self.env.reset(seed=given, options=options)
 
 
 def sticky(cfg: EnvConfig) -> float:

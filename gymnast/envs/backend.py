@@ -35,8 +35,12 @@ class Fault:
     what: str
     traceback: str = ""
     """Of the environment's own code, where it raised."""
-    bystander: bool = False
-    """It only happened to be beside the copy that broke."""
+    because_of: int | None = None
+    """The copy that broke, where this one was only lost with it."""
+
+    @property
+    def bystander(self) -> bool:
+        return self.because_of is not None
 
 
 @dataclass(slots=True)
@@ -53,6 +57,8 @@ class Step:
     """False where a copy only began its next episode, its action unused: no step to learn from."""
     faults: tuple[Fault, ...] = ()
     """Copies whose step counts for nothing."""
+    numbers: Array | None = None
+    """What was asked for of each step's info, [N, keys]; NaN where a step does not have it."""
 
 
 class Backend(Protocol):
@@ -67,8 +73,9 @@ class Backend(Protocol):
     """Longest episode, in steps, where one is declared or applied."""
     has_default_limit: bool
     """The environment declares no limit, so that `time_limit` is the default."""
-    restore: Literal["state", "replay", "none"]
-    """How a running episode can be had again."""
+    restore: Literal["replay", "together", "history", "none"]
+    """How running episodes can be restored: copy by copy from seed and actions, all copies together
+    from theirs, or by repeating all that happened since the copies were seeded (`history.py`)."""
     obs: Array
     """What each copy shows now; rewritten by reset and step."""
 

@@ -17,6 +17,7 @@ from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import Fault, Step
 from gymnast.envs.bare import bare, has_default_limit, time_limit
 from gymnast.envs.rows import NOBODY, Rows
+from gymnast.envs.step_numbers import numbers_of
 from gymnast.policy import spaces
 from gymnast.policy.spaces import Vector
 
@@ -24,7 +25,7 @@ Array = np.ndarray
 
 
 class InProcess:
-    restore: Literal["state", "replay", "none"] = "replay"
+    restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,
@@ -33,8 +34,11 @@ class InProcess:
         name: str,
         *,
         masked: bool = True,
+        step_keys: Sequence[str] = (),
     ) -> None:
-        """`masked`: use `info["action_mask"]` where the environment gives one."""
+        """`masked`: use `info["action_mask"]` where the environment gives one; `step_keys`: numbers to
+        take from the info of every step."""
+        self._step_keys = tuple(step_keys)
         self.name, self.n_envs, self._make, self._masked = name, n_envs, make, masked
         made = [make() for _ in range(n_envs)]
         seen, taken = made[0].observation_space, made[0].action_space
@@ -55,7 +59,9 @@ class InProcess:
         self._every = range(n_envs)
         self._broken: set[int] = set()
         """Copies to be made anew before they are used again."""
-        self.use(Rows.of(self.obs_space, self.action_space, n_envs).part(0, range(n_envs)))
+        keys = len(self._step_keys)
+        rows = Rows.of(self.obs_space, self.action_space, n_envs, keys=keys)
+        self.use(rows.part(0, range(n_envs)))
         self._now: Any = [NOBODY]  # read by a watchdog; in a worker also by the trainer
         self._calls = 0
         self._begun = False
@@ -138,7 +144,10 @@ class InProcess:
             faults += self._allow_all(chosen)
         faults += self._not_finite()
         ends = self._terminated, self._truncated
-        return Step(shown, self._reward, *ends, infos, faults=tuple(faults))
+        step = Step(shown, self._reward, *ends, infos, faults=tuple(faults))
+        if self._step_keys:
+            step.numbers = self._note_numbers(chosen)
+        return step
 
     def close(self) -> None:
         for env in self.envs:
@@ -149,6 +158,12 @@ class InProcess:
         if copy == NOBODY:
             return None
         return AtWork(self.name, copy, self._clock - self._born[copy], self._calls)
+
+    def _note_numbers(self, copies: Sequence[int]) -> Array:
+        numbers = self._rows.numbers
+        for i in copies:
+            numbers[i] = numbers_of(self._infos[i], self._step_keys, self.name)
+        return numbers
 
     # ---- ages and ends -----------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from gymnasium.vector import VectorEnv
 from gymnast import guard
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
-from gymnast.envs.atari import vector_settings
+from gymnast.envs.atari import SeededCopies, vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
@@ -34,24 +34,26 @@ def open_envs(
     *,
     limit: EpisodeLimit,
     info_keys: Sequence[str] = (),
+    step_keys: Sequence[str] = (),
     tell: Callable[[str], None],
 ) -> Backend:
-    """`info_keys`: what to keep of an episode's last info; `tell` gets what environments print in other
-    processes. The default of `limit` does not reach an environment's own vector, which takes only what its
-    constructor takes."""
+    """`info_keys`: what to keep of an episode's last info; `step_keys`: which numbers of every step's
+    info; `tell` gets what environments print in other processes. The default of `limit` does not reach an
+    environment's own vector, which takes only what its constructor takes."""
     if cfg.backend == "process":
-        return Process(cfg, limit=limit, info_keys=info_keys, tell=tell)
+        return Process(cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, tell=tell)
     if cfg.backend in WHOLE:
         guard.mark()
         _refuse_what_needs_python(cfg)
         if cfg.backend == "envpool":
             _refuse_what_is_wrong_with_one(cfg)
         make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
-        envs = Vectorized(make, cfg.id, info_keys=info_keys, masked=cfg.action_mask)
+        keys = {"info_keys": info_keys, "step_keys": step_keys}
+        envs = Vectorized(make, cfg.id, **keys, masked=cfg.action_mask)
         guard.look()
         return envs
     make = partial(make_env, cfg, limit=limit)
-    return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask)
+    return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask, step_keys=step_keys)
 
 
 def _refuse_what_needs_python(cfg: EnvConfig) -> None:
@@ -82,7 +84,8 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     elif limit is not None:
         kwargs["max_episode_steps"] = limit
     try:
-        return gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
+        vector = gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
+        return SeededCopies(vector) if is_atari(cfg.id) else vector
     except TypeError as problem:
         what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
         raise EnvError(what, fix=OTHERWISE) from None

@@ -33,7 +33,7 @@ CLOSING = 0.15
 
 
 class Process:
-    restore: Literal["state", "replay", "none"] = "replay"
+    restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
         self,
@@ -41,15 +41,18 @@ class Process:
         *,
         limit: EpisodeLimit = OWN_LIMIT,
         info_keys: Sequence[str] = (),
+        step_keys: Sequence[str] = (),
         tell: Callable[[str], None],
     ) -> None:
-        """`info_keys` are kept of an episode's last info; `tell` gets whatever the environments print."""
+        """`info_keys` are kept of an episode's last info, `step_keys` of every step's; `tell` gets whatever
+        the environments print."""
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
         parts = min(cfg.workers or usable_cores(), n)
         edges = [n * part // parts for part in range(parts + 1)]
         order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
-        order["parts"] = parts
+        order |= {"parts": parts, "step_keys": list(step_keys)}
+        self._n_keys = len(step_keys)
         self.workers = [
             Worker(
                 range(first, last),
@@ -83,7 +86,7 @@ class Process:
             self.time_limit: int | None = self._made["time_limit"]
             self.has_default_limit: bool = self._made["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
-            room = {"elements": self._made["elements"], "parts": parts}
+            room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
             self._memory = memory = _unnamed(Rows.size(*shape, **room))
             self._rows = Rows.of(*shape, **room, memory=mmap.mmap(memory, 0))
             self._rows.blank(self.obs_space)
@@ -123,7 +126,10 @@ class Process:
             faults = self._step_some(range(self.n_envs) if copies is None else copies)
         rows = self._rows
         ends = rows.terminated, rows.truncated
-        return Step(rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults))
+        numbers = rows.numbers if self._n_keys else None
+        return Step(
+            rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults), numbers=numbers
+        )
 
     def _step_some(self, copies: Sequence[int]) -> list[Fault]:
         told = [self._untold.pop(copy) for copy in copies if copy in self._untold]
@@ -174,6 +180,9 @@ class Process:
                 late = late or lost.hung
                 continue
             if report is not None:
+                if "refused" in report:
+                    message, fix = report["refused"]
+                    raise EnvError(message, fix=fix)
                 faults += [Fault(*fault) for fault in report["faults"]]
                 for copy, info in report.get("infos", ()):
                     self._infos[copy] = info
@@ -195,7 +204,7 @@ class Process:
                 faults.append(Fault(copy, step, what, text))
             else:
                 beside = f"{what}; copy {culprit} was at work"
-                faults.append(Fault(copy, step, beside, bystander=True))
+                faults.append(Fault(copy, step, beside, because_of=culprit))
         return faults
 
     def _revive(self, workers: Sequence[Worker]) -> list[Fault]:

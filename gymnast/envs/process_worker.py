@@ -65,7 +65,10 @@ class Worker:
         self.link, self.info_keys = link, order["info_keys"]
         self.copies = range(*order["copies"])
         make = partial(make_env, cfg, limit=EpisodeLimit(*order["limit"]))
-        self.envs = InProcess(make, len(self.copies), cfg.id, masked=cfg.action_mask)
+        keys = order["step_keys"]
+        self.envs = InProcess(
+            make, len(self.copies), cfg.id, masked=cfg.action_mask, step_keys=keys
+        )
         elements = int(np.prod(self.envs.envs[0].action_space.shape or (), dtype=int))
         made = {
             "obs_space": spaces.to_json(self.envs.obs_space),
@@ -83,6 +86,7 @@ class Worker:
             cfg.n_envs,
             elements=elements,
             parts=order["parts"],
+            keys=len(keys),
             memory=mmap.mmap(memory, 0),
         )
         self.rows = self.whole.part(order["part"], self.copies)
@@ -111,7 +115,10 @@ class Worker:
     def _step(self, command: bytes) -> dict[str, Any] | None:
         some = command == messages.STEP_CHOSEN
         copies = np.flatnonzero(self.rows.chosen).tolist() if some else None
-        step = self.envs.step(self.actions.copy(), copies)  # an environment may keep its action
+        try:
+            step = self.envs.step(self.actions.copy(), copies)  # an environment may keep its action
+        except EnvError as problem:
+            return {"refused": [problem.message, problem.fix]}
         infos: list[Any] = []
         if self.info_keys:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()

@@ -24,6 +24,8 @@ class Rows:
     reward: Array
     terminated: Array
     truncated: Array
+    numbers: Array
+    """What was asked for of each step's info, [N, keys]."""
     mask: Array
     """Actions each copy allows, [N, options]; all, where it does not say."""
     masked: Array
@@ -45,11 +47,12 @@ class Rows:
         *,
         elements: int = 1,
         parts: int = 1,
+        keys: int = 0,
         memory: mmap.mmap | None = None,
     ) -> Rows:
         """Fresh rows, or those that lie in `memory`. `elements` of an action; `parts` that work at
-        the same time, each with its own `now`."""
-        columns = _columns(obs_space, action_space, n, elements, parts)
+        the same time, each with its own `now`; `keys` of each step's info."""
+        columns = _columns(obs_space, action_space, n, elements, parts, keys)
         begins, size = _layout(columns)
         block = bytearray(size) if memory is None else memory
         rows = cls(
@@ -64,9 +67,11 @@ class Rows:
         return rows
 
     @staticmethod
-    def size(obs: Observation, action: Action, n: int, *, elements: int, parts: int) -> int:
+    def size(
+        obs: Observation, action: Action, n: int, *, elements: int, parts: int, keys: int
+    ) -> int:
         """Bytes of memory that these rows take."""
-        return _layout(_columns(obs, action, n, elements, parts))[1]
+        return _layout(_columns(obs, action, n, elements, parts, keys))[1]
 
     def part(self, number: int, copies: range) -> Rows:
         """The rows of some copies; writing there writes here."""
@@ -94,12 +99,15 @@ _SHARED = ("masked", "now", "action")
 _Columns = dict[str, tuple[Any, tuple[int, ...]]]
 
 
-def _columns(obs: Observation, action: Action, n: int, elements: int, parts: int) -> _Columns:
+def _columns(
+    obs: Observation, action: Action, n: int, elements: int, parts: int, keys: int
+) -> _Columns:
     return {
         "obs": (obs.dtype, (n, *obs.shape)),
         "reward": (np.float64, (n,)),
         "terminated": (np.bool_, (n,)),
         "truncated": (np.bool_, (n,)),
+        "numbers": (np.float64, (n, keys)),
         "mask": (np.bool_, (n, spaces.n_options(action))),
         "masked": (np.bool_, (1,)),
         "now": (np.int64, (parts, ALIGNED // 8)),

@@ -25,7 +25,7 @@ def try_seeds(envs: Backend, declared: str) -> Seeding:
     """What is declared is believed, but for the first observations: those cost three resets. An
     environment's own vector is not tried, since single copies of it cannot be stepped."""
     replays = replays_exactly(envs, declared)
-    if envs.restore == "none" or declared == "no":
+    if envs.restore != "replay" or declared == "no":
         return Seeding(replays)
     if not replays:
         return Seeding(False, (f"the same seed gives different episodes: {_UNREPEATABLE}",))
@@ -46,8 +46,8 @@ def try_seeds(envs: Backend, declared: str) -> Seeding:
 def replays_exactly(envs: Backend, declared: str) -> bool:
     """Does the same seed with the same actions give the same episode? Declared `yes` or `no`, else
     tried."""
-    if envs.restore == "none" or declared != "unknown":
-        return envs.restore != "none" and declared == "yes"
+    if envs.restore != "replay" or declared != "unknown":
+        return envs.restore == "replay" and declared == "yes"
     return same_episode(envs, _SEED, _SEED)
 
 

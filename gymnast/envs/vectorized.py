@@ -5,8 +5,8 @@ When it resets is read from its metadata (`autoreset_mode`):
 - SAME_STEP: the step that ends an episode begins the next one, which is shown after `reset`.
 - DISABLED: it resets when told, like us.
 Where it begins episodes by itself no seed of an episode reaches it: a reset of all copies seeds the
-vector. Single copies cannot be stepped, so running episodes cannot be had again, and where single
-copies cannot be reset either, a fault costs the running episodes of all.
+vector, and what it does since then is kept (`history.py`) to restore it. Single copies cannot be stepped,
+and where single copies cannot be reset either, a fault costs the running episodes of all.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnast.envs import at_work
 from gymnast.envs.at_work import AtWork
 from gymnast.envs.backend import OTHERWISE, Fault, Step, any_of
+from gymnast.envs.history import History
 from gymnast.envs.shown import LastInfos, Problems, Shown, columns_of
+from gymnast.envs.step_numbers import columns_of_vector
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
 class Vectorized:
-    restore: Literal["state", "replay", "none"] = "none"
+    restore: Literal["replay", "together", "history", "none"]
 
     def __init__(
         self,
@@ -39,9 +41,11 @@ class Vectorized:
         name: str,
         *,
         info_keys: Sequence[str] = (),
+        step_keys: Sequence[str] = (),
         masked: bool = True,
     ) -> None:
         self.name, self._make, self._info_keys = name, make, info_keys
+        self._step_keys = tuple(step_keys)
         self._vector = make()
         self._mode = _mode_of(self._vector, name)
         self.n_envs = n = self._vector.num_envs
@@ -62,11 +66,30 @@ class Vectorized:
         """Copies that began anew with the vector when only others were reset."""
         self._seed_each = None if self._mode is AutoresetMode.DISABLED else False
         """Whether it takes a seed per copy; None until that was tried."""
+        self._seed_every: int = getattr(self._vector, "seed_every", 0)
+        """Steps after which a copy gets a new seed when its next episode begins."""
+        self.restore = "together" if self._mode is AutoresetMode.DISABLED else "history"
+        self.history = History(self.action_space, n)
         at_work.register(self)
 
     @property
     def mask(self) -> Array | None:
         return self._shown.mask
+
+    @property
+    def seeds_copies(self) -> bool:
+        """Whether single copies can be seeded."""
+        return self._seed_each is True
+
+    def restart(self, seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Reset all copies with these seeds, or the first of them where there can be only one."""
+        self._began = False
+        return self._reset(list(range(self.n_envs)), seeds)
+
+    def seed(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        """Reset single copies, each with its seed."""
+        self.history.forget(copies)  # so that they are due
+        return self.reset(copies, seeds)
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         if not len(copies):
@@ -92,6 +115,7 @@ class Vectorized:
         begins, self._over = self._over, np.zeros(self.n_envs, dtype=bool)
         self._age += 1
         self._age[begins] = 0
+        self.history.add(action)
         try:
             self._calls, self._busy = self._calls + 1, "step"
             obs, *numbers, info = self._vector.step(action.copy())  # which it may keep
@@ -116,7 +140,10 @@ class Vectorized:
             terminated, truncated = terminated & over, truncated & over
         self._over = over
         stepped = ~begins if any_of(begins) else None
-        return Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
+        step = Step(self.obs, reward, terminated, truncated, infos, stepped, faults)
+        if self._step_keys:
+            step.numbers = self._numbers(info, over)
+        return step
 
     def close(self) -> None:
         self._vector.close()
@@ -126,6 +153,14 @@ class Vectorized:
             return None
         step = int(self._age.max()) if self._busy == "step" else 0
         return AtWork(self.name, None, step, self._calls)
+
+    def _numbers(self, info: Mapping[str, Any], over: Array) -> Array:
+        """Of this step's info; of ended episodes the last one's, where the next has begun."""
+        about = self._step_keys, self.n_envs, self.name
+        found = columns_of_vector(info, *about)
+        if "final_info" in info and any_of(over):
+            found[over] = columns_of_vector(info["final_info"], *about)[over]
+        return found
 
     def _take(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
         """What a step shows and allows; the last of ended episodes, where the next has begun."""
@@ -169,6 +204,12 @@ class Vectorized:
     def _begin_all(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         obs, info = self._reset_vector(chosen, seeds, None)
         self._began = True
+        every = list(range(self.n_envs))
+        self.history.forget(every)
+        if self._seed_each:
+            self.history.begin(chosen, seeds)
+        else:
+            self.history.begin(every, [int(seeds[0])] * self.n_envs)
         self._over[:], self._age[:] = False, 0
         problems = self._shown.put(obs) | self._shown.allow(info, np.arange(self.n_envs))
         return self._faults(problems | self._shown.not_finite())
@@ -177,7 +218,16 @@ class Vectorized:
         """New episodes in some copies, where the vector can."""
         named = np.zeros(self.n_envs, dtype=bool)
         named[chosen] = True
-        obs, info = self._reset_vector(chosen, seeds, named)
+        due = {
+            copy: seed
+            for copy, seed in zip(chosen, seeds, strict=True)
+            if self.history.age(copy) >= self._seed_every
+        }
+        obs, info = self._reset_vector(list(due), list(due.values()), named)
+        if self._seed_each:
+            self.history.begin(list(due), list(due.values()))
+        else:
+            self.history.forget(chosen)
         self._over[chosen], self._age[chosen] = False, 0
         problems = self._shown.put(obs, chosen) | self._shown.allow(info, np.array(chosen))
         return self._faults(problems | self._shown.not_finite())
@@ -185,7 +235,7 @@ class Vectorized:
     def _reset_vector(
         self, chosen: list[int], seeds: Sequence[int], named: Array | None
     ) -> tuple[Any, Any]:
-        """A seed for each copy, if the vector takes that; else one for a reset of all."""
+        """A seed for each chosen copy, if the vector takes that; else one for a reset of all."""
         more = {} if named is None else {"options": {"reset_mask": named}}
         if self._seed_each is not False:
             seed_of = dict(zip(chosen, seeds, strict=True))
@@ -228,9 +278,10 @@ class Vectorized:
         else:
             beside = set[int]()
         self._shown.blank(list(problems))
-        ages = self._age.tolist()
+        self.history.forget(list(problems))
+        ages, culprit = self._age.tolist(), min(problems.keys() - beside)
         return tuple(
-            Fault(i, ages[i], what, text, bystander=i in beside)
+            Fault(i, ages[i], what, text, because_of=culprit if i in beside else None)
             for i, what in sorted(problems.items())
         )
 

@@ -150,7 +150,7 @@ class Worker:
         else:
             what = f"was killed by {signal.Signals(-code).name}"
             if -code == signal.SIGKILL:
-                what += " (by someone, or by the kernel for want of memory)"
+                what += " (signal 9: by someone, or by the kernel when memory ran out)"
         return Lost(what, self._last_words())
 
     def _wait_up_to(self, seconds: float) -> None:

@@ -34,7 +34,9 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
 
 def chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
     """The evaluation curves of a comparison over each other, as text."""
-    series = {label(run): (run["curve"]["x"], run["curve"]["y"]) for run in comparison["runs"]}
+    sides = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
+    curves = sides or {label(run): run["curve"] for run in comparison["runs"]}
+    series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
     return line_chart(series, width=width, height=height, x_label=comparison["x"])
 
 
@@ -51,11 +53,13 @@ def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
 
 
 def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str | None]:
-    """Keys whose values are not the same in all runs, with the value of each; or why unknown."""
-    from gymnast.config.resolve import diff, load
+    """Keys whose values are not the same in all runs, live changes included, with the value of each;
+    or why unknown."""
+    from gymnast.config.resolve import diff
+    from gymnast.insight.settings import settings_in_use
 
     try:
-        configs = [load(run.config(), at=str(run.path / "config.yaml")) for run in runs]
+        configs = [settings_in_use(run)[0] for run in runs]
     except GymnastError as error:
         return [], str(error)
     first, *others = configs

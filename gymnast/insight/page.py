@@ -201,14 +201,15 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
 
 
 def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Env steps, kind and detail of each."""
+    """Env steps, kind and detail of each; of an event with a `message`, that."""
     elsewhere = ("kind", "time", "traceback", "id", *CLOCKS)
     details = [{k: v for k, v in event.items() if k not in elsewhere} for event in events]
     return [
         (
             f"{event.get('env_steps', 0):,}",
             event["kind"],
-            ", ".join(f"{key} {_brief(value)}" for key, value in detail.items()),
+            detail.get("message")
+            or ", ".join(f"{key} {_brief(value)}" for key, value in detail.items()),
         )
         for event, detail in zip(events, details, strict=True)
     ]

@@ -88,6 +88,8 @@ def refuse_taken(name: str, directory: Path) -> None:
         if name in (run.get("name"), run["id"]):
             fix = f"choose another name, or go on with that one: gymnast resume {run['id']}"
             raise RunError(f"{name!r} is {run['id']} already ({run['status']})", fix=fix)
+        if name == run.get("group"):
+            raise RunError(f"{name!r} is a group of seeds already", fix="choose another name")
 
 
 def best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -129,7 +131,9 @@ def _chosen_by_rank(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 def _called(run: dict[str, Any]) -> tuple[str, ...]:
     """Whatever `@best:ENV` may mean by ENV."""
-    return run["env"], run["preset"], run["preset"].rpartition(":")[0]
+    from gymnast.config.presets import split
+
+    return run["env"], run["preset"], split(run["preset"])[0]
 
 
 def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:

@@ -82,6 +82,7 @@ class Shaping:
             valid=rollout.valid,
             age=ages(rollout.start, self.age),
             gamma=gamma,
+            info=rollout.info,
         )
 
     def _add_up(self, rollout: Rollout, reward: Array) -> None:

@@ -73,6 +73,8 @@ class Steps:
     """Steps that the episode had before this one."""
     gamma: float
     """The algorithm's discount."""
+    info: Array | None = None
+    """Numbers of each step's info by the keys that `info` terms name; NaN where a step lacks one."""
 
     def potential(self, phi: Callable[[Seen], Array]) -> Array:
         """The term of a potential: phi gives one number per observation, [T, N]."""

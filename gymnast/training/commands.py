@@ -11,6 +11,8 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gymnast.clock import Clock
+from gymnast.config.sections.stop import limits_after
 from gymnast.errors import ConfigError
 from gymnast.metrics.specs import declared
 from gymnast.runs import inbox
@@ -132,6 +134,7 @@ class Commands:
     def _set(self, command: Command, loop: Loop) -> Reason | None:
         try:
             changes = loop.session.settings.proposed(command.assignments)
+            refuse_spent_budget(changes, loop.session.clock)
         except ConfigError as problem:
             self._refuse(command, _line(problem), loop)
             return None
@@ -165,6 +168,17 @@ class Commands:
             inbox.set_aside(found)
         except OSError as problem:
             logging.getLogger("gymnast").warning("inbox: %s stays: %s", name, problem)
+
+
+def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) -> None:
+    """A budget that is used up already would end the run with a reason that never held."""
+    for name, total in limits_after(changes, clock.limits).items():
+        used = clock.read(name)
+        if used >= total and total != clock.limits.get(name):
+            raise ConfigError(
+                f"a budget of {total:,.0f} {name} is used up already: the run has used {used:,.0f}",
+                fix="gymnast stop ends the run now",
+            )
 
 
 def adopt(

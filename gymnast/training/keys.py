@@ -35,10 +35,9 @@ _PASSED_ON = (signal.SIGTSTP, signal.SIGQUIT)
 
 class Keys:
     def __init__(self, run: Run, commands: Commands, shown: Sink, *, wanted: bool) -> None:
-        """`shown` is what the person sees; without a terminal, or unless wanted, there are no keys."""
+        """`shown` is what the person sees; unless wanted, or where nobody can type, there are no keys."""
         self.run, self.commands, self.shown = run, commands, shown
         self._wanted = wanted and sys.stdin is not None and sys.stdin.isatty()
-        self._wanted = self._wanted and sys.stdout.isatty()
         self._before: list[Any] | None = None
         self._handlers: dict[int, Any] = {}
         self._away = False

@@ -48,12 +48,18 @@ class Algorithm(Protocol):
         """Arrays and plain JSON values, by name; saved and restored without being named elsewhere."""
         ...
 
-    def load(self, state: dict[str, Any]) -> None: ...
+    def memory(self) -> dict[str, Any]:
+        """The same of what updates only add to and never change. It may be large."""
+        ...
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Without a memory in it: roll back the last update, also what that added to the memory."""
+        ...
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A learner as it was."""
+    """What an update changes of a learner, as it was before it."""
 
     policy: dict[str, Array]
     arrays: dict[str, Array]
@@ -141,25 +147,37 @@ class Learner:
             self.reward_scale.follow(rollout.reward, rollout.done, gamma=gamma)
 
     def snapshot(self) -> Snapshot:
-        """All that an update changes, copied."""
-        arrays, plain = self.state()
+        """All that an update changes, copied. A replay memory is not: it can be as large as the machine's,
+        and what was added to it can be taken back."""
+        arrays, plain = self._changing(self.algorithm.state())
         return Snapshot(self.policy.arrays(), {n: a.copy() for n, a in arrays.items()}, plain)
 
     def roll_back(self, before: Snapshot) -> None:
         self.policy.load(before.policy)
-        self.load(before.arrays, before.plain, optimizer=True)
+        self._load_reward_scale(before.arrays, before.plain)
+        self.algorithm.load({**before.arrays, **before.plain["algorithm"]})
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Beside the policy's own arrays: further arrays, and plain values."""
-        held = self.algorithm.state()
+        arrays, plain = self._changing({**self.algorithm.state(), **self.algorithm.memory()})
+        return {**arrays, **self.shaping.state()}, plain
+
+    def _changing(self, held: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
+        """What the algorithm holds and the scale of rewards: arrays, and plain values."""
         arrays = {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
         plain = {name: value for name, value in held.items() if name not in arrays}
         scale = self.reward_scale
         arrays |= {"reward.mean": scale.moments.mean, "reward.var": scale.moments.var}
-        arrays |= {"reward.carry": scale.carry, **self.shaping.state()}
+        arrays |= {"reward.carry": scale.carry}
         return arrays, {"algorithm": plain, "reward_count": scale.moments.count}
 
     def load(self, arrays: dict[str, Array], plain: dict[str, Any], *, optimizer: bool) -> None:
+        self._load_reward_scale(arrays, plain)
+        self.shaping.load(arrays)
+        if optimizer:
+            self.algorithm.load({**arrays, **plain["algorithm"]})
+
+    def _load_reward_scale(self, arrays: dict[str, Array], plain: dict[str, Any]) -> None:
         scale = self.reward_scale
         scale.moments = replace(
             scale.moments,
@@ -168,9 +186,6 @@ class Learner:
             var=arrays["reward.var"],
         )
         scale.carry = arrays["reward.carry"].copy()
-        self.shaping.load(arrays)
-        if optimizer:
-            self.algorithm.load({**arrays, **plain["algorithm"]})
 
 
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from gymnast.collect.collector import Collected
+from gymnast.config.families import has_roles
 from gymnast.envs.backend import refuse
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
@@ -26,6 +27,7 @@ from gymnast.training import scoring
 from gymnast.training.bundle import write_bundle
 from gymnast.training.commands import Commands, adopt
 from gymnast.training.ending import Ended, close_books
+from gymnast.training.fault_reports import FaultReports
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, Update, learn
 from gymnast.training.rows import Stopwatch, clock_row, scoped
@@ -58,6 +60,10 @@ class Loop:
     """Steps of the optimiser in the last update."""
     reported: float = 0.0
     beside: Beside = field(default_factory=Beside)
+    faults: FaultReports = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.faults = FaultReports("match" if has_roles(self.session.cfg.env.id) else "copy")
 
     def train(self) -> Summary:
         """Until a reason to stop; returns how it ended."""
@@ -79,6 +85,9 @@ class Loop:
             self.stop_if_given_up()
             self.report()
             reason = reason or self.commands.obey(self)  # while paused, it stays in there
+        self.tell_reason(reason)
+        for fault in self.faults.rest():
+            self.event("fault", env=s.cfg.env.id, **fault)
         if reason.is_end:
             scoring.take_last_results(self, reason)
         self.save("exit")
@@ -121,8 +130,8 @@ class Loop:
         clock.episodes += collected.episodes
         s.traces += collected.traces
         s.match_traces += collected.match_traces
-        for fault in collected.faults:
-            self.event("fault", env=s.cfg.env.id, **asdict(fault))
+        for fault in self.faults.take(collected.faults, collected.failed):
+            self.event("fault", env=s.cfg.env.id, **fault)
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
@@ -208,6 +217,13 @@ class Loop:
         clock = self.session.clock
         return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
 
+    def tell_reason(self, reason: Reason) -> None:
+        """The last of these events says the same as run.json does in the end."""
+        overrun = {}
+        if reason.version is not None:
+            overrun["overrun"] = self.session.clock.env_steps - reason.version
+        self.event("stopping", reason=reason.text, reason_kind=reason.kind, **overrun)
+
     def save(self, reason: str) -> None:
         s = self.session
         began = time.perf_counter()
@@ -234,6 +250,10 @@ class Loop:
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
         confirmed = scoring.confirm(self, version) if reason.is_end else None
+        if reason.is_end and confirmed is None:  # a resume confirms it, and ends for that reason
+            when = f"before its score was confirmed ({reason.text})"
+            reason = Reason("interrupted", f"interrupted by {self.interrupts.received} {when}")
+            self.tell_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)

@@ -83,7 +83,7 @@ def resume(
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
         on_branch(run)
-    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
+    with open_run(run, held, collector, console, keyboard=keyboard, continues=not branches) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
             loop.event("begun again", why="it was ended before its first checkpoint")
@@ -91,10 +91,12 @@ def resume(
         else:
             if branches:
                 loop.event("branched", parent=run.info["parent"], step=saved.step)
-            _restore(loop, saved, optimizer=optimizer, overruled=gone)
+            restarted = _restore(loop, saved, optimizer=optimizer, overruled=gone)
             if changed:
                 loop.session.ended = None  # whatever ended it may no longer do so
-            _say_what_changed(loop, before, cfg, saved, optimizer=optimizer, overruled=gone)
+            _say_what_changed(
+                loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=gone
+            )
         if debug:
             announce(loop, cfg)
         if cfg != before:
@@ -119,7 +121,10 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
     return parent, checkpoint.find(parent.path, info["parent_step"])
 
 
-def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]) -> None:
+def _restore(
+    loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]
+) -> dict[int, str]:
+    """Returns each copy whose running episode could not be restored, and why."""
     run, session = loop.run, loop.session
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
@@ -138,13 +143,15 @@ def _restore(loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Colle
             draft.unlink(missing_ok=True)
     Snapshots(run.path).supersede(saved.step)
     if restarted:
-        loop.event("episodes restarted", copies=restarted, why="they could not be replayed")
+        why = "; ".join(dict.fromkeys(restarted.values()))
+        loop.event("episodes restarted", copies=list(restarted), why=why)
     for sentence in saved.skipped:
         loop.event("checkpoint skipped", why=sentence)
     if set_aside:
         why = "no later checkpoint can be loaded; rows after this one are computed again"
         loop.event("recovered", checkpoint=saved.step, damaged=set_aside, why=why)
     _drop_lost_best(loop)
+    return restarted
 
 
 def _drop_lost_best(loop: Loop) -> None:
@@ -176,6 +183,7 @@ def _say_what_changed(
     before: Config[Any],
     cfg: Config[Any],
     saved: Checkpoint,
+    restarted: Mapping[int, str],
     *,
     optimizer: bool,
     overruled: Collection[str],
@@ -186,13 +194,22 @@ def _say_what_changed(
     differs = [key for key in here if here[key] != machine_before.get(key)]
     differs += note_engine(loop)
     changes = _changes(before, cfg)
-    exact = optimizer and not differs and not changes and not dropped
+    because = {
+        "settings were changed": changes,
+        "live changes were dropped": dropped,
+        "the optimizer's state was left out": not optimizer,
+        f"computed with other {' and '.join(differs)}": differs,
+        "it reads the wall clock": not loop.run.info.get("repeatable", True),
+    }
+    inexact = [reason for reason, holds in because.items() if holds]
+    inexact += [f"episodes were restarted: {why}" for why in dict.fromkeys(restarted.values())]
     loop.event(
         "resumed",
         checkpoint=saved.step,
         changes=changes,
         fresh_optimizer=not optimizer,
-        bit_exact=exact,
+        bit_exact=not inexact,
+        not_exact_because=inexact,
         differs=differs,
         live_changes_ahead=ahead,
     )

@@ -115,10 +115,7 @@ def _take_result(loop: Loop) -> Reason | None:
     loop.row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
     if s.league is not None:
         loop.row |= s.league.rated(result)
-    reason = after_evaluation(s.cfg, result, s.scores.without_gain)
-    if reason is not None:
-        loop.event("stopping", reason=reason.text, overrun=s.clock.env_steps - result.version)
-    return reason
+    return after_evaluation(s.cfg, result, s.scores.without_gain)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from gymnast.config.families import has_roles
 from gymnast.config.saved import values
 from gymnast.config.schedule import highest
 from gymnast.config.sections.env import WHOLE
+from gymnast.config.sections.shaping import step_keys
 from gymnast.envs.backend import OTHERWISE
 from gymnast.envs.open import open_envs
 from gymnast.envs.seeding import try_seeds
@@ -184,9 +185,9 @@ class Session:
         *,
         optimizer: bool,
         overruled: Collection[str] = (),
-    ) -> list[int]:
-        """Take over a checkpoint, but for the live changes of `overruled` keys; returns the copies
-        whose running episode could not be replayed."""
+    ) -> dict[int, str]:
+        """Take over a checkpoint, but for the live changes of `overruled` keys; returns each copy
+        whose running episode could not be restored, and why."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -218,7 +219,7 @@ class Session:
             self.league.load(state["league"], self.clock)
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for role, learner in self.learners.items():
-            learner.reward_scale.carry[self.collector.columns(role, restarted)] = 0.0
+            learner.reward_scale.carry[self.collector.columns(role, list(restarted))] = 0.0
         return restarted
 
     def policy_specs(self) -> dict[str, Any]:
@@ -274,20 +275,26 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
     if env.backend in WHOLE and cfg.starting_values().span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
         raise ConfigError(what, fix=OTHERWISE)
-    numbers = cfg.numbers()
+    numbers, keys = cfg.numbers(), step_keys(cfg.shaping)
     envs = open_envs(
         env,
         limit=cfg.training_limit(),
         info_keys=sorted(set(numbers.values())),
+        step_keys=keys,
         tell=logging.getLogger("gymnast.envs").warning,
     )
-    seeding = try_seeds(envs, cfg.facts.deterministic)
-    if not seeding.replays:
-        envs.restore = "none"
+    try:
+        seeding = try_seeds(envs, cfg.facts.deterministic)
+    except BaseException:
+        envs.close()
+        raise
+    if not seeding.replays and (env.backend not in WHOLE or cfg.facts.deterministic == "no"):
+        envs.restore = "none"  # of a vector it is only known once it has been tried
     return VectorCollector(
         envs,
         seed=cfg.seed,
         numbers=numbers,
+        step_keys=keys,
         traced=partial(is_among, cfg.traces.train),
         keep_obs=not seeding.replays and cfg.traces.train > 0,
         on_fault=env.on_fault,

@@ -46,6 +46,7 @@ from gymnast.training.loop import Loop
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
+from gymnast.training.slurm import requeue
 from gymnast.training.summary import end_text
 from gymnast.training.watchdog import StallReport, Watchdog
 
@@ -63,9 +64,11 @@ def begin(
     console: ConsoleFor,
     keyboard: bool = False,
     debug: bool = False,
+    continues: bool = False,
 ) -> tuple[Run, Summary]:
     """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from;
-    `keyboard`: keys pressed in the terminal are commands."""
+    `keyboard`: keys pressed in the terminal are commands; `continues`: the same command, given again,
+    would continue it."""
     cfg = resolved.config
     refuse_what_cannot_begin(cfg, collector, source)
     if has_roles(cfg.env.id):
@@ -90,7 +93,7 @@ def begin(
             repeatable=_repeatable(cfg),
         )
     held = in_one_process(cfg) if debug else cfg
-    with open_run(run, held, collector, console, keyboard=keyboard) as loop:
+    with open_run(run, held, collector, console, keyboard=keyboard, continues=continues) as loop:
         start_fresh(loop, source)
         if debug:
             announce(loop, cfg)
@@ -105,6 +108,7 @@ def open_run(
     console: ConsoleFor,
     *,
     keyboard: bool = False,
+    continues: bool = False,
 ) -> Iterator[Loop]:
     """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
     with ExitStack() as stack:
@@ -144,7 +148,10 @@ def open_run(
             closing = threading.Thread(target=recorder.close, daemon=True)
             closing.start()
             closing.join(LEAVE_SECONDS / 2)  # a tracker may wait for a network
-            run.update(status="stopped", reason=reason)
+            run.update(status="stopped", reason=reason, reason_kind="interrupted")
+            counters = session.clock.counters()
+            run.event("stopping", counters, reason=reason, reason_kind="interrupted")
+            requeue(run, counters, interrupts.received, continues=continues)
             closing.join()
 
         def say(text: str) -> None:
@@ -155,12 +162,14 @@ def open_run(
         report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
         stack.enter_context(Watchdog(cfg.env.timeout, report))
         stack.enter_context(keys)
-        run.update(status="running", reason="", live={}, attempts=run.info["attempts"] + 1)
+        attempts = run.info["attempts"] + 1
+        run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)
         loop = Loop(run, session, recorder, record, interrupts, commands)
         stack.callback(loop.beside.close)
         if loss:
             loop.event("record begins anew", why=loss)
         yield loop
+        requeue(run, session.clock.counters(), interrupts.received, continues=continues)
 
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
@@ -200,8 +209,10 @@ def train_to_end(loop: Loop) -> Summary:
     try:
         summary = loop.train()
     except BaseException as problem:
-        text = str(problem) or type(problem).__name__
-        loop.run.update(status="failed", reason=text.splitlines()[0], solved=None)
+        text = (str(problem) or type(problem).__name__).splitlines()[0]
+        loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
+        with suppress(GymnastError):  # the disk may be full
+            loop.event("stopping", reason=text, reason_kind="failed")
         with suppress(Exception):  # what led to it is told before it
             loop.recorder.settle()
         logging.getLogger("gymnast").exception("training failed")

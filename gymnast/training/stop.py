@@ -23,6 +23,8 @@ class Reason:
     kind: str
     """solved, eval_return, plateau, train_return, budget, command, or interrupted."""
     text: str
+    version: int | None = None
+    """Env steps of the version whose evaluation is the reason."""
 
     @property
     def is_end(self) -> bool:
@@ -63,14 +65,13 @@ def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Rea
     at = f"at {result.version:,} env steps"
     if cfg.stop.solved and is_solved(score, threshold):
         bound = f"the lower bound {score['low']:.4g} reached the threshold {threshold:g}"
-        return Reason("solved", f"solved {at}: {bound}")
+        return Reason("solved", f"solved {at}: {bound}", result.version)
     if goal is not None and score["mean"] >= goal:
-        return Reason(
-            "eval_return",
-            f"evaluation return {score['mean']:.4g} reached the goal of {goal:g} {at}",
-        )
+        why = f"evaluation return {score['mean']:.4g} reached the goal of {goal:g} {at}"
+        return Reason("eval_return", why, result.version)
     if patience is not None and without_gain >= patience:
-        return Reason("plateau", f"{counted(without_gain, 'evaluation')} without improvement")
+        why = f"{counted(without_gain, 'evaluation')} without improvement"
+        return Reason("plateau", why, result.version)
     return None
 
 

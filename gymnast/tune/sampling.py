@@ -79,7 +79,7 @@ def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sampl
         while sum(one.seconds for one in slices) < seconds and not _sure(slices):
             slices.append(collect())
         cpu = cpu_seconds() - cpu
-        restores = collector.envs.restore != "none"
+        restores = collector.envs.restore in ("replay", "together")  # however long it trains
     steps, wall = sum(one.env_steps for one in slices), sum(one.seconds for one in slices)
     return Sample(
         backend,

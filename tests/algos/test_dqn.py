@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,11 @@ import pytest
 
 import gymnast
 from gymnast.algos.dqn import Replay
+from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.errors import ConfigError
 from gymnast.training.control import Control
 from gymnast.training.prepare import prepare
+from gymnast.training.transaction import Transaction
 from tests.algos.practice import Practice
 from tests.small_runs import gone_back, resumed, same_run, trained
 
@@ -127,6 +131,45 @@ def test_a_resumed_run_remembers_all_and_ends_with_the_same_weights():
     run = trained("CartPole-v1", settings, algo="dqn")
     again = resumed(gone_back(run, 256))
     same_run(run, again)
+
+
+def test_an_update_that_is_rolled_back_leaves_the_memory_as_it_was_also_where_the_ring_closes():
+    practice = Practice.on("Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn")
+    for _ in range(2):
+        practice.learn(practice.collect())
+    learner, rollout = practice.learner, practice.collect()
+    replay = learner.algorithm.replay
+    assert replay.seen < 150 < replay.seen + rollout.steps  # old and unused places are written to
+    arrays, plain = learner.state()
+    before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
+    values = Control(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
+    order = partial(np.random.default_rng, 0)
+    _, incidents = Transaction(TransactionConfig()).learn(learner, rollout, values, order)
+    assert [incident.dropped for incident in incidents] == [False, True]
+    after, now = learner.state()
+    after |= learner.policy.arrays()
+    assert now == plain
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+    practice.learn(rollout)  # and it goes on from there
+    practice.learn(practice.collect())
+    assert len(replay) == 150
+
+
+def test_a_transaction_copies_nothing_of_the_size_of_the_memory():
+    size = 100_000
+    practice = Practice.on("Script", QUICK | {"algo.replay": size}, algo="dqn")
+    practice.learn(practice.collect())
+    learner, rollout = practice.learner, practice.collect()
+    learner.algorithm.replay.seen += size  # as if it were full
+    values = Control(practice.cfg.algo).values(practice.clock)
+    tracemalloc.start()
+    try:
+        order = partial(np.random.default_rng, 0)
+        Transaction(TransactionConfig()).learn(learner, rollout, values, order)
+        assert tracemalloc.get_traced_memory()[1] < size  # bytes: a column has more of them
+    finally:
+        tracemalloc.stop()
 
 
 def test_it_is_two_files_and_one_line():

@@ -156,7 +156,7 @@ def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
     state = collector.state()
     expected = collector.collect({"agent": policy}, Span(20), Clock(rollouts=2))
     again = collector_of(Short)
-    assert again.load(state) == []
+    assert again.load(state) == {}
     found = again.collect({"agent": policy}, Span(20), Clock(rollouts=2))
     assert np.array_equal(found.rollouts["agent"].obs, expected.rollouts["agent"].obs)
 
@@ -172,7 +172,7 @@ class Rebuilt(InProcess):
         step = super().step(action, copies)
         if self.calls != 6:
             return step
-        faults = tuple(Fault(i, 6, "made anew", bystander=True) for i in (1, 2))
+        faults = tuple(Fault(i, 6, "made anew", because_of=0) for i in (1, 2))
         return replace(step, stepped=np.zeros(self.n_envs, bool), faults=faults)
 
 

@@ -43,7 +43,7 @@ def test_a_state_holds_the_running_episodes_of_all_copies():
     collector, policy = begun(Uneven, n_envs=N)
     collect(collector, policy, [5, 3, 9, 4])
     again = collector_of(Uneven, n_envs=N)
-    assert again.load(collector.state()) == []
+    assert again.load(collector.state()) == {}
     for env in range(N):
         ours, theirs = collector.running.so_far(env), again.running.so_far(env)
         assert ours.keys() == theirs.keys()
@@ -63,7 +63,7 @@ def test_what_cannot_be_replayed_is_not_stored():
     state = collector.state()
     assert not [name for name in state if name.startswith("past.")]
     restarted = collector_of(Script).load(state)  # which could have replayed it
-    assert restarted == np.flatnonzero(collector.running.length).tolist()
+    assert list(restarted) == np.flatnonzero(collector.running.length).tolist()
 
 
 def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pytest.MonkeyPatch):

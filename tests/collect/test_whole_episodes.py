@@ -113,7 +113,7 @@ def test_a_collector_goes_on_in_the_middle_of_a_cut_rollout():
     rollouts_of(first, policy, spans[:2])
     state = first.state()
     second = collector_of()
-    assert second.load(state) == []
+    assert second.load(state) == {}
     again = rollouts_of(second, policy_for(second), spans[2:], done=2)
     for one, two in zip(expected[2:], again, strict=True):
         a, b = one.rollouts["agent"], two.rollouts["agent"]

@@ -73,7 +73,18 @@ def test_weights_of_another_run_are_taken_and_the_parent_is_recorded(trained: Pa
 
 def test_a_group_of_seeds_has_a_result_with_an_interval(trained: Path):
     words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "512"]
-    group = answer(trained, *words, *small())
+    words += ["--name", "pair", *small()]
+    assert "as pair-s0 to pair-s1" in succeed(trained, *words, "--dry-run")
+    assert answer(trained, *words, "--dry-run")["names"] == ["pair-s0", "pair-s1"]
+    assert not answer(trained, "runs", "group=pair")
+    group = answer(trained, *words)
+    assert group["group"] == "pair"
+    assert [run["name"] for run in answer(trained, "runs", "group=pair")] != []
+    assert answer(trained, "show", "pair-s1")["seed"] == 1
+    again = gymnast(trained, *words)
+    assert again.returncode != 0
+    assert "already" in again.stderr
+    assert "pair" in succeed(trained, "compare", "pair", "pair-s0")
     assert [entry["seed"] for entry in group["scores"]] == [0, 1]
     assert group["low"] <= group["mean"] <= group["high"]
     listed = answer(trained, "runs", f"group={group['group']}")

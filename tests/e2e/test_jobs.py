@@ -160,10 +160,11 @@ def test_a_mistake_is_said_at_once_and_leaves_nothing_behind(runs: Path):
         (("CartPole-v1", "--set", "algo.lrr=1"), 2),
         (("NoSuchThing-v9",), 1),
         (("CartPole-v1", "--from", "nothing"), 1),
-        (("CartPole-v1", "--dry-run"), 2),
         (("CartPole-v1", "--name", "a/b"), 1),
     ):
         refused(runs, code, "error:", "train", *words, "--detach")
+    planned = answer(runs, "train", "CartPole-v1", "--detach", "--seeds", "2", "--dry-run")
+    assert planned["seeds"] == [0, 1]
     assert answer(runs, "jobs") == []
     assert not list(runs.glob("[a-z]*"))
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from typing import Any
+
 import gymnasium as gym
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.measured import MEASURED, UNKNOWN, measured
 from gymnast.config.presets import SHIPPED, Preset
+from gymnast.config.resolve import resolve, revise
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.process import Process
+from gymnast.envs.vectorized import Vectorized
+from gymnast.training.session import open_vector
 
 BACKENDS = {"inprocess": InProcess, "process": Process}
 
@@ -52,3 +58,52 @@ def test_presets_say_how_many_copies_they_were_tuned_for():
             chain = [preset.own.get(one, {}) for one in preset.chain(name)]
             said = [shared, *(layer.get("env", {}) for layer in chain)]
             assert any("n_envs" in env for env in said), f"{preset.name}:{name}"
+
+
+PIXELS = {"traces.train": "0%"}
+LIVES = {"lives": {"source": "lives", "description": "Lives left."}}
+FASTEST: dict[str, tuple[str, dict[str, Any], str]] = {
+    "pixels": ("ALE/Seaquest-v5", PIXELS, "vector"),
+    "many copies": ("CartPole-v1", {"env.n_envs": 32}, "vector"),
+    "asked for": ("CartPole-v1", {"env.n_envs": 32, "env.backend": "auto"}, "vector"),
+    "few copies": ("CartPole-v1", {"env.n_envs": 31}, "inprocess"),
+    "chosen otherwise": ("CartPole-v1", {"env.n_envs": 32, "env.backend": "process"}, "process"),
+    "whole episodes": ("CartPole-v1:reinforce", {"env.n_envs": 32}, "inprocess"),
+    "a wrapper": ("CartPole-v1", {"env.n_envs": 32, "env.noise.obs": 0.1}, "inprocess"),
+    "a setting": (
+        "CartPole-v1",
+        {"env.n_envs": 32, "env.kwargs.sutton_barto_reward": True},
+        "inprocess",
+    ),
+    "numbers of info": ("ALE/Seaquest-v5", PIXELS | {"metrics": LIVES}, "inprocess"),
+    "stored pictures": ("ALE/Seaquest-v5", {"traces.train": "1%"}, "inprocess"),
+    "another view": ("ALE/Seaquest-v5", PIXELS | {"env.view": "ram"}, "inprocess"),
+    "no vector of its own": ("LunarLander-v3", {"env.n_envs": 64}, "inprocess"),
+}
+
+
+@pytest.mark.parametrize("case", FASTEST)
+def test_auto_takes_the_environments_own_vector_where_it_is_fastest_and_nothing_forbids_it(
+    case: str,
+):
+    target, settings, backend = FASTEST[case]
+    config = resolve(target, settings).config
+    assert config.env.backend == backend
+    assert revise(config, {"seed": 1})[0].env.backend == backend
+
+
+def test_no_shipped_preset_takes_a_vector_that_it_does_not_name():
+    """So that its stored result stays what it was measured with."""
+    for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")):
+        for name in preset.own:
+            found = resolve(f"{preset.name}:{name}")
+            if found.config.env.backend == "vector":
+                assert "variant" in found.provenance["env.backend"], f"{preset.name}:{name}"
+
+
+@pytest.mark.parametrize("case", ["pixels", "many copies"])
+def test_a_vector_that_auto_takes_can_be_opened(case: str):
+    target, settings, _ = FASTEST[case]
+    with closing(open_vector(resolve(target, settings).config)) as collector:
+        collector.begin()
+        assert isinstance(collector.envs, Vectorized)

@@ -72,7 +72,7 @@ def test_ids_of_minigrid_without_a_preset_are_seen_as_kinds_of_things(id: str):
     assert (chosen.keep, chosen.one_hot) == (("direction",), ())
 
 
-class Wordy(gym.Env[Any, int]):
+class Wordy(gym.Env[Any, Any]):
     """Shows a number that matters and words that nothing can be learned from."""
 
     observation_space = gym.spaces.Dict(
@@ -88,7 +88,7 @@ class Wordy(gym.Env[Any, int]):
         super().reset(seed=seed)
         return {"note": "x", "place": np.zeros(2, np.float32), "turn": 1}, {}
 
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         return self.reset()[0], 1.0, True, False, {}
 
 

@@ -64,7 +64,7 @@ def works_again(envs: Any, copies: list[int]) -> None:
     ("how", "cause"),
     {
         "killed": "its worker process was killed by SIGKILL "
-        "(by someone, or by the kernel for want of memory)",
+        "(signal 9: by someone, or by the kernel when memory ran out)",
         "os._exit": "its worker process exited with code 3",
         "segfault": "its worker process was killed by SIGSEGV",
     }.items(),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gymnast import launch
-from gymnast.errors import UsageError
+from gymnast.errors import RunError, UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run
 
@@ -28,7 +28,7 @@ from gymnast.runs.run import Run
 words = argparse.ArgumentParser()
 words.add_argument("-m"); words.add_argument("verb"); words.add_argument("target")
 words.add_argument("--quiet", action="store_true")
-for option in ("--group", "--runs", "--work"):
+for option in ("--group", "--runs", "--work", "--name"):
     words.add_argument(option)
 words.add_argument("--seed", type=int)
 asked = words.parse_args()
@@ -41,7 +41,7 @@ signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
 signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
 keep_on_leash()
 run = Run.create(pathlib.Path(asked.runs), config_text="", preset=asked.target, seed=asked.seed,
-                 group=asked.group, provenance={{}})
+                 group=asked.group, name=asked.name or "", provenance={{}})
 deadline = time.monotonic() + float(asked.work)
 while time.monotonic() < deadline and not stopped:
     time.sleep(0.01)
@@ -81,6 +81,15 @@ def test_every_seed_is_trained_and_found_by_its_group(runs_dir: Path, make_run: 
     assert {run["group"] for run in done.runs} == {done.id}
     assert done.exit_codes == {0: 0, 1: 0, 2: 0}
     assert launch.group_result(done.runs)["solved"] == 3
+
+
+def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
+    more = {"jobs": 2, "arguments": ["--work", "0"], "runs_dir": runs_dir}
+    done = launch.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
+    assert [run["name"] for run in done.runs] == ["a-s3", "a-s4"]
+    assert {run["group"] for run in done.runs} == {"wide"}
+    with pytest.raises(RunError, match="a group of seeds already"):
+        store.refuse_taken("wide", runs_dir)
 
 
 def test_no_more_jobs_at_once_than_asked_for(runs_dir: Path):

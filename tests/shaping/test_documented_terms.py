@@ -29,7 +29,7 @@ def test_the_terms_of_ones_own_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "my_terms.py").write_text(blocks("python")[0])
-    run = trained("CartPole-v1", SMALL | YAML(typ="safe").load(blocks("yaml")[1]))
+    run = trained("CartPole-v1", SMALL | YAML(typ="safe").load(blocks("yaml")[-1]))
     last = [row for row in rows(run) if "shaping/total" in row][-1]
     assert last["shaping/gently"] < 0
     assert last["shaping/upright"] + last["shaping/gently"] == pytest.approx(last["shaping/total"])
@@ -38,3 +38,11 @@ def test_the_terms_of_ones_own_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_first_example_works():
     run = trained("MountainCar-v0", SMALL | YAML(typ="safe").load(blocks("yaml")[0]))
     assert {"shaping/energy", "shaping/slow", "shaping/count"} <= rows(run)[0].keys()
+
+
+def test_the_terms_of_info_work():
+    pytest.importorskip("mujoco")
+    terms = YAML(typ="safe").load(blocks("yaml")[1])
+    run = trained("HalfCheetah-v5", SMALL | {"algo.batch_size": "50%"} | terms)
+    last = [row for row in rows(run) if "shaping/total" in row][-1]
+    assert last["shaping/effort"] < 0

@@ -250,7 +250,8 @@ def test_progress_needs_a_table():
 def test_every_term_of_another_observation_is_refused_naming_what_is_there(name: str):
     """FrozenLake shows a cell, and nothing that a term is of."""
     needs = TERMS[name].needs
-    settings = {f"shaping.{name}.weight": 1}
+    settings: dict[str, Any] = {f"shaping.{name}.weight": 1}
+    settings |= {"shaping.info.kwargs": {"key": "prob"}} if name == "info" else {}
     if not needs:
         assert name in resolve("FrozenLake-v1", settings).config.shaping
         return

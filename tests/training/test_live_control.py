@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gymnast import api
+from gymnast.config.resolve import load
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint, inbox, store
 from gymnast.runs.run import Run
@@ -165,12 +167,35 @@ def test_what_resume_sets_wins_over_older_live_changes_of_that_key_alone(changed
     assert again.info["clocks"]["env_steps"] == 11 * ROLLOUT, "a budget overrules every budget"
 
 
-def test_a_budget_set_live_may_end_the_run_at_once():
+def test_a_budget_set_live_that_is_used_up_is_refused_and_the_run_trains_on():
     run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]})
-    assert run.info["clocks"]["rollouts"] == 3
-    assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
-    resumed(run, {"stop.env_steps": 8 * ROLLOUT})
+    (refused,) = events(run, "command refused")
+    assert f"the run has used {3 * ROLLOUT:,}" in refused["why"]
+    assert run.info["clocks"]["env_steps"] == 8 * ROLLOUT
     assert same_arrays(arrays(run), arrays(trained("CartPole-v1", SETTINGS)))
+
+
+def test_a_budget_may_shrink_live_to_what_is_still_ahead():
+    run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]})
+    assert run.info["clocks"]["rollouts"] == 5
+    assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
+    assert load(run.config()).stop.env_steps == 8 * ROLLOUT, "what is stored stays"
+
+
+def test_live_changes_are_in_the_config_that_is_shown_and_compared():
+    run = told("CartPole-v1", SETTINGS, {3: [("set", {"algo.gamma": 0.9})]})
+    shown = api.config_show(run.id)
+    assert shown["values"]["algo.gamma"] == 0.9
+    assert shown["config"]["algo"]["gamma"] == 0.9
+    assert shown["provenance"]["algo.gamma"] == f"live change at {3 * ROLLOUT:,} env steps"
+    plain = trained("CartPole-v1", SETTINGS)
+    before = load(run.config()).algo.gamma
+    (differs,) = [d for d in api.config_diff(plain.id, run.id) if d["key"] == "algo.gamma"]
+    assert (differs["a"], differs["b"]) == (before, 0.9)
+    compared = {
+        entry["key"]: entry["values"] for entry in api.compare([plain.id, run.id])["config"]
+    }
+    assert compared["algo.gamma"] == [before, 0.9]
 
 
 def test_pausing_and_saving_change_no_number():

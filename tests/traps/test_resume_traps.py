@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv, CartPoleVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+
+from gymnast.envs.atari import SeededCopies
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from tests.small_runs import arrays, exact, resumed, rows, same_arrays, trained
+from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained
 
 ROLLOUT = 2 * 8
 SETTINGS = {
@@ -37,3 +45,102 @@ def test_50_going_back_is_a_branch_and_the_run_stays_as_it_is_to_the_byte():
     assert [exact(row) for row in rows(whole)] == [exact(row) for row in rows(run)]
     (event,) = [e for e in whole.events() if e["kind"] == "resumed"]
     assert event["bit_exact"]
+
+
+def cart_pole(**_: str) -> gym.Env:
+    return CartPoleEnv()
+
+
+def cart_poles(num_envs: int, mode: str) -> SyncVectorEnv:
+    return SyncVectorEnv([CartPoleEnv] * num_envs, autoreset_mode=AutoresetMode(mode))
+
+
+@pytest.fixture
+def synced() -> Iterator[str]:
+    """The id of an environment whose vector implementation knows every way of resetting."""
+    gym.register("SyncedCartPole-v0", entry_point=cart_pole, vector_entry_point=cart_poles)
+    yield "SyncedCartPole-v0"
+    del gym.registry["SyncedCartPole-v0"]
+
+
+ON_VECTORS = SETTINGS | {
+    "algo.n_steps": 12,
+    "stop.rollouts": 6,
+    "eval.every": "off",
+    "eval.max_episode_steps": 9,
+    "traces.train": 1.0,
+    "env.backend": "vector",
+}
+
+
+def resumes_exactly(whole: Run) -> None:
+    """From a checkpoint in the middle, to the same end, and says so."""
+    run = resumed(gone_back(whole, 3 * 24))
+    (event,) = [e for e in run.events() if e["kind"] == "resumed"]
+    assert (event["bit_exact"], event["not_exact_because"]) == (True, [])
+    assert not [e for e in run.events() if e["kind"] == "episodes restarted"]
+    for stem in ("policy", "collector"):
+        assert same_arrays(arrays(run, stem), arrays(whole, stem)), stem
+    assert [exact(row) for row in rows(run)] == [exact(row) for row in rows(whole)]
+
+
+def test_51_cart_poles_own_vector_resumes_exactly():
+    resumes_exactly(trained("CartPole-v1", ON_VECTORS))
+
+
+def test_51_envpool_resumes_exactly():
+    pytest.importorskip("envpool")
+    resumes_exactly(trained("CartPole-v1", ON_VECTORS | {"env.backend": "envpool"}))
+
+
+def test_51_ales_vector_resumes_exactly(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SeededCopies, "seed_every", 15)  # in the middle of what is trained
+    small = {"env.workers": 1, "env.max_episode_steps": 7, "policy.hidden": [8], "stop.rollouts": 4}
+    resumes_exactly(trained("ALE/Pong-v5:pixels", ON_VECTORS | small))
+
+
+@pytest.mark.parametrize("seed_every", [0, 20])
+@pytest.mark.parametrize("mode", [mode.value for mode in AutoresetMode])
+def test_51_a_vector_resumes_exactly_however_it_resets(
+    synced: str, mode: str, seed_every: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(SyncVectorEnv, "seed_every", seed_every, raising=False)
+    resumes_exactly(trained(synced, ON_VECTORS | {"env.kwargs": {"mode": mode}}))
+
+
+def test_51_a_vector_that_was_stepped_too_often_restarts_and_does_not_claim_to_be_exact(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("gymnast.envs.history.ROOM", 2 * 30)  # of 36 vector steps
+    run = resumed(gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24))
+    (event,) = [e for e in run.events() if e["kind"] == "resumed"]
+    assert not event["bit_exact"]
+    assert ["stepped too often" in why for why in event["not_exact_because"]] == [True]
+    (event,) = [e for e in run.events() if e["kind"] == "episodes restarted"]
+    assert event["copies"] == [0, 1]
+
+
+def test_51_a_replay_that_differs_restarts_and_does_not_claim_to_be_exact(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    killed = gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24)
+    monkeypatch.setattr(CartPoleVectorEnv, "reset", _reset_otherwise)
+    run = resumed(killed)
+    (event,) = [e for e in run.events() if e["kind"] == "resumed"]
+    assert not event["bit_exact"]
+    assert ["same observation" in why for why in event["not_exact_because"]] == [True]
+
+
+def _reset_otherwise(env: CartPoleVectorEnv, *, seed: int | None = None, **_: object):
+    VectorEnv.reset(env, seed=None if seed is None else seed + 1)
+    env.state = env.np_random.uniform(-0.05, 0.05, size=(4, env.num_envs))
+    env.steps = np.zeros(env.num_envs, dtype=np.int32)
+    env.prev_done = np.zeros(env.num_envs, dtype=np.bool_)
+    return env.state.T.astype(np.float32), {}
+
+
+def test_51_episodes_that_cannot_be_replayed_are_never_called_exact():
+    settings = SETTINGS | {"env.kwargs": {"length": 50}, "eval.every": "off"}
+    run = resumed(gone_back(trained("Forgetful", settings), 3 * ROLLOUT))
+    (event,) = [e for e in run.events() if e["kind"] == "resumed"]
+    assert not event["bit_exact"]

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    JsonValue,
+    ValidationInfo,
+    model_validator,
+)
 
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
@@ -98,7 +105,8 @@ class EnvConfig(Section):
     """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
     backend: Annotated[Backend, AfterValidator(_backend)] = "auto"
     """Where the copies run: in this process, in worker processes, as the environment's own vector
-    implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast."""
+    implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast, the
+    vector only where nothing else in the config forbids it."""
     workers: Maybe[Count] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: AutoSteps = "auto"
@@ -128,6 +136,14 @@ class EnvConfig(Section):
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
     max_faults: Count = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _backend_left_open(cls, given: Any) -> Any:
+        """`backend: auto` is the same as none, so that `model_fields_set` tells whether one was chosen."""
+        if isinstance(given, dict) and given.get("backend") == "auto":
+            return {name: value for name, value in given.items() if name != "backend"}
+        return given
 
     def conflicts(self) -> list[tuple[str, str]]:
         """Settings that contradict each other: (field, what is wrong)."""

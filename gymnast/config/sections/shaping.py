@@ -15,6 +15,8 @@ from gymnast.text.closest import closest
 
 OWN = "py:"
 """What the path of a user's own term begins with."""
+INFO = "info"
+"""The term that reads the info of every step."""
 TOTAL = "total"
 """No term's name: the metric of all terms together has it."""
 
@@ -60,6 +62,11 @@ TERMS = {
         "gymnast.shaping.change:change",
         "By how much a part of the observation rises in a step.",
         "unit of that part",
+    ),
+    "info": KnownTerm(
+        "gymnast.shaping.info:Info",
+        "A number in the info of every step, by kwargs.key.",
+        "unit of that number",
     ),
     "hit": KnownTerm(
         "gymnast.shaping.pong:Hit",
@@ -120,6 +127,12 @@ def known_term(name: str, cfg: TermConfig) -> KnownTerm:
     return TERMS[term]
 
 
+def step_keys(terms: Mapping[str, TermConfig]) -> tuple[str, ...]:
+    """Keys of the info of every step that these terms are made of."""
+    wanted = (cfg for name, cfg in terms.items() if (cfg.term or name) == INFO)
+    return tuple(sorted({str(cfg.kwargs.get("key", "")) for cfg in wanted}))
+
+
 def shaping_conflicts(
     terms: Mapping[str, TermConfig], observations: Sequence[str]
 ) -> list[tuple[str, str]]:
@@ -133,6 +146,9 @@ def shaping_conflicts(
             known = f"{', '.join(TERMS)}, or py:package.module:name of your own"
             problem = f"{term} is no term (known: {known}){closest(term, TERMS)}"
             found.append((f"shaping.{name}.term" if cfg.term else f"shaping.{name}", problem))
+        elif term == INFO and not (isinstance(key := cfg.kwargs.get("key"), str) and key):
+            problem = f"is {key!r} (expected a key of the environment's info)"
+            found.append((f"shaping.{name}.kwargs.key", problem))
         elif missing := [part for part in TERMS[term].needs if part not in observations]:
             declared = ", ".join(observations) or "nothing"
             problem = f"{term} is of an observation of {', '.join(missing)}"

@@ -135,7 +135,7 @@ METRICS = (
         exact=False,
         bounds=(0, INF),
         healthy=(0, 0.5),
-        if_high="Episodes are being lost. `gymnast show` lists each fault; see log.txt for tracebacks.",
+        if_high="Episodes are being lost. `gymnast show` lists faults by cause; see log.txt for tracebacks.",
     ),
     Metric(
         "rollout/reward_std",

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from gymnast import env_output
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
@@ -75,7 +76,8 @@ class LogFile:
 
     @contextmanager
     def listening(self) -> Iterator[LogFile]:
-        """Meanwhile `warnings` and records of `logging` from WARNING on are kept here too."""
+        """Meanwhile `warnings`, records of `logging` from WARNING on and, under a command, what
+        environments print are kept here too."""
         handler, root, show = _Handler(self), logging.getLogger(), warnings.showwarning
 
         def show_and_keep(
@@ -90,9 +92,11 @@ class LogFile:
             show(message, category, filename, lineno, file, line)
 
         root.addHandler(handler)
-        warnings.showwarning = show_and_keep
+        if not env_output.is_kept_apart():
+            warnings.showwarning = show_and_keep
         try:
-            yield self
+            with env_output.kept_in(self.fileno(), self.line):
+                yield self
         finally:
             warnings.showwarning = show
             root.removeHandler(handler)

@@ -1,0 +1,61 @@
+"""`gymnast train ... --name NAME --requeue`: begin the run of this name, or continue it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from gymnast.cli.training import Show, overrides, resume_one
+from gymnast.config.resolve import load
+from gymnast.config.saved import diff
+from gymnast.errors import ConfigError, UsageError
+from gymnast.runs import store
+from gymnast.runs.run import Run
+from gymnast.training.label import Label
+from gymnast.training.prepare import prepare
+
+
+def continue_named(
+    target: str, options: Mapping[str, Any], runs_dir: str | None, show: Show
+) -> dict[str, Any] | None:
+    """How the run of this name ended, resumed if need be; None where there is no such run yet."""
+    name = options["name"]
+    if not name:
+        raise UsageError("--requeue is for a run that has a name", fix="give --name NAME")
+    found = [run for run in store.list_runs(store.runs_dir(runs_dir)) if run.get("name") == name]
+    if not found:
+        return None
+    run = Run(store.runs_dir(runs_dir) / found[0]["id"])
+    _refuse_other_settings(run, target, options)
+    info = run.info
+    if info["status"] == "finished":
+        if show != "nothing":
+            click.echo(f"{name} ({run.id}) is finished: {info['reason']}")
+        return {key: info[key] for key in ("id", "name", "preset", "solved", "reason", "score")}
+    return resume_one(
+        run.id,
+        {},
+        at="latest",
+        optimizer=True,
+        label=Label(),
+        runs_dir=runs_dir,
+        debug=options["debug"],
+        show=show,
+        pinned=options["pinned"],
+    )
+
+
+def _refuse_other_settings(run: Run, target: str, options: Mapping[str, Any]) -> None:
+    prepared = prepare(target, overrides(options), options["algo"])
+    prepared.collector.close()
+    stored = load(run.config(), at=str(run.path / "config.yaml"))
+    other = [
+        f"{key}: {before} in the run, {now} here"
+        for key, before, now in diff(stored, prepared.resolved.config)
+    ]
+    if other:
+        what = f"run {run.id} is called {options['name']!r} and has other settings"
+        fix = f"choose another name, or: gymnast resume {run.id}"
+        raise ConfigError([what, *other], fix=fix)

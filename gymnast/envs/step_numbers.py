@@ -1,0 +1,72 @@
+"""Numbers in the `info` of single steps, by key: what reward terms are made of.
+
+`reward/forward` and `reward.forward` are a key of that name, or `forward` in a dict called `reward`. NaN
+stands for a key that a step does not have; a value that is not a finite number is an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gymnast.errors import EnvError
+
+Array = np.ndarray
+_FIX = "name a key of info that holds one finite number per step in shaping.NAME.kwargs.key"
+
+
+def numbers_of(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
+    """Of one copy's step."""
+    found = ((key, *_holder(info, key)) for key in keys)
+    return [
+        math.nan if holder is None else _number(holder[name], key, env)
+        for key, holder, name in found
+    ]
+
+
+def columns_of_vector(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
+    """The same of all copies, [n, keys], from the info of a vector: an array per key, and under `_KEY`
+    which copies have it."""
+    found = np.full((n, len(keys)), np.nan)
+    for column, key in enumerate(keys):
+        holder, name = _holder(info, key)
+        if holder is None:
+            continue
+        values = np.asarray(holder[name])
+        has = np.asarray(holder.get(f"_{name}", np.ones(n, dtype=bool)), dtype=bool)
+        if values.shape != (n,):
+            raise _not_a_number(key, holder[name], env)
+        for copy in np.flatnonzero(has).tolist():
+            found[copy, column] = _number(values[copy], key, env)
+    return found
+
+
+def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None, str]:
+    """The dict that has it, and its name there."""
+    if key in info:
+        return info, key
+    *path, name = re.split(r"[./]", key)
+    for part in path:
+        inner = info.get(part)
+        if not isinstance(inner, Mapping):
+            return None, name
+        info = inner
+    return (info if name in info else None), name
+
+
+def _number(value: Any, key: str, env: str) -> float:
+    plain = (
+        value.item() if isinstance(value, np.ndarray | np.generic) and value.size == 1 else value
+    )
+    if not isinstance(plain, int | float) or not math.isfinite(plain):
+        raise _not_a_number(key, value, env)
+    return float(plain)
+
+
+def _not_a_number(key: str, value: Any, env: str) -> EnvError:
+    what = f"info[{key!r}] is {value!r} of type {type(value).__name__}, not one finite number"
+    return EnvError(f"{env}: {what}", fix=_FIX)

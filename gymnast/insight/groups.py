@@ -1,0 +1,108 @@
+"""Groups of seeds side by side: means over seeds with intervals, mean curves, what differs in the configs.
+
+A single run may stand on either side; it is a group of one, and has no interval over seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from gymnast.insight.compare import compare, config_differences, shared_range
+from gymnast.launch import difference_interval, group_result, interval, members, scored_runs
+from gymnast.runs import store
+from gymnast.runs.curve import interpolate
+from gymnast.runs.run import Run
+
+VARIES = "(varies)"
+"""Stands for the value of a setting that the seeds of a group do not share."""
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    """The group as it was asked for, or the run's id."""
+    runs: tuple[Run, ...]
+    is_group: bool
+
+
+def side(ref: str, directory: Path) -> Side:
+    """The group of seeds that `ref` names, or else the run."""
+    found = members(directory, ref)
+    if found:
+        return Side(ref, tuple(Run(Path(run["path"])) for run in found), is_group=True)
+    run, _ = store.resolve(ref, directory)
+    return Side(run.id, (run,), is_group=False)
+
+
+def compare_groups(sides: Sequence[Side], x: str) -> dict[str, Any]:
+    """What `compare` says of every run, and for each side what its seeds came to together."""
+    found = compare([run for side in sides for run in side.runs], x)
+    summaries = iter(found["runs"])
+    parts = [[next(summaries) for _ in side.runs] for side in sides]
+    config, problem = _config_differences(sides)
+    groups = [_summary(side, runs) for side, runs in zip(sides, parts, strict=True)]
+    return {
+        **found,
+        "groups": groups,
+        "difference": _difference(parts) if len(sides) == 2 else None,
+        "config": config,
+        "config_problem": problem,
+    }
+
+
+def _summary(side: Side, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    reached = [(run["learning"] or {}).get("steps_to_threshold") for run in runs]
+    known = [steps for steps in reached if steps is not None]
+    return {
+        "name": side.name,
+        "preset": " or ".join(dict.fromkeys(run["preset"] for run in runs)),
+        **group_result(runs),
+        "area": _over_seeds([run["area"] for run in runs if run["area"] is not None]),
+        "reached": len(known),
+        "steps_to_threshold": _over_seeds(known),
+        "curve": _mean_curve([run["curve"] for run in runs]),
+    }
+
+
+def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
+    if not values:
+        return None
+    low, high = interval(values) or (None, None)
+    return {"mean": fmean(values), "low": low, "high": high}
+
+
+def _difference(parts: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float | None] | None:
+    """Of the mean scores: the first side less the second."""
+    first, second = ([run["score"]["mean"] for run in scored_runs(runs)] for runs in parts)
+    if not first or not second:
+        return None
+    low, high = difference_interval(first, second) or (None, None)
+    return {"mean": fmean(first) - fmean(second), "low": low, "high": high}
+
+
+def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[float]]:
+    """Over the range that all seeds cover, at every x where one of them was evaluated."""
+    span = shared_range([curve["x"] for curve in curves])
+    if len(curves) == 1 or span is None:
+        return dict(curves[0]) if len(curves) == 1 else {"x": [], "y": []}
+    xs = sorted({x for curve in curves for x in curve["x"] if span[0] <= x <= span[1]})
+    ys = [fmean(interpolate(x, curve["x"], curve["y"]) for curve in curves) for x in xs]
+    return {"x": xs, "y": ys}
+
+
+def _config_differences(sides: Sequence[Side]) -> tuple[list[dict[str, Any]], str | None]:
+    """Settings that differ between the sides, or within one of them; seeds differ by design."""
+    runs = [run for side in sides for run in side.runs]
+    differing, problem = config_differences(runs)
+    found: list[dict[str, Any]] = []
+    for entry in differing:
+        values = iter(entry["values"])
+        own = [[next(values) for _ in side.runs] for side in sides]
+        shared = [part[0] if all(v == part[0] for v in part) else VARIES for part in own]
+        if entry["key"] != "seed":
+            found.append({"key": entry["key"], "values": shared})
+    return found, problem

@@ -1,0 +1,52 @@
+"""The settings a run trains with, and those that training would use for an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnast.config.config import Config
+from gymnast.config.live import overlaid
+from gymnast.config.presets import split
+from gymnast.config.resolve import load, resolve
+from gymnast.errors import EnvError, NotInstalled, UsageError
+from gymnast.imported import imported
+from gymnast.runs.events import CHANGED
+from gymnast.runs.run import Run
+
+
+def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
+    """The config, and where each value came from: `live change at 12,288 env steps`."""
+    config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    live = run.info.get("live", {})
+    if not live:
+        return config, origins
+    for event in run.events():
+        who = CHANGED if event["kind"] == CHANGED else f"rule {event.get('rule', '')}".rstrip()
+        for change in event.get("changes", ()) if event["kind"] in (CHANGED, "rule") else ():
+            if change["key"] in live:
+                origins[change["key"]] = f"{who} at {event['env_steps']:,} env steps"
+    return overlaid(config, live), origins
+
+
+def settings_of_environment(
+    name: str, overrides: Mapping[str, Any]
+) -> tuple[str, Config[Any], dict[str, str]]:
+    """What they belong to, the config, and the origin of each value. The environment is loaded only
+    where its spaces choose defaults."""
+    resolved, note = resolve(name, overrides), ""
+    if resolved.space_defaults:
+        try:
+            resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
+        except NotInstalled as problem:
+            note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
+        except EnvError as problem:
+            if not resolved.has_preset:
+                what = f"{name} is neither a run nor a preset nor an environment: {problem.message}"
+                raise UsageError(what, fix=problem.fix) from None
+            note = f"\nwithout the defaults for its spaces: {problem.message}"
+    if not resolved.has_preset:
+        note = f" (no preset: defaults for its spaces){note}"
+    elif resolved.asked != split(resolved.preset)[0]:
+        note = f" (the highest version of {resolved.asked}){note}"
+    return f"{resolved.preset}{note}", resolved.config, resolved.provenance

@@ -1,0 +1,184 @@
+"""Numbers of every step's `info` as reward terms, on every backend."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from gymnast.config.problems import Refused
+from gymnast.config.resolve import resolve
+from gymnast.envs.vectorized import Vectorized
+from gymnast.errors import EnvError
+from gymnast.runs import checkpoint
+from gymnast.shaping.info import PATIENCE
+from gymnast.steps import step_table
+from gymnast.training.notebook import train
+from gymnast.training.session import open_vector
+from tests.algos.practice import Practice
+from tests.shaping.informative import LENGTH, Informative, energy_of
+from tests.small_runs import SMALL as QUICK
+from tests.small_runs import gone_back, resumed, rows, same_run
+
+ENV = "tests.shaping.informative:Informative"
+KEYS = ("energy", "parts/double", "rare")
+TERMS = {f"shaping.{key[0]}": {"term": "info", "kwargs": {"key": key}} for key in KEYS}
+SMALL = {"env.n_envs": 3, "algo.n_steps": 16, "env.workers": 2}
+COPIES = pytest.mark.parametrize("backend", ["inprocess", "process"])
+
+
+def practice(terms: dict[str, Any] = TERMS, algo: str | None = None, **more: Any) -> Practice:
+    return Practice.on(ENV, SMALL | terms | more, algo)
+
+
+def expected_of(rollout: Any) -> dict[str, np.ndarray]:
+    """From what each step saw and did."""
+    age = np.rint(rollout.obs[..., 0] * LENGTH).astype(int) + 1
+    energy = np.vectorize(energy_of)(age, rollout.action)
+    return {"energy": energy, "parts/double": 2 * energy, "rare": np.where(age % 3, np.nan, age)}
+
+
+@COPIES
+@pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", "reinforce"])
+def test_each_step_has_the_numbers_of_its_own_info(backend: str, algo: str):
+    trying = practice(algo=algo, **{"env.backend": backend})
+    with closing(trying.collector):
+        for _ in range(3):
+            rollout = trying.collect()
+            keep = rollout.valid
+            for key, column in expected_of(rollout).items():
+                assert np.array_equal(rollout.info[key][keep], column[keep], equal_nan=True), key
+            shaped, row = trying.learner.shaping(rollout, {"e": 0.1, "p": 0.0, "r": 2.0}, 0.99)
+            told = {key: np.nan_to_num(column) for key, column in expected_of(rollout).items()}
+            added = (0.1 * told["energy"] + 2.0 * told["rare"])[keep]
+            assert np.allclose((shaped.reward - rollout.reward)[keep], added)
+            assert row["shaping/total"] == pytest.approx(added.mean())
+            assert (rollout.reward[keep] == 1.0).all()
+            assert all(episode.raw_return == LENGTH for episode in rollout.episodes)
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_a_vector_gives_the_same_numbers_however_it_resets(mode: AutoresetMode):
+    def make() -> Any:
+        return SyncVectorEnv([Informative] * 3, autoreset_mode=mode)
+
+    with closing(Vectorized(make, "Informative", step_keys=KEYS)) as envs:
+        envs.reset(range(3), range(3))
+        ended = 0
+        for t in range(20):
+            ages = np.rint(envs.obs[:, 0] * LENGTH).astype(int) + 1
+            action = np.array([t % 2, 0, 1])
+            step = envs.step(action)
+            real = np.ones(3, dtype=bool) if step.stepped is None else step.stepped
+            energy = np.vectorize(energy_of)(ages, action)
+            rare = np.where(ages % 3, np.nan, ages)
+            found = np.stack([energy, 2 * energy, rare], -1)
+            assert np.array_equal(step.numbers[real], found[real], equal_nan=True)
+            over = np.flatnonzero(step.terminated | step.truncated).tolist()
+            ended += len(over)
+            envs.reset(over, over)
+        assert ended >= 6
+
+
+def test_envpool_gives_what_its_environments_tell():
+    pytest.importorskip("envpool")
+    terms = {"shaping.lost": {"term": "info", "kwargs": {"key": "elapsed_step"}}}
+    settings = {"env.backend": "envpool", "env.n_envs": 2, **terms}
+    cfg = resolve("CartPole-v1", settings).config
+    with closing(open_vector(cfg)) as collector:
+        collector.begin()
+        step = collector.envs.step(np.zeros(2, dtype=np.int64))
+        assert step.numbers.tolist() == [[1.0], [1.0]]
+
+
+@COPIES
+@pytest.mark.parametrize(
+    ("extra", "told"),
+    [("far", r"'far' of type str"), ([1, 2], r"of type list"), (float("nan"), "of type float")],
+)
+def test_what_is_not_a_number_is_one_error_that_names_it(backend: str, extra: Any, told: str):
+    terms = {"shaping.odd": {"term": "info", "kwargs": {"key": "extra"}}}
+    more = {"env.backend": backend, "env.kwargs": {"extra": extra}}
+    with pytest.raises(EnvError, match=rf"Informative: info\['extra'\] is .*{told}"):
+        practice(terms, **more).collect()
+
+
+def test_a_key_that_never_comes_is_warned_of_once(caplog: pytest.LogCaptureFixture):
+    terms = {"shaping.gone": {"term": "info", "kwargs": {"key": "nowhere"}}}
+    trying = practice(terms, **{"algo.n_steps": PATIENCE // 3})
+    with closing(trying.collector), caplog.at_level(logging.WARNING, "gymnast"):
+        for _ in range(4):
+            trying.learner.shaping(trying.collect(), {"gone": 1.0}, 0.99)
+    told = [record.getMessage() for record in caplog.records if record.name == "gymnast"]
+    assert len(told) == 1
+    assert "info['nowhere']" in told[0]
+
+
+def test_a_key_that_comes_late_is_not_warned_of(caplog: pytest.LogCaptureFixture):
+    terms = {"shaping.rare": {"term": "info", "kwargs": {"key": "rare"}}}
+    trying = practice(terms, **{"algo.n_steps": PATIENCE})
+    with closing(trying.collector), caplog.at_level(logging.WARNING, "gymnast"):
+        trying.learner.shaping(trying.collect(), {"rare": 1.0}, 0.99)
+    assert not [record for record in caplog.records if record.name == "gymnast"]
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"key": ""}, {"key": 3}])
+def test_a_term_without_a_key_is_refused(kwargs: dict[str, Any]):
+    with pytest.raises(Refused, match=r"shaping.x.kwargs.key: .* \(expected a key of"):
+        resolve("CartPole-v1", {"shaping.x": {"term": "info", "kwargs": kwargs}})
+
+
+def test_matches_refuse_it():
+    term = {"term": "info", "kwargs": {"key": "k"}}
+    with pytest.raises(Refused, match=r"shaping: tag has several agents"):
+        resolve("tag", {"shaping.x": term})
+
+
+def test_the_step_table_shows_it():
+    trying = practice()
+    with closing(trying.collector):
+        rollout = trying.collect()
+    table = step_table(rollout, trying.learner.policy.head, trying.cfg.facts, gamma=0.99, lam=0.95)
+    assert np.allclose(table["info/energy"], expected_of(rollout)["energy"].T.ravel())
+
+
+@COPIES
+@pytest.mark.parametrize("algo", ["ppo", "reinforce"])
+def test_a_run_resumes_to_the_bit(backend: str, algo: str):
+    settings = {
+        "env.backend": backend,
+        "env.n_envs": 3,
+        "env.workers": 2,
+        "stop.env_steps": 6 * 48,
+        "eval.every": "2 rollouts",
+        "checkpoint.every": "2 rollouts",
+        "checkpoint.keep": 20,
+        "traces.train": "100%",
+        "shaping.p": TERMS["shaping.p"],
+        "shaping.e": {"term": "info", "kwargs": {"key": "energy"}, "weight": "0.1 -> 0.05"},
+    }
+    settings |= {"algo.n_steps": 16} if algo == "ppo" else {}
+    quick = {key: value for key, value in QUICK.items() if algo == "ppo" or "algo" not in key}
+    run = train(f"py:{ENV}", overrides=quick | settings, algo=algo, quiet=True)
+    assert [row for row in rows(run) if "shaping/p" in row][-1]["shaping/p"] > 0
+    early = sorted(checkpoint.steps(run.path))[1]
+    again = resumed(gone_back(run, early))
+    same_run(again, run)
+
+
+def test_rewards_of_half_cheetah_are_the_sum_of_two_numbers_of_its_info():
+    pytest.importorskip("mujoco")
+    keys = {"f": "reward_forward", "c": "reward_ctrl"}
+    terms = {f"shaping.{n}": {"term": "info", "kwargs": {"key": k}} for n, k in keys.items()}
+    settings = {"env.n_envs": 2, "env.backend": "inprocess", **terms}
+    cfg = resolve("HalfCheetah-v5", settings).config
+    with closing(open_vector(cfg)) as collector:
+        collector.begin()
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            step = collector.envs.step(rng.uniform(-1, 1, (2, 6)).astype(np.float32))
+            assert np.allclose(step.numbers.sum(-1), step.reward)

@@ -1,0 +1,91 @@
+"""Why a run ended: run.json and the event log say the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gymnast.errors import GymnastError
+from gymnast.runs.run import Run
+from gymnast.training import scoring
+from tests.scripted import Alarm
+from tests.small_runs import resumed, told, trained
+
+ROLLOUT = 2 * 8
+SETTINGS = {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 4 * ROLLOUT, "eval.every": "off"}
+EASY = {"facts.threshold": -1000, "stop.solved": "on", "eval.start_at": "off", "eval.warmup": "off"}
+
+
+@pytest.fixture
+def alarm() -> Iterator[type[Alarm]]:
+    yield Alarm
+    Alarm.after = None
+
+
+def agrees(run: Run) -> tuple[str, str]:
+    """Status and kind of the reason, once both records have been found to be the same."""
+    last = [event for event in run.events() if event["kind"] == "stopping"][-1]
+    info = run.info
+    assert (last["reason"], last["reason_kind"]) == (info["reason"], info["reason_kind"])
+    return info["status"], info["reason_kind"]
+
+
+def test_a_result_that_comes_after_the_budget_is_spent_is_not_what_ended_the_run():
+    run = trained("Script", SETTINGS | EASY | {"eval.every": "3 rollouts"})
+    assert agrees(run) == ("finished", "budget")
+    assert len([event for event in run.events() if event["kind"] == "stopping"]) == 1
+    assert run.info["solved"]
+
+
+def test_a_run_that_is_solved_says_so_in_both():
+    run = trained("Script", SETTINGS | EASY | {"eval.every": "1 rollouts"})
+    assert agrees(run) == ("finished", "solved")
+
+
+def test_a_command_and_then_a_larger_budget():
+    run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
+    assert agrees(run) == ("stopped", "command")
+    resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+    assert agrees(run) == ("finished", "budget")
+    assert run.info["reason"] == f"budget of {6 * ROLLOUT} env_steps spent"
+
+
+def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def interrupted(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "confirm", interrupted)
+        run = trained("Script", SETTINGS)
+    assert agrees(run) == ("stopped", "interrupted")
+    assert "before its score was confirmed (budget of 64 env_steps spent)" in run.info["reason"]
+    resumed(run)
+    assert agrees(run) == ("finished", "budget")
+
+
+def test_a_signal_and_then_the_rest(alarm: type[Alarm]):
+    alarm.after = ROLLOUT + 3
+    run = trained("Alarm", SETTINGS | {"facts.deterministic": "yes"})
+    assert agrees(run) == ("stopped", "interrupted")
+    resumed(run)
+    assert agrees(run) == ("finished", "budget")
+
+
+def test_a_failure_replaces_the_reason_of_an_earlier_end(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run = trained("Script", SETTINGS)
+
+    def fail(*_: Any) -> None:
+        raise GymnastError("the roof is on fire")
+
+    monkeypatch.setattr(scoring, "evaluate", fail)
+    with pytest.raises(GymnastError):
+        resumed(run, {"stop.env_steps": 6 * ROLLOUT})
+    assert agrees(run) == ("failed", "failed")
