@@ -18,7 +18,8 @@ from gymnast.imported import imported
 from gymnast.text.closest import closest
 
 OWN = "py:"
-_METHODS = ("update", "credit", "state", "load")
+METHODS = ("update", "credit", "state", "memory", "load")
+"""What an algorithm must have: `gymnast.training.learner.Algorithm`."""
 Own = TypeVar("Own", bound=AlgoSection)
 
 
@@ -58,9 +59,9 @@ def _register(name: str) -> None:
     if not (isinstance(settings, type) and issubclass(settings, AlgoSection)):
         fix = "add `settings = MyConfig` to the class, where MyConfig is a subclass of GradientSection"
         raise ConfigError(f"algorithm {name} does not declare its hyperparameters", fix=fix)
-    if missing := [method for method in _METHODS if not callable(getattr(found, method, None))]:
+    if missing := [method for method in METHODS if not callable(getattr(found, method, None))]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
-        raise ConfigError(problem, fix=f"an algorithm has {', '.join(_METHODS)}")
+        raise ConfigError(problem, fix=f"an algorithm has {', '.join(METHODS)}")
     # A stored config must name its class exactly, so that it can be loaded again.
     field: Any = (Literal[name], name)
     section = create_model(
