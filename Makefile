@@ -45,6 +45,7 @@ docs: $(TOOLS) ## regenerate the pages that are made from data
 	$(BIN)/python -m gymnast.metrics.docs
 	$(BIN)/python -m gymnast.insight.results > docs/results.md
 	$(BIN)/python docs/images/results.py
+	$(BIN)/python docs/algorithms/make.py
 
 wheel: $(READY) ## dist/*.whl for this machine, native engine included
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .

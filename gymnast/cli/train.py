@@ -64,7 +64,11 @@ def _training() -> Any:
 @click.command()
 @click.argument("target", metavar="ENV[:VARIANT]")
 @training_options
-@click.option("--algo", metavar="NAME", help="Use this algorithm instead of the preset's.")
+@click.option(
+    "--algo",
+    metavar="NAME",
+    help="Use this algorithm instead of the preset's; py:package.module:Class for one of your own.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Root of all randomness.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Train N seeds as a group.")
 @click.option(

@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gymnast.config.algorithms import OWN, is_algorithm
 from gymnast.config.families import OTHERS, YOURS, family_of
 from gymnast.config.layers import Layer
 from gymnast.config.numbers import parse_switch
@@ -93,6 +94,9 @@ class Preset:
         that it can learn, which only the environment knows."""
         return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
 
+    def has_variant(self, name: str) -> bool:
+        return name in self.variants or is_algorithm(name)
+
     @property
     def listed(self) -> list[str]:
         """Variants that are known to work: those the file defines, and its default."""
@@ -113,7 +117,7 @@ class Preset:
 
     def chain(self, variant: str) -> list[str]:
         """From the algorithm's own variant down to this one."""
-        if variant not in self.variants:
+        if not self.has_variant(variant):
             known = ", ".join(self.listed)
             guess = closest(variant, self.variants)
             at = self.source.at(()) if self.path else ""
@@ -121,7 +125,7 @@ class Preset:
             raise Refused([Problem(at, "", text)])
         chain = [variant]
         while (parent := self.own.get(chain[0], {}).get("extends")) is not None:
-            if parent not in self.variants or parent in chain:
+            if not self.has_variant(str(parent)) or parent in chain:
                 break  # said by problems()
             chain.insert(0, str(parent))
         return chain
@@ -147,7 +151,7 @@ class Preset:
             yield problem("is empty (a preset declares facts, settings or variants)")
         if "algo" in data:
             yield problem("belongs into a variant (an algorithm's settings are its own)", "algo")
-        if self.default not in self.variants:
+        if not self.has_variant(self.default):
             guess = closest(self.default, self.variants)
             yield problem(f"no variant {self.default} (known: {known}){guess}", "default")
         try:
@@ -163,11 +167,11 @@ class Preset:
                 yield problem("expected a section", *at)
             if _CHECKPOINT.fullmatch(name):
                 yield problem("names a checkpoint, so it cannot name a variant", *at)
-            elif name in ALGORITHMS and parent is not None:
+            elif is_algorithm(name) and parent is not None:
                 yield problem("an algorithm's own variant extends nothing", *at, "extends")
-            elif name not in ALGORITHMS and parent is None:
+            elif not is_algorithm(name) and parent is None:
                 yield problem("says no algorithm (add `extends: ppo`, or another variant)", *at)
-            elif parent is not None and parent not in self.variants:
+            elif parent is not None and not self.has_variant(str(parent)):
                 guess = closest(str(parent), self.variants)
                 yield problem(f"no variant {parent} (known: {known}){guess}", *at, "extends")
             elif self._is_circular(name):
@@ -263,7 +267,11 @@ def _has_score(entry: Any) -> bool:
 
 
 def split(target: str) -> tuple[str, str | None]:
-    """`ENV[:variant]` -> (env, variant or None). `[pettingzoo/]py:package.module:Class[:variant]` too."""
+    """`ENV[:variant]` -> (env, variant or None). `[pettingzoo/]py:package.module:Class[:variant]` too.
+    The variant may be an algorithm of the user's own: `ENV:py:package.module:Class`."""
+    name, separator, algorithm = target.partition(f":{OWN}")
+    if separator:
+        return name, f"{OWN}{algorithm}"
     head, separator, rest = target.partition(":")
     if head in _CLASS and separator:
         module, _, tail = rest.partition(":")

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from gymnast.config import presets
-from gymnast.config.config import CONFIGS, Config
+from gymnast.config.algorithms import config_type, is_algorithm
+from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, holds_keys, merge, nest
 from gymnast.config.presets import Preset
 from gymnast.config.problems import Key, Problem, Refused, dotted, explain
@@ -20,7 +21,6 @@ from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.config.source import Source
 from gymnast.errors import ConfigError
-from gymnast.text.closest import closest
 
 __all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
 
@@ -78,15 +78,14 @@ def resolve_preset(
     suggested: Mapping[str, Any] = {},
 ) -> Resolved:
     """The same for a preset that was found already."""
-    if algo is not None and algo not in ALGORITHMS:
-        guess = closest(algo, ALGORITHMS)
-        raise ConfigError(f"no algorithm {algo} (known: {', '.join(ALGORITHMS)}){guess}")
+    if algo is not None:
+        config_type(algo)
     problems = preset.problems()
     variant = variant or algo or preset.default
-    if problems and variant not in preset.variants:
+    if problems and not preset.has_variant(variant):
         raise Refused(problems)
     own = preset.chain(variant)[0]
-    algorithm = algo or (own if own in ALGORITHMS else next(iter(ALGORITHMS)))
+    algorithm = algo or (own if is_algorithm(own) else next(iter(ALGORITHMS)))
     layers = [
         Layer.of(dict(suggested), OF_SPACES),
         Layer.of({"env": {"id": preset.name}}, "name"),
@@ -94,7 +93,7 @@ def resolve_preset(
         *(_without_algo(x) if algorithm != own else x for x in preset.layers(variant)),
     ]
     given = Layer.of(_nested(overrides), origin)
-    problems = [*problems, *_set_nothing(overrides, CONFIGS[algorithm], origin)]
+    problems = [*problems, *_set_nothing(overrides, config_type(algorithm), origin)]
     config, provenance, leaves = _settle(algorithm, layers, given, problems)
     itself = ("variants", variant)
     set_here = [
@@ -150,7 +149,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 def _settle(
     algorithm: str, layers: list[Layer], given: Layer, problems: list[Problem]
 ) -> tuple[Config[Any], dict[str, str], Leaves]:
-    model = CONFIGS[algorithm]
+    model = config_type(algorithm)
     leaves = merge([*layers, *_budget(layers, given), given], model)
 
     def at(path: Key) -> str:

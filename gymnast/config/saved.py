@@ -10,7 +10,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode, SequenceNode
 from ruamel.yaml.representer import SafeRepresenter
 
-from gymnast.config.config import CONFIGS, Config
+from gymnast.config.algorithms import config_type, is_algorithm
+from gymnast.config.config import Config
 from gymnast.config.layers import branches, flatten
 from gymnast.config.numbers import show
 from gymnast.config.problems import Problem, Refused, dotted, explain
@@ -49,13 +50,14 @@ def load(text: str, at: str = "") -> Config[Any]:
     """The config that was saved. `at` names the file in messages."""
     source = Source.read(text, str(at))
     name = source.data["algo"]["name"] if is_stored(source.data) else None
-    if name not in ALGORITHMS:
+    if not is_algorithm(str(name)):
         text = f"{show(name)} is no algorithm (known: {', '.join(ALGORITHMS)})"
         raise Refused([Problem(source.at(("algo", "name")), "algo.name", text)])
+    model = config_type(str(name))
     try:
-        config = CONFIGS[name].model_validate(source.data)
+        config = model.model_validate(source.data)
     except ValidationError as error:
-        problems = [*source.repeated, *explain(error, CONFIGS[name], source.at)]
+        problems = [*source.repeated, *explain(error, model, source.at)]
         raise Refused(problems) from None
     if source.repeated:
         raise Refused(source.repeated)

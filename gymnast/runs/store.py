@@ -131,7 +131,9 @@ def _chosen_by_rank(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 def _called(run: dict[str, Any]) -> tuple[str, ...]:
     """Whatever `@best:ENV` may mean by ENV."""
-    return run["env"], run["preset"], run["preset"].rpartition(":")[0]
+    from gymnast.config.presets import split
+
+    return run["env"], run["preset"], split(run["preset"])[0]
 
 
 def _listed(path: Path, info: dict[str, Any]) -> dict[str, Any]:

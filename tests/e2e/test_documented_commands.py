@@ -51,7 +51,7 @@ def affordable(command: str) -> str:
         command += f" --quiet --env-steps {total}"
         short = SHORT_MATCHES if command.split()[2].startswith("tag") else SHORT
         command += f" {SMALL} {short}" if verb == "train" else ""
-        if verb == "train" and ":a2c" not in command:
+        if verb == "train" and not re.search(r":(a2c|dqn|reinforce)\b|--algo", command):
             command += " --set algo.batch_size=25%"
     if verb == "tune":
         command += " --backends inprocess --copies 2 --seconds 0.1"
