@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks import measurement, timed
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.open import open_envs
+from gymnast.envs.build.open import open_envs
 from gymnast.tune.sampling import cpu_seconds
 
 OURS = ("inprocess", "process", "vector")

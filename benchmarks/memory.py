@@ -75,7 +75,7 @@ def rollout_of_pixels() -> dict[str, float]:
     from benchmarks.ours import overrides
     from gymnast.clock import Clock
     from gymnast.training.learner import Learner
-    from gymnast.training.prepare import prepare
+    from gymnast.training.lifecycle.prepare import prepare
 
     prepared = prepare(PIXELS.preset, overrides(PIXELS, PIXELS.rollout))
     cfg, collector = prepared.resolved.config, prepared.collector

@@ -78,8 +78,8 @@ class _Turns:
     def __init__(self) -> None:
         from gymnast.collect.vector import VectorCollector
         from gymnast.metrics.recorder import Recorder
-        from gymnast.training import learner, learning, loop
-        from gymnast.training.recent import Recent
+        from gymnast.training import learner, loop, update
+        from gymnast.training.rows.recent import Recent
 
         self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}
@@ -88,7 +88,7 @@ class _Turns:
         self._around(Recorder, "write", list)
         self._around(Recorder, "settle", list)
         for name in ("rollout_row", "effect_row"):
-            self._around(learning, name, dict)
+            self._around(update, name, dict)
         self._around(learner, "network_row", dict)
         self._around(Recent, "row", dict)
         iterate, collect = loop.Loop.iterate, VectorCollector.collect

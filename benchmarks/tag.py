@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def _sample(arenas: int, seconds: float) -> dict[str, float]:
-    from gymnast.envs.tag import TagMatches
+    from gymnast.envs.matches.tag import TagMatches
 
     matches = TagMatches(arenas)
     matches.reset(range(arenas), range(arenas))

@@ -14,10 +14,10 @@ import numpy as np
 
 from gymnast.config.facts import Facts
 from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
-from gymnast.policy.observations import numbers_in
-from gymnast.policy.spaces import Amounts
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
+from gymnast.spaces.observations import numbers_in
+from gymnast.spaces.spaces import Amounts
 
 Array = np.ndarray
 COLUMNS = {

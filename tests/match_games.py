@@ -14,10 +14,10 @@ import numpy as np
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.envs.backend import Fault
-from gymnast.envs.matches import UNKNOWN, ByRole, MatchStep, Role
+from gymnast.envs.backends.backend import Fault
+from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Choice, Vector
+from gymnast.spaces.spaces import Amounts, Choice, Vector
 
 Array = np.ndarray
 Seat = tuple[str, int]

@@ -23,8 +23,8 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import declared, split
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
-from gymnast.training.start import judged_settings
-from gymnast.training.summary import end_text
+from gymnast.training.lifecycle.start import judged_settings
+from gymnast.training.lifecycle.summary import end_text
 
 name, ref = sys.argv[1:]
 share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]

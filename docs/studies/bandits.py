@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.bandits import FORGET
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
+from gymnast.envs.suites.bandits import FORGET
 from gymnast.runs import store
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 
 from gymnast import api, figures
-from gymnast.envs.open_matches import open_matches
+from gymnast.envs.matches.open import open_matches
 from gymnast.league.heat import picture
 from gymnast.league.matrix import Matrix
 from gymnast.league.results import Entrant, Results
 from gymnast.league.standing import ratings_of, results_of
 from gymnast.runs import store
 from gymnast.runs.run import Run
+from gymnast.selfplay.crossplay import Tournament, open_tournament, play_cast
+from gymnast.selfplay.snapshots import Snapshots
 from gymnast.text import wording
-from gymnast.training.crossplay import Tournament, open_tournament, play_cast
 from gymnast.training.notebook import train
-from gymnast.training.snapshots import Snapshots
 
 HERE = Path(__file__)
 FILE = HERE.with_name("self-play.json")

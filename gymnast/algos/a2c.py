@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.algos.critic import about_values, gae_credit, rescale_value
-from gymnast.algos.descent import Descent
+from gymnast.algos.optimizer import Descent
 from gymnast.algos.policy_gradient import follow
 from gymnast.config.sections.a2c import A2CConfig
 from gymnast.engine.batch import Passes

@@ -8,13 +8,7 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
-from gymnast.rl.statistics import (
-    error_share,
-    explained_share,
-    scale_to_unit,
-    spread,
-    standardize,
-)
+from gymnast.rl.statistics import error_share, explained_share, scale_to_unit, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray

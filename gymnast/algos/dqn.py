@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gymnast.algos.descent import Descent
+from gymnast.algos.optimizer import Descent
 from gymnast.config.sections.dqn import DQNConfig
 from gymnast.engine.torch.engine import TorchEngine
 from gymnast.engine.torch.network import TorchNetwork

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.algos.critic import standardized
-from gymnast.algos.descent import Descent
+from gymnast.algos.optimizer import Descent
 from gymnast.engine.batch import Batch, Passes
 from gymnast.engine.engine import Improved
 from gymnast.engine.objective import LOSSES, Objective

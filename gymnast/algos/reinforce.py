@@ -13,7 +13,7 @@ import numpy as np
 
 from gymnast.algos.a2c import objective
 from gymnast.algos.critic import about_values, rescale_value
-from gymnast.algos.descent import Descent
+from gymnast.algos.optimizer import Descent
 from gymnast.algos.policy_gradient import follow
 from gymnast.config.sections.reinforce import ReinforceConfig
 from gymnast.engine.batch import Passes

@@ -15,13 +15,13 @@ from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import load
 from gymnast.config.schedule import highest
-from gymnast.envs.open_matches import open_matches
+from gymnast.envs.matches.open import open_matches
 from gymnast.runs import store
 from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
-from gymnast.training.control import Settings
-from gymnast.training.crossplay import Tournament, open_tournament
-from gymnast.training.players import SCRIPTED
+from gymnast.selfplay.crossplay import Tournament, open_tournament
+from gymnast.selfplay.players import SCRIPTED
+from gymnast.training.live.control import Settings
 
 EPISODES = 100
 """Matches of each cast that totals are of."""

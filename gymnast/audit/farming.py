@@ -33,10 +33,10 @@ import numpy as np
 
 from gymnast.audit.totals import discounted, per_step
 from gymnast.collect.casting import Player, by_rules
-from gymnast.envs.matches import Matches, Scripted
+from gymnast.envs.matches.matches import Matches, Scripted
 from gymnast.rl.statistics import Interval, t_quantile
 from gymnast.seeds import episode_seed
-from gymnast.training.match_play import play_matches
+from gymnast.selfplay.play import play_matches
 
 Array = np.ndarray
 

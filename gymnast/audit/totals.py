@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.training.match_play import Played
+from gymnast.selfplay.play import Played
 
 Array = np.ndarray
 

@@ -13,10 +13,10 @@ from gymnast.check.finding import Finding
 from gymnast.check.live import Broken, Copy, Moment
 from gymnast.check.witness import Complaint
 from gymnast.config.facts import Facts
-from gymnast.envs.backend import random_actions
+from gymnast.envs.backends.backend import random_actions
 from gymnast.errors import UsageError
 from gymnast.play.keys import Keys
-from gymnast.policy.spaces import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+from gymnast.spaces.spaces import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
 from gymnast.text.wording import counted
 
 Array = np.ndarray

@@ -12,7 +12,7 @@ from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
 from gymnast.check.witness import Complaint
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
-from gymnast.envs.make import stated_limit
+from gymnast.envs.build.make import stated_limit
 from gymnast.text.wording import counted
 
 _FEW = 4

@@ -18,12 +18,12 @@ from gymnast.check.repeating import Transcript, repeats
 from gymnast.check.rewarding import Rewards
 from gymnast.check.witness import Witness
 from gymnast.config.config import Config
-from gymnast.envs.bare import time_limit
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.strip_wrappers import time_limit
 from gymnast.errors import EnvError
-from gymnast.policy import spaces
-from gymnast.policy.shown import facts_as_shown
 from gymnast.seeds import episode_seed, stream
+from gymnast.spaces import spaces
+from gymnast.spaces.declared import facts_as_shown
 from gymnast.text.wording import counted
 
 STEPS = 2_000

@@ -13,7 +13,7 @@ from gymnast.check.finding import Finding
 from gymnast.check.live import Moment, fingerprint
 from gymnast.check.witness import Complaint
 from gymnast.config.facts import Facts
-from gymnast.policy.spaces import Category, Observation, Vector, blank
+from gymnast.spaces.spaces import Category, Observation, Vector, blank
 
 Array = np.ndarray
 _ROUNDING = 1e-5

@@ -13,27 +13,27 @@ from typing import Any, Literal
 
 from gymnast.check.environment import check_environment
 from gymnast.check.finding import Finding
-from gymnast.check.matches import check_matches
+from gymnast.check.matches.matches import check_matches
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.presets import Preset, all_presets, find, split
 from gymnast.config.resolve import load, resolve
 from gymnast.config.saved import plain
-from gymnast.envs.backend import refuse
+from gymnast.envs.backends.backend import refuse
 from gymnast.errors import EnvError, GymnastError, NotInstalled
+from gymnast.evaluation.rescore import policy_of
 from gymnast.film.frames import Differs
-from gymnast.film.match_frames import MatchStage, replay_match
+from gymnast.film.matches.frames import MatchStage, replay_match
 from gymnast.film.stage import Stage, without_screen
 from gymnast.metrics.sinks.console import Console
 from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import read_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
-from gymnast.training.match_evaluation import MatchEvaluator
+from gymnast.selfplay.evaluation import MatchEvaluator
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.lifecycle.start import begin
 from gymnast.training.notebook import evaluate
-from gymnast.training.prepare import prepare
-from gymnast.training.rescore import policy_of
-from gymnast.training.start import begin
 
 STEPS = 300
 """Random steps for the check of an environment."""

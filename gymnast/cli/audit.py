@@ -9,7 +9,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
-from gymnast.env_output import kept_apart
+from gymnast.processes.env_output import kept_apart
 from gymnast.text import wording
 
 

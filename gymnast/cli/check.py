@@ -11,8 +11,8 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
-from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
+from gymnast.processes.env_output import kept_apart
 from gymnast.text import wording
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ def _environment(
     as_json: bool,
 ) -> int:
     from gymnast.check.environment import STEPS, check_environment
-    from gymnast.check.matches import check_matches
+    from gymnast.check.matches.matches import check_matches
     from gymnast.config.families import has_roles
     from gymnast.config.resolve import parse_assignment
-    from gymnast.envs.defaults import resolve_for_spaces
+    from gymnast.envs.build.defaults import resolve_for_spaces
 
     resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
     with kept_apart(), progress("checking") as told:

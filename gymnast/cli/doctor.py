@@ -92,7 +92,7 @@ def _settings(changes: dict[str, Any]) -> str:
 
 def _apply(ref: str, found: dict[str, Any], runs_dir: str | None, *, quiet: bool) -> dict[str, Any]:
     from gymnast.insight.doctor import differing_settings
-    from gymnast.launch import train_group
+    from gymnast.jobs.groups import train_group
     from gymnast.runs import store
 
     directory = store.runs_dir(runs_dir)

@@ -7,7 +7,7 @@ from contextlib import closing
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.env_output import kept_apart
+from gymnast.processes.env_output import kept_apart
 from gymnast.text import wording
 
 
@@ -45,7 +45,7 @@ def eval_(
     Where roles play each other, each is scored against scripted opponents unless --roles says who plays;
     those that are not named are played by the run's own policies.
     """
-    from gymnast.training.rescore import has_roles, rescore
+    from gymnast.evaluation.rescore import has_roles, rescore
 
     if roles is not None or has_roles(run, runs_dir):
         _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
@@ -84,7 +84,7 @@ def _tell(line: str) -> None:
 
 
 def _report(done: int, total: int, seconds: float) -> None:
-    from gymnast.training.progress import progress_text
+    from gymnast.evaluation.progress import progress_text
 
     click.echo(f"evaluating: finished {progress_text(done, total, seconds)}", err=True)
 
@@ -99,7 +99,7 @@ def _eval_roles(
     *,
     as_json: bool,
 ) -> None:
-    from gymnast.training.crossplay import open_tournament, parse_cast, play_cast, play_opponents
+    from gymnast.selfplay.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
     given = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
     with kept_apart(), closing(open_tournament(run, **given)) as tournament:

@@ -15,17 +15,17 @@ from gymnast.cli.options import echo_json
 from gymnast.cli.training import overrides
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import UsageError
+from gymnast.evaluation.rescore import find
 from gymnast.jobs import queue
 from gymnast.jobs.detach import start
+from gymnast.jobs.groups import group_result
+from gymnast.jobs.groups import train_group as launch_group
 from gymnast.jobs.standing import living_jobs
-from gymnast.launch import group_result
-from gymnast.launch import train_group as launch_group
 from gymnast.runs import store
 from gymnast.runs.run import check_name
 from gymnast.text.wording import counted
-from gymnast.training.prepare import prepare
-from gymnast.training.rescore import find
-from gymnast.training.summary import preflight_text
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.lifecycle.summary import preflight_text
 
 
 @dataclass(frozen=True)

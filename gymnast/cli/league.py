@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.env_output import kept_apart
+from gymnast.processes.env_output import kept_apart
 
 
 @click.command()
@@ -68,7 +68,7 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
     from gymnast.league.heat import picture
     from gymnast.league.matrix import Matrix
     from gymnast.runs import durable
-    from gymnast.training.crossplay import cross_play, open_tournament
+    from gymnast.selfplay.crossplay import cross_play, open_tournament
 
     tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
     try:

@@ -10,8 +10,8 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
+from gymnast.processes.env_output import kept_apart
 from gymnast.text import wording
 
 
@@ -42,10 +42,10 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
 
 def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> dict[str, Any]:
     from gymnast.config.resolve import load, parse_assignment
+    from gymnast.evaluation.rescore import find
+    from gymnast.inspect.network import network_report
     from gymnast.runs import store
-    from gymnast.training.network_report import network_report
-    from gymnast.training.prepare import prepare
-    from gymnast.training.rescore import find
+    from gymnast.training.lifecycle.prepare import prepare
     from gymnast.training.session import open_collector
 
     run = api.run_named(target, store.runs_dir(runs_dir))

@@ -11,8 +11,8 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
+from gymnast.processes.env_output import kept_apart
 from gymnast.text.wording import counted
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
     """The config and, of a run, the policy."""
     from gymnast.config.resolve import load
-    from gymnast.envs.defaults import resolve_for_spaces
+    from gymnast.envs.build.defaults import resolve_for_spaces
+    from gymnast.evaluation.rescore import find, policy_of
     from gymnast.runs import store
-    from gymnast.training.rescore import find, policy_of
 
     run = api.run_named(target, store.runs_dir(runs_dir))
     if run is None:

@@ -51,7 +51,7 @@ def reproduce(
 
     from gymnast.config.resolve import resolve
     from gymnast.insight import envelope, results
-    from gymnast.launch import train_group
+    from gymnast.jobs.groups import train_group
     from gymnast.metrics.tracking import refuse_missing
     from gymnast.runs import store
     from gymnast.runs.curve import rows_of

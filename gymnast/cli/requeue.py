@@ -13,8 +13,8 @@ from gymnast.config.saved import diff
 from gymnast.errors import ConfigError, UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.training.label import Label
-from gymnast.training.prepare import prepare
+from gymnast.training.lifecycle.label import Label
+from gymnast.training.lifecycle.prepare import prepare
 
 
 def continue_named(

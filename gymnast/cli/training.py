@@ -15,22 +15,22 @@ from gymnast.cli.asking import agreed, refuse_without_terminal
 from gymnast.config.config import Config
 from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
-from gymnast.env_output import kept_apart
 from gymnast.errors import EnvError, UsageError
-from gymnast.launch import keep_on_leash
+from gymnast.evaluation.rescore import find
+from gymnast.jobs.groups import keep_on_leash
 from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import declared, split
+from gymnast.processes.env_output import kept_apart
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.training.debug import watched
-from gymnast.training.label import Label
-from gymnast.training.prepare import Prepared, prepare
-from gymnast.training.rescore import find
-from gymnast.training.resume import resume
+from gymnast.training.lifecycle.debug import watched
+from gymnast.training.lifecycle.label import Label
+from gymnast.training.lifecycle.prepare import Prepared, prepare
+from gymnast.training.lifecycle.resume import resume
+from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.summary import end_text, preflight_text
 from gymnast.training.session import open_collector
-from gymnast.training.start import begin
-from gymnast.training.summary import end_text, preflight_text
 
 Show = Literal["everything", "ending", "nothing"]
 """What a training prints: the live table and its ending, one line at the end, or nothing."""

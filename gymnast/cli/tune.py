@@ -9,8 +9,8 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
-from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
+from gymnast.processes.env_output import kept_apart
 from gymnast.text import wording
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def envs(
     """
     from gymnast.config.families import has_roles
     from gymnast.config.resolve import parse_assignment, resolve
-    from gymnast.training.prepare import prepare
+    from gymnast.training.lifecycle.prepare import prepare
     from gymnast.tune.copies import BACKENDS, COPIES, tune_copies
 
     chosen = backends.split(",") if backends else BACKENDS

@@ -11,13 +11,13 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
-from gymnast.env_output import kept_apart
 from gymnast.errors import UsageError
+from gymnast.processes.env_output import kept_apart
 
 if TYPE_CHECKING:
     from gymnast.film.choose import Chosen
-    from gymnast.film.choose_matches import ChosenMatch
     from gymnast.film.make import Order
+    from gymnast.film.matches.choose import ChosenMatch
     from gymnast.film.scene import Scene
     from gymnast.runs.run import Run
 
@@ -105,9 +105,9 @@ def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dic
 
 
 def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> list[dict[str, Any]]:
-    from gymnast.film.choose_matches import choose_matches
-    from gymnast.film.match_films import film_match, match_scene
-    from gymnast.film.match_frames import MatchStage
+    from gymnast.film.matches.choose import choose_matches
+    from gymnast.film.matches.films import film_match, match_scene
+    from gymnast.film.matches.frames import MatchStage
 
     if options["learning"]:
         what = f"{run.id} has several roles: there is no film of learning of it"

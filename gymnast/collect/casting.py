@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from gymnast.config.sections.league import LEARNER
-from gymnast.envs.matches import Role, Scripted
+from gymnast.envs.matches.matches import Role, Scripted
 from gymnast.policy.actions import head_for
 from gymnast.policy.policy import Policy
 

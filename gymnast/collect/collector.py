@@ -11,7 +11,7 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.section import Span
-from gymnast.envs.backend import Fault
+from gymnast.envs.backends.backend import Fault
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.match_trace import MatchTrace

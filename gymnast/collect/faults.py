@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gymnast.envs.backend import Fault
+from gymnast.envs.backends.backend import Fault
 
 
 class FaultCount:

@@ -19,13 +19,13 @@ from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.section import Span
-from gymnast.envs.backend import refuse
-from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
+from gymnast.envs.backends.backend import refuse
+from gymnast.envs.matches.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import space_text
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.runs.parts import after, of_role
 from gymnast.seeds import episode_seeds
+from gymnast.spaces.spaces import space_text
 
 Array = np.ndarray
 _NOBODY = np.zeros(0, dtype=np.int64)

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gymnast.collect.running import RunningEpisodes
-from gymnast.envs.backend import Backend, Fault, random_actions
-from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.backends.backend import Backend, Fault, random_actions
+from gymnast.envs.backends.vector import Vectorized
 from gymnast.seeds import stream
 
 Array = np.ndarray

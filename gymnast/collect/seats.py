@@ -13,8 +13,8 @@ import numpy as np
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.tape import Tape
-from gymnast.envs.backend import any_of
-from gymnast.envs.matches import Role
+from gymnast.envs.backends.backend import any_of
+from gymnast.envs.matches.matches import Role
 from gymnast.policy.actions import head_for
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout

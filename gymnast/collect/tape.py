@@ -10,10 +10,10 @@ from gymnast.collect.ends import Ends, EndsNoted
 from gymnast.collect.running import Columns, RunningEpisodes
 from gymnast.images import ImagesNoted, Observed
 from gymnast.policy.actions import AnyHead
-from gymnast.policy.observations import Image, Observation
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice
 from gymnast.rollout import Rollout
+from gymnast.spaces.observations import Image, Observation
+from gymnast.spaces.spaces import Choice
 
 Array = np.ndarray
 

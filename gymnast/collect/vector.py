@@ -20,7 +20,7 @@ from gymnast.collect.tape import Tape
 from gymnast.collect.tasks import TaskDraw
 from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
-from gymnast.envs.backend import Backend, Step, any_of, numbers_told, refuse
+from gymnast.envs.backends.backend import Backend, Step, any_of, numbers_told, refuse
 from gymnast.policy.policy import Policy
 from gymnast.runs.parts import after
 from gymnast.seeds import episode_seeds, stream

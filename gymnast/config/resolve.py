@@ -59,7 +59,7 @@ def resolve(
     """default < suggested < preset < variant < overrides. Everything that is wrong is said at once.
 
     `suggested`: better defaults, once the environment's spaces are known; see
-    `gymnast.envs.defaults.resolve_for_spaces`.
+    `gymnast.envs.build.defaults.resolve_for_spaces`.
     """
     name, variant = presets.split(target)
     found = resolve_preset(

@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from gymnast import guard
 from gymnast.config.config import Config
+from gymnast.processes import guard
 from gymnast.runs import films
 
 VARIABLE = "GYMNAST_FILM"

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from gymnast.film.lettering import Letters, scaled, text_picture
 

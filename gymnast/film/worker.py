@@ -19,11 +19,11 @@ from gymnast.config.families import has_roles
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
 from gymnast.film.choose import Chosen, choose
-from gymnast.film.choose_matches import choose_matches
 from gymnast.film.make import Order, already_filmed, film_episode, identity
-from gymnast.film.match_films import film_match
-from gymnast.film.match_films import identity as match_identity
-from gymnast.film.match_frames import MatchStage
+from gymnast.film.matches.choose import choose_matches
+from gymnast.film.matches.films import film_match
+from gymnast.film.matches.films import identity as match_identity
+from gymnast.film.matches.frames import MatchStage
 from gymnast.film.stage import without_screen
 from gymnast.runs import films, lock
 from gymnast.runs.run import Run

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from gymnast.insight.compare import compare, config_differences, shared_range
-from gymnast.launch import difference_interval, group_result, interval, members, scored_runs
+from gymnast.jobs.groups import difference_interval, group_result, interval, members, scored_runs
 from gymnast.runs import store
 from gymnast.runs.curve import interpolate
 from gymnast.runs.run import Run

@@ -182,7 +182,7 @@ def _videos(run: dict[str, Any]) -> Iterator[str]:
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
-    from gymnast.insight.charts import page_of  # the list of runs needs no metrics
+    from gymnast.insight.charts import page_of
 
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (gone)"

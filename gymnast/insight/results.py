@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.errors import RunError, UsageError
-from gymnast.launch import group_result
+from gymnast.jobs.groups import group_result
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import document, durable
 from gymnast.runs.revision import RESULTS as FOLDER

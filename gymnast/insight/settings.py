@@ -37,7 +37,7 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
+            resolved = imported("gymnast.envs.build.defaults:resolve_for_spaces")(name, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:

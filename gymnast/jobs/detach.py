@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from gymnast import guard
 from gymnast.errors import GymnastError
 from gymnast.jobs import queue, record
+from gymnast.processes import guard
 from gymnast.runs import durable
 from gymnast.runs.run import claim
 

@@ -16,7 +16,7 @@ from gymnast.metrics.families import (
     learning,
     matches,
     network,
-    optimisation,
+    optimization,
     progress,
     shaping,
 )
@@ -81,7 +81,7 @@ METRICS: Mapping[str, Metric] = table(
     matches.METRICS,
     shaping.METRICS,
     learning.METRICS,
-    optimisation.METRICS,
+    optimization.METRICS,
     network.METRICS,
 )
 

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import gymnasium as gym
 import numpy as np
 
-from gymnast.envs.backend import random_actions
-from gymnast.policy import spaces
+from gymnast.envs.backends.backend import random_actions
 from gymnast.policy.actions import log_softmax
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice, as_masks, as_rows
 from gymnast.seeds import stream
+from gymnast.spaces import spaces
+from gymnast.spaces.spaces import Choice, as_masks, as_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from gymnast.play.keys import Keys
 from gymnast.play.play import Audience, Outcome, play_episode
 from gymnast.play.players import Chance, Player, Trained
 from gymnast.play.window import Window, has_display, no_display
-from gymnast.policy import spaces
 from gymnast.policy.policy import Policy
-from gymnast.policy.shown import facts_as_shown
+from gymnast.spaces import spaces
+from gymnast.spaces.declared import facts_as_shown
 
 Who = Literal["policy", "random", "human"]
 

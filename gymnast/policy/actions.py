@@ -12,7 +12,6 @@ from typing import Literal, Protocol
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.policy.action_spaces import Action, ActionKind, Amounts, Choice, Choices, Switches
 from gymnast.policy.continuous import Gaussian, SquashedGaussian
 from gymnast.policy.discrete import (
     FORBIDDEN,
@@ -22,6 +21,7 @@ from gymnast.policy.discrete import (
     MultiCategorical,
     log_softmax,
 )
+from gymnast.spaces.actions import Action, ActionKind, Amounts, Choice, Choices, Switches
 
 __all__ = [
     "FORBIDDEN",

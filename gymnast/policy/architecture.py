@@ -24,7 +24,7 @@ from gymnast.policy.layers import (
     Residual,
     Stack,
 )
-from gymnast.policy.observations import Categories, Category, Image, Observation, Parts, Vector
+from gymnast.spaces.observations import Categories, Category, Image, Observation, Parts, Vector
 
 GAIN = float(np.sqrt(2))
 NATURE_LEAST = 36

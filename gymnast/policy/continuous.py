@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gymnast.policy.action_spaces import ActionKind, Amounts
+from gymnast.spaces.actions import ActionKind, Amounts
 
 Array = np.ndarray
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.policy.action_spaces import ActionKind, Choice, Choices, Switches
+from gymnast.spaces.actions import ActionKind, Choice, Choices, Switches
 
 Array = np.ndarray
 Free = tuple[tuple[str, int, float], ...]

@@ -12,7 +12,7 @@ import numpy as np
 
 from gymnast.images import Images, Observed
 from gymnast.policy.normalize import ObsNormalizer
-from gymnast.policy.observations import Categories, Category, Image, Observation, Parts, Vector
+from gymnast.spaces.observations import Categories, Category, Image, Observation, Parts, Vector
 
 Array = np.ndarray
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.config.sections.policy import ActivationName
-from gymnast.policy.observations import Observation, planes_of
+from gymnast.spaces.observations import Observation, planes_of
 
 Shape = tuple[int, ...]
 Free = tuple[tuple[str, int, float], ...]

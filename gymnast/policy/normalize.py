@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.policy.spaces import Vector
 from gymnast.rl.returns import discounted_so_far
 from gymnast.rl.running import Moments
+from gymnast.spaces.spaces import Vector
 
 Array = np.ndarray
 

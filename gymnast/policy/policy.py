@@ -14,17 +14,18 @@ import numpy as np
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
-from gymnast.policy import spaces, weights
+from gymnast.policy import weights
 from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
 from gymnast.policy.health import Health, health
 from gymnast.policy.inference import Inference, inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
-from gymnast.policy.observations import Observation, vector_of
 from gymnast.policy.parameters import Parameters
-from gymnast.policy.spaces import Action
 from gymnast.rl.running import Moments
+from gymnast.spaces import spaces
+from gymnast.spaces.observations import Observation, vector_of
+from gymnast.spaces.spaces import Action
 
 Array = np.ndarray
 

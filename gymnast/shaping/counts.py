@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gymnast.errors import ConfigError
-from gymnast.policy.observations import Category
 from gymnast.shaping.steps import Scene, Seen, Steps
+from gymnast.spaces.observations import Category
 
 Array = np.ndarray
 MOST = 10_000_000

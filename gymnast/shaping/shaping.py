@@ -21,10 +21,10 @@ from gymnast.config.sections.shaping import TermConfig, known_term
 from gymnast.errors import ConfigError, GymnastError
 from gymnast.imported import imported
 from gymnast.metrics.families.experience import WINDOW
-from gymnast.policy.observations import Observation, blank
-from gymnast.policy.shown import facts_as_shown
 from gymnast.rollout import Rollout
 from gymnast.shaping.steps import Scene, Seen, Steps, ages, sums
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.observations import Observation, blank
 
 Array = np.ndarray
 Term = Callable[[Steps], Array]

@@ -10,8 +10,8 @@ import numpy as np
 from gymnast.config.facts import Component
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import ConfigError
-from gymnast.policy.observations import Observation
 from gymnast.shaping.potential import difference
+from gymnast.spaces.observations import Observation
 
 Array = np.ndarray
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.policy.observations import Category
 from gymnast.shaping.steps import Scene, Seen, Steps
+from gymnast.spaces.observations import Category
 
 Array = np.ndarray
 Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.shaping.change import change
 from gymnast.shaping.steps import Scene, Steps

@@ -10,7 +10,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.schedule import highest
 from gymnast.memory import refuse_more_than_memory
-from gymnast.policy.observations import Observation
+from gymnast.spaces.observations import Observation
 
 _BESIDE_OBS = 64
 """Bytes of a step next to its observation: action, reward, value, flags; a low estimate."""

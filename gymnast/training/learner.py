@@ -14,16 +14,16 @@ from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.engine.choice import choose
-from gymnast.policy.action_spaces import highest_entropy, highest_masked_entropy
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
-from gymnast.policy.shown import facts_as_shown
-from gymnast.policy.spaces import Action, Observation, with_declared_ranges
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
+from gymnast.spaces.actions import highest_entropy, highest_masked_entropy
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
 from gymnast.steps import Lesson
-from gymnast.training.network_row import network_row
+from gymnast.training.rows.network import network_row
 
 Array = np.ndarray
 

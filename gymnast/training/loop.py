@@ -5,7 +5,7 @@ environments --collect--> rollout --update--> metrics --record--> files, console
      +------------- policy <-----------+
 
 One learner per role, no callbacks: this file decides everything that changes a run, in the order
-in which it is written here. What happens at its evaluation points is in scoring.py, what it is told
+in which it is written here. What happens at its evaluation points is in evaluation_points.py, what it is told
 meanwhile in commands.py. Whatever watches a run reads its rows.
 """
 
@@ -18,23 +18,23 @@ from typing import Any
 
 from gymnast.collect.collector import Collected
 from gymnast.config.families import has_roles
-from gymnast.envs.backend import refuse
+from gymnast.envs.backends.backend import refuse
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
 from gymnast.runs.run import Run
-from gymnast.training import scoring
-from gymnast.training.bundle import write_bundle
-from gymnast.training.commands import Commands, adopt
-from gymnast.training.ending import Ended, close_books
-from gymnast.training.fault_reports import FaultReports
-from gymnast.training.interrupts import Interrupts
-from gymnast.training.learning import Beside, Update, learn
-from gymnast.training.rows import Stopwatch, clock_row, scoped
-from gymnast.training.saving import save, trim_traces
+from gymnast.training import evaluation_points
+from gymnast.training.lifecycle.bundle import write_bundle
+from gymnast.training.lifecycle.ending import Ended, close_books
+from gymnast.training.lifecycle.saving import save, trim_traces
+from gymnast.training.lifecycle.stop import Reason, after_rollout, is_solved, within_budget
+from gymnast.training.live.commands import Commands, adopt
+from gymnast.training.live.fault_reports import FaultReports
+from gymnast.training.live.interrupts import Interrupts
+from gymnast.training.rows.rollout import Stopwatch, clock_row, scoped
 from gymnast.training.session import Session
-from gymnast.training.stop import Reason, after_rollout, is_solved, within_budget
 from gymnast.training.transaction import Incident
+from gymnast.training.update import Beside, Update, learn
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
@@ -70,11 +70,11 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        reason = s.ended or scoring.finish_point(self) or self.spent_already()
+        reason = s.ended or evaluation_points.finish_point(self) or self.spent_already()
         reason = reason or self.commands.obey(self)
         while reason is None:
             self.iterate()
-            reason, scored = scoring.evaluate(self)
+            reason, scored = evaluation_points.evaluate(self)
             self.record()
             self.follow(self.row)
             self.follow_matches()
@@ -89,7 +89,7 @@ class Loop:
         for fault in self.faults.rest():
             self.event("fault", env=s.cfg.env.id, **fault)
         if reason.is_end:
-            scoring.take_last_results(self, reason)
+            evaluation_points.take_last_results(self, reason)
         self.save("exit")
         return self.finish(reason)
 
@@ -249,7 +249,7 @@ class Loop:
         s = self.session
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
-        confirmed = scoring.confirm(self, version) if reason.is_end else None
+        confirmed = evaluation_points.confirm(self, version) if reason.is_end else None
         if reason.is_end and confirmed is None:  # a resume confirms it, and ends for that reason
             when = f"before its score was confirmed ({reason.text})"
             reason = Reason("interrupted", f"interrupted by {self.interrupts.received} {when}")

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from gymnast.collect.collector import ROLE
+from gymnast.evaluation.rescore import find, policy_of, rescore
 from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Parts, as_masks, as_rows
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.training.label import Label
-from gymnast.training.prepare import prepare
-from gymnast.training.rescore import find, policy_of, rescore
-from gymnast.training.start import begin
-from gymnast.training.summary import end_text
+from gymnast.spaces.spaces import Parts, as_masks, as_rows
+from gymnast.training.lifecycle.label import Label
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.summary import end_text
 
 
 def train(

@@ -20,18 +20,15 @@ from gymnast.config.saved import values
 from gymnast.config.schedule import highest
 from gymnast.config.sections.env import WHOLE
 from gymnast.config.sections.shaping import step_keys
-from gymnast.envs.backend import OTHERWISE
-from gymnast.envs.open import open_envs
-from gymnast.envs.seeding import try_seeds
+from gymnast.envs.backends.backend import OTHERWISE
+from gymnast.envs.build.open import open_envs
+from gymnast.envs.build.seeding import try_seeds
 from gymnast.errors import ConfigError
+from gymnast.evaluation.scores import Scores
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import declared
-from gymnast.policy.action_spaces import Amounts, Choice, highest_entropy, limits
-from gymnast.policy.observations import Vector, vector_of
 from gymnast.policy.policy import Policy
-from gymnast.policy.shown import facts_as_shown
-from gymnast.policy.spaces import with_declared_ranges
 from gymnast.rollout import Episode, Episodes, Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.match_trace import MatchTrace
@@ -39,18 +36,21 @@ from gymnast.runs.parts import POLICY, of_role, prefixed
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
-from gymnast.training.control import Control, Settings
-from gymnast.training.curriculum import Curriculum
+from gymnast.spaces.actions import Amounts, Choice, highest_entropy, limits
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.observations import Vector, vector_of
+from gymnast.spaces.spaces import with_declared_ranges
 from gymnast.training.learner import Learner
-from gymnast.training.recent import Recent
-from gymnast.training.rules import PlateauRule, rules_of
-from gymnast.training.scores import Scores
-from gymnast.training.stop import Reason
+from gymnast.training.lifecycle.stop import Reason
+from gymnast.training.live.control import Control, Settings
+from gymnast.training.live.curriculum import Curriculum
+from gymnast.training.live.rules import PlateauRule, rules_of
+from gymnast.training.rows.recent import Recent
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
     from gymnast.collect.matches import MatchCollector
-    from gymnast.training.league import League
+    from gymnast.selfplay.league import League
 
 LEARNER, COLLECTOR = "learner", "collector"
 PENDING, WAITING = "pending", "waiting"
@@ -236,7 +236,7 @@ def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
     if not has_roles(cfg.env.id):
         return None
     from gymnast.collect.matches import MatchCollector
-    from gymnast.training.league import League
+    from gymnast.selfplay.league import League
 
     assert isinstance(collector, MatchCollector)
     league = League(cfg, collector.matches, list(collector.spaces), run)
@@ -246,8 +246,8 @@ def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
 
 def _open_matches(cfg: Config[Any]) -> MatchCollector:
     from gymnast.collect.matches import MatchCollector
-    from gymnast.envs.open_matches import open_matches
-    from gymnast.training.match_evaluation import learning_roles
+    from gymnast.envs.matches.open import open_matches
+    from gymnast.selfplay.evaluation import learning_roles
 
     if cfg.starting_values().span().episodes or cfg.algo.acts != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"

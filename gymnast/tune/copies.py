@@ -18,8 +18,8 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.resolve import revise
 from gymnast.config.sections.env import Backend
-from gymnast.envs.backend import random_actions, refuse
-from gymnast.envs.open import open_envs
+from gymnast.envs.backends.backend import random_actions, refuse
+from gymnast.envs.build.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.rl.diversity import diversity
 from gymnast.runs.machine import usable_cores

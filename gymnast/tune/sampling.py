@@ -19,7 +19,7 @@ from gymnast.config.config import Config
 from gymnast.config.section import Span
 from gymnast.engine.choice import in_shares
 from gymnast.engine.threads import fix_threads
-from gymnast.envs.backend import refuse
+from gymnast.envs.backends.backend import refuse
 from gymnast.errors import GymnastError
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_vector

@@ -13,8 +13,8 @@ from gymnast.config.config import Config
 from gymnast.config.resolve import resolve
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.training.control import Control
 from gymnast.training.learner import Learner
+from gymnast.training.live.control import Control
 from gymnast.training.session import open_collector
 
 IDENTITY = "tests.identity:Identity"

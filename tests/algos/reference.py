@@ -11,7 +11,7 @@ from torch.distributions import Categorical, Independent, Normal, kl_divergence
 
 from gymnast.policy.actions import Gaussian
 from gymnast.rollout import Rollout
-from gymnast.training.control import Control
+from gymnast.training.live.control import Control
 from tests.algos.practice import Practice
 
 T, N = 24, 4

@@ -14,8 +14,8 @@ import gymnast
 from gymnast.algos.dqn import Replay
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.errors import ConfigError
-from gymnast.training.control import Control
-from gymnast.training.prepare import prepare
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.live.control import Control
 from gymnast.training.transaction import Transaction
 from tests.algos.practice import Practice
 from tests.small_runs import gone_back, resumed, same_run, trained

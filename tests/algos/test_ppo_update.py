@@ -12,7 +12,7 @@ from torch.distributions import kl_divergence
 from gymnast.config.resolve import resolve
 from gymnast.engine.batch import Passes
 from gymnast.seeds import stream
-from gymnast.training.control import Control
+from gymnast.training.live.control import Control
 from tests.algos.practice import BOTH_ENGINES
 from tests.algos.reference import (
     STILL,

@@ -15,9 +15,9 @@ from gymnast.audit.totals import totals
 from gymnast.cli import cli
 from gymnast.collect.casting import by_rules
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.envs.tag.arena import TagMatches
-from gymnast.envs.tag.rules import ROLES, SEEKER
-from gymnast.training.match_play import play_matches
+from gymnast.envs.matches.tag.arena import TagMatches
+from gymnast.envs.matches.tag.rules import ROLES, SEEKER
+from gymnast.selfplay.play import play_matches
 from gymnast.training.notebook import train
 from tests.small_runs import SMALL, rows, trained
 

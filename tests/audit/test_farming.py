@@ -23,10 +23,10 @@ from gymnast.audit.farming import (
     tries,
 )
 from gymnast.collect.casting import by_rules
-from gymnast.envs.tag.arena import TagMatches
-from gymnast.envs.tag.exploiters import EXPLOITERS, circle
-from gymnast.envs.tag.rewards import WEIGHTS
-from gymnast.envs.tag.rules import DIAGONAL, HIDER, ROLES, SEEKER
+from gymnast.envs.matches.tag.arena import TagMatches
+from gymnast.envs.matches.tag.exploiters import EXPLOITERS, circle
+from gymnast.envs.matches.tag.rewards import WEIGHTS
+from gymnast.envs.matches.tag.rules import DIAGONAL, HIDER, ROLES, SEEKER
 from gymnast.seeds import episode_seed
 
 GAMMA, SEED, N = 0.99, 0, 12

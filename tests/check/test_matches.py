@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from gymnast.check.finding import CHECKS, Report
-from gymnast.check.matches import check_matches
+from gymnast.check.matches.matches import check_matches
 from gymnast.cli.check import check
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
@@ -163,7 +163,7 @@ def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(game: Any):
 def test_matches_that_cannot_begin_are_told_and_not_played():
     class Stillborn(Coop):
         def reset(self, matches, seeds):
-            from gymnast.envs.backend import Fault
+            from gymnast.envs.backends.backend import Fault
 
             return (Fault(matches[0], 0, "no hens"),)
 

@@ -16,7 +16,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcess
 from gymnast.policy.policy import Policy
 from tests.scripted import (
     ENDS,

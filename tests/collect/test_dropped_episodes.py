@@ -12,8 +12,8 @@ from gymnast.clock import Clock
 from gymnast.collect.collector import Collected
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
-from gymnast.envs.backend import Fault
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.backends.backend import Fault
+from gymnast.envs.backends.inprocess import InProcess
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed
 from tests.collect.test_collecting import collector_of, collector_on, policy_for

@@ -12,9 +12,9 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.torch.rows import ready
 from gymnast.images import Images, ImagesNoted, as_arrays, from_arrays, joined
 from gymnast.policy.architecture import network_for
-from gymnast.policy.observations import Image
 from gymnast.rollout import Episodes, Rollout
 from gymnast.runs.trace import Trace, read_traces, write_traces
+from gymnast.spaces.observations import Image
 
 SIZE = (4, 6)
 N = 3

@@ -13,7 +13,7 @@ from gymnast.collect.casting import LEARNER
 from gymnast.collect.collector import Collected
 from gymnast.collect.matches import MatchCollector
 from gymnast.config.section import Span
-from gymnast.envs.backend import Fault
+from gymnast.envs.backends.backend import Fault
 from gymnast.errors import EnvError
 from gymnast.rollout import Rollout
 from gymnast.seeds import episode_seed, stream

@@ -17,9 +17,9 @@ from gymnast.config.resolve import parse_assignment, resolve
 from gymnast.config.saved import load, save, values
 from gymnast.config.section import Section
 from gymnast.errors import GymnastError
-from gymnast.training.prepare import prepare
-from gymnast.training.start import refuse_what_cannot_begin
-from gymnast.training.summary import preflight_text
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.lifecycle.start import refuse_what_cannot_begin
+from gymnast.training.lifecycle.summary import preflight_text
 
 NAMES = {
     "shaping": "count",

@@ -15,10 +15,10 @@ from gymnast.config.families import family_of, has_roles
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.play.keys import Keys
-from gymnast.policy.shown import facts_as_shown
-from gymnast.policy.spaces import observation
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.spaces import observation
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = 30

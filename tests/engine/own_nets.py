@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from gymnast.policy.spaces import Category, Image, Vector
+from gymnast.spaces.spaces import Category, Image, Vector
 
 
 class Right(nn.Module):

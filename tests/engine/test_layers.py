@@ -33,7 +33,7 @@ from gymnast.policy.layers import (
 )
 from gymnast.policy.layers import Network as NetworkData
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Categories, Category, Choice, Image, Parts, Vector
+from gymnast.spaces.spaces import Categories, Category, Choice, Image, Parts, Vector
 from tests.engine.activations import TORCH, exact
 
 RNG = np.random.default_rng(11)

@@ -18,9 +18,9 @@ from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
-from gymnast.policy import spaces
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Choice, Vector
+from gymnast.spaces import spaces
+from gymnast.spaces.spaces import Amounts, Choice, Vector
 from tests.algos.practice import IDENTITY, Practice
 from tests.engine.own_nets import Right
 from tests.identity import OBSERVATIONS, Identity

@@ -8,10 +8,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backend import Fault, Step
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.process import Process
-from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.backends.backend import Fault, Step
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.process import Process
+from gymnast.envs.backends.vector import Vectorized
 from tests.scripted import Shaky, obs_of, reward_of
 
 N = 4

@@ -10,9 +10,9 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.atari import vector_settings
-from gymnast.envs.make import make_env
-from gymnast.envs.open import make_vector, open_envs
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.open import make_vector, open_envs
+from gymnast.envs.suites.atari import vector_settings
 from gymnast.errors import EnvError
 
 pytest.importorskip("ale_py")

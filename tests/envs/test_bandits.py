@@ -9,8 +9,8 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.bandits import FORGET, Bandit, DriftingBandit
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
+from gymnast.envs.suites.bandits import FORGET, Bandit, DriftingBandit
 
 IDS = ("Bandit-v0", "Bandit-contextual-v0", "Bandit-drifting-v0")
 

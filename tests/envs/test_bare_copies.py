@@ -11,9 +11,9 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.bare import bare
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.strip_wrappers import bare
 from tests.scripted import Masked, Script, Shaky
 
 

@@ -15,11 +15,11 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backend import random_actions
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.open import open_envs
-from gymnast.envs.seeding import replays_exactly
-from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.backends.backend import random_actions
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.build.open import open_envs
+from gymnast.envs.build.seeding import replays_exactly
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
 from tests.envs.backends import OURS, VECTORS, N, begin, goes_as_written, no_action, stepped

@@ -10,7 +10,7 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.config.source import Source
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.envs.wrappers import wanted
 
 PAGE = (Path(__file__).parents[2] / "docs" / "noise.md").read_text()

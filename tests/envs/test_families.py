@@ -15,7 +15,7 @@ import pytest
 from gymnast.config.families import FAMILIES, family_of
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ PACKAGES = ("ale_py", "minatar", "minigrid", "mujoco", "vizdoom")
 def test_no_package_is_loaded_before_an_id_asks_for_it():
     code = (
         "import sys; from gymnast.config.sections.env import EnvConfig\n"
-        "from gymnast.envs.make import make_env\n"
+        "from gymnast.envs.build.make import make_env\n"
         "make_env(EnvConfig(id='CartPole-v1'))\n"
         f"print([name for name in {PACKAGES!r} if name in sys.modules])\n"
         "make_env(EnvConfig(id='MiniGrid-Empty-5x5-v0'))\n"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from gymnast.envs.backend import refuse
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.inprocess import InProcess
 from gymnast.errors import EnvError
 from tests.envs.backends import (
     OURS,

@@ -10,10 +10,10 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
-from gymnast.envs.open import open_envs
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
-from gymnast.policy.spaces import observation
+from gymnast.spaces.spaces import observation
 
 
 class Shown(gym.Env[Any, Any]):

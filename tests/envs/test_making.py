@@ -7,10 +7,10 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.defaults import suggested
-from gymnast.envs.make import make_env
+from gymnast.envs.build.defaults import suggested
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from gymnast.policy.spaces import Amounts, Category, Choice, Vector
+from gymnast.spaces.spaces import Amounts, Category, Choice, Vector
 
 
 def made(id: str, limit: int | None = None, **kwargs) -> gym.Env:

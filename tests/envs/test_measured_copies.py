@@ -13,9 +13,9 @@ from gymnast.config.measured import MEASURED, UNKNOWN, measured
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.resolve import resolve, revise
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.process import Process
-from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.process import Process
+from gymnast.envs.backends.vector import Vectorized
 from gymnast.training.session import open_vector
 
 BACKENDS = {"inprocess": InProcess, "process": Process}
@@ -41,7 +41,7 @@ def test_the_longest_beginning_that_fits_counts():
 
 
 def test_each_backend_of_the_table_opens_and_restores():
-    from gymnast.envs.open import open_envs
+    from gymnast.envs.build.open import open_envs
 
     for backend in {copies.backend for copies in (UNKNOWN, *MEASURED.values())}:
         cfg = EnvConfig(id="CartPole-v1", n_envs=2, backend=backend, workers=1)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.defaults import resolve_for_spaces
-from gymnast.envs.make import make_env
+from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backend import random_actions
-from gymnast.envs.make import make_env
-from gymnast.envs.open import open_envs
+from gymnast.envs.backends.backend import random_actions
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.open import open_envs
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
 from tests.envs.backends import begin

@@ -10,8 +10,8 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
-from gymnast.envs.open import open_envs
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.open import open_envs
 from gymnast.envs.wrappers import LAYERS, wanted
 from gymnast.errors import EnvError
 from tests.envs.echo import SHOWN, TAKEN

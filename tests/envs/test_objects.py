@@ -10,8 +10,8 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs import ram
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
+from gymnast.envs.suites import ram
 from gymnast.envs.wrappers.objects import Objects, components
 from gymnast.errors import EnvError
 from tests.envs import locator

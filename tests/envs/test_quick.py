@@ -14,8 +14,8 @@ from gymnasium.envs.box2d.lunar_lander import heuristic
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
-from gymnast.envs.quick import QUICK
+from gymnast.envs.build.fast_step import QUICK
+from gymnast.envs.build.make import make_env
 
 Env = gym.Env[Any, Any]
 Player = Callable[[Env, np.ndarray, np.random.Generator], Any]
@@ -130,7 +130,7 @@ def test_a_part_of_a_grid_and_its_turns_have_the_same_things_in_the_same_places(
     from minigrid.core.grid import Grid
     from minigrid.core.world_object import Key, Wall
 
-    from gymnast.envs import minigrid as ours
+    from gymnast.envs.suites import minigrid as ours
 
     chance = np.random.default_rng(0)
     for _ in range(200):
@@ -157,7 +157,7 @@ def test_a_part_of_a_grid_and_its_turns_have_the_same_things_in_the_same_places(
 def test_an_episode_of_minigrid_looks_as_without_our_quick_view() -> None:
     code = (
         "import hashlib, sys, gymnasium, numpy, minigrid\n"
-        "if sys.argv[1] == 'ours': import gymnast.envs.minigrid\n"
+        "if sys.argv[1] == 'ours': import gymnast.envs.suites.minigrid\n"
         "env, seen = gymnasium.make('MiniGrid-DoorKey-8x8-v0'), hashlib.sha256()\n"
         "chance = numpy.random.default_rng(0)\n"
         "for seed in range(5):\n"

@@ -12,7 +12,7 @@ from gymnasium.envs.box2d.lunar_lander import heuristic
 
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
 STARTS = {"start_x": 0, "start_y": 1, "start_vx": 2, "start_vy": 3, "start_angle": 4}

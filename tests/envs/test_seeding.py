@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.seeding import try_seeds
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.build.seeding import try_seeds
 from tests.scripted import Chain, Choose, Forgetful, Match
 from tests.small_runs import trained
 

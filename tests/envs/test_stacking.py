@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
 

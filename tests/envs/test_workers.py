@@ -17,9 +17,9 @@ import psutil
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env
-from gymnast.envs.process import Process
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.process import Process
+from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from tests.envs.backends import begin, goes_as_written, in_workers, no_action, stepped
 from tests.scripted import trouble

@@ -10,11 +10,11 @@ import pettingzoo
 import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.envs.backend import random_actions
-from gymnast.envs.matches import UNKNOWN
-from gymnast.envs.zoo import ZooMatches
+from gymnast.envs.backends.backend import random_actions
+from gymnast.envs.matches.matches import UNKNOWN
+from gymnast.envs.matches.pettingzoo import ZooMatches
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.policy.spaces import Choice, Vector
+from gymnast.spaces.spaces import Choice, Vector
 from tests.envs import zoo_games as games
 from tests.envs.zoo_games import AGENTS, FAULTY_SEED, FAULTY_STEP
 

@@ -20,15 +20,15 @@ from gymnast.cli.runs import show
 from gymnast.cli.video import video
 from gymnast.config.config import Config
 from gymnast.config.resolve import resolve, save
-from gymnast.envs.open_matches import open_matches
+from gymnast.envs.matches.open import open_matches
 from gymnast.errors import RunError, UsageError
 from gymnast.film import worker
-from gymnast.film.choose_matches import ChosenMatch, choose_matches
 from gymnast.film.frames import Differs
 from gymnast.film.make import Order
-from gymnast.film.match_band import MatchBand
-from gymnast.film.match_films import film_match
-from gymnast.film.match_frames import MatchShot, MatchStage, match_shots, replay_match
+from gymnast.film.matches.band import MatchBand
+from gymnast.film.matches.choose import ChosenMatch, choose_matches
+from gymnast.film.matches.films import film_match
+from gymnast.film.matches.frames import MatchShot, MatchStage, match_shots, replay_match
 from gymnast.runs import films
 from gymnast.runs.match_trace import MatchTrace, read_matches, write_matches
 from gymnast.runs.run import Run

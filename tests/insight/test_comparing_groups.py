@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from gymnast import api
 from gymnast.cli import cli
 from gymnast.errors import RunError
-from gymnast.launch import difference_interval
+from gymnast.jobs.groups import difference_interval
 from gymnast.runs.run import Run
 
 Record = Callable[..., Run]

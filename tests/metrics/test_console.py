@@ -30,7 +30,7 @@ from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
 from gymnast.metrics.sinks.live import LiveTable
 from gymnast.metrics.specs import METRICS
-from gymnast.training.summary import end_text
+from gymnast.training.lifecycle.summary import end_text
 
 SUMMARY = {"id": "k3f9a2bc", "solved": True, "reason": "solved", "env_steps": 10, "seconds": 1.0}
 
@@ -318,7 +318,7 @@ import os, sys, time
 from gymnast.clock import CLOCKS
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import METRICS
-from gymnast.training.summary import end_text
+from gymnast.training.lifecycle.summary import end_text
 console = Console(METRICS, title="child", ending=end_text)
 for i in range(1, 1000):
     row = {f"clock/{c}": float(i) for c in CLOCKS}

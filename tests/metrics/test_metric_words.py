@@ -17,8 +17,8 @@ from gymnast.metrics import docs
 from gymnast.metrics.explain import catalogue, described, page
 from gymnast.metrics.specs import METRICS
 from gymnast.text.wording import counted
-from gymnast.training.stop import conditions
-from gymnast.training.summary import end_line, end_text, preflight_text
+from gymnast.training.lifecycle.stop import conditions
+from gymnast.training.lifecycle.summary import end_line, end_text, preflight_text
 
 
 def output(*arguments: str) -> str:

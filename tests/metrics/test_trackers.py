@@ -150,7 +150,7 @@ def test_seeds_of_a_group_and_of_a_stored_result_are_tracked_too(
         started.extend(arguments)
         raise UsageError("enough")
 
-    for place in ("gymnast.launch.train_group", "gymnast.cli.launching.launch_group"):
+    for place in ("gymnast.jobs.groups.train_group", "gymnast.cli.launching.launch_group"):
         monkeypatch.setattr(place, train_group)
     for words in (["train", "CartPole-v1", "--seeds", "2"], ["reproduce", "CartPole-v1"]):
         started.clear()

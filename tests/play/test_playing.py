@@ -16,11 +16,11 @@ import pytest
 
 from gymnast.cli import main
 from gymnast.config.resolve import load
+from gymnast.evaluation.rescore import policy_of
 from gymnast.play.session import Wish, play
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
-from gymnast.training.rescore import policy_of
 from tests.film.seen import decoded
 from tests.small_runs import traces
 

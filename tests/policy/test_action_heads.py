@@ -12,8 +12,8 @@ from torch.distributions import Independent, Normal, kl_divergence
 
 from gymnast.engine.torch.distributions import distribution
 from gymnast.policy.actions import Categorical, Gaussian, head_for
-from gymnast.policy.spaces import Amounts, Choice
 from gymnast.seeds import stream
+from gymnast.spaces.spaces import Amounts, Choice
 
 B, N = 64, 5
 RNG = np.random.default_rng(3)

@@ -10,7 +10,7 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy.actions import EpsilonGreedy, head_for
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice, Switches, Vector
+from gymnast.spaces.spaces import Choice, Switches, Vector
 
 HEAD = EpsilonGreedy(Choice(4, 10))
 VALUES = np.array([[1.0, 3.0, 2.0, -1.0], [0.0, -5.0, 0.5, 0.4]], np.float32)

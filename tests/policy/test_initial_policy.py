@@ -14,23 +14,16 @@ from gymnast.config.families import has_roles
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.envs.inprocess import InProcess
-from gymnast.envs.make import make_env
-from gymnast.envs.matches import ByRole
-from gymnast.envs.open_matches import open_matches
-from gymnast.policy import spaces
-from gymnast.policy.action_spaces import highest_entropy
+from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.build.make import make_env
+from gymnast.envs.matches.matches import ByRole
+from gymnast.envs.matches.open import open_matches
+from gymnast.inspect.network import start
 from gymnast.policy.policy import Policy
-from gymnast.policy.shown import facts_as_shown
-from gymnast.policy.spaces import (
-    Action,
-    Amounts,
-    Choice,
-    Image,
-    Observation,
-    with_declared_ranges,
-)
-from gymnast.training.network_report import start
+from gymnast.spaces import spaces
+from gymnast.spaces.actions import highest_entropy
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.spaces import Action, Amounts, Choice, Image, Observation, with_declared_ranges
 from tests.identity import ACTIONS, OBSERVATIONS, Identity
 
 SHIPPED = [

@@ -14,7 +14,7 @@ import torch
 from gymnast.config.sections.policy import ActivationName
 from gymnast.policy.health import FLAT, Health, health
 from gymnast.policy.layers import Activation
-from gymnast.training.network_row import network_row
+from gymnast.training.rows.network import network_row
 from tests.algos.practice import BOTH_ENGINES, Practice
 from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 

@@ -15,8 +15,8 @@ from gymnast.engine.torch.network import TorchNetwork
 from gymnast.policy.layers import Embedding, Linear, orthogonal
 from gymnast.policy.parameters import Parameters, aligned_zeros
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Category, Choice, Vector
 from gymnast.seeds import stream
+from gymnast.spaces.spaces import Amounts, Category, Choice, Vector
 
 VECTOR = Vector((6,), (-1.0,) * 6, (1.0,) * 6)
 CATEGORY = Category(7, 0)

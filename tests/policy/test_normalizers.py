@@ -10,7 +10,7 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy.normalize import ObsNormalizer, RewardScale, ValueScale
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Choice, Vector, with_declared_ranges
+from gymnast.spaces.spaces import Choice, Vector, with_declared_ranges
 
 RNG = np.random.default_rng(2)
 SPACE = Vector((3,), (-np.inf,) * 3, (np.inf,) * 3)

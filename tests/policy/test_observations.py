@@ -24,10 +24,10 @@ from gymnasium.spaces import (
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError, EnvError
-from gymnast.policy import spaces
-from gymnast.policy.observations import blank, numbers_in, vector_of
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Categories, Category, Choice, Image, Parts, Vector
+from gymnast.spaces import spaces
+from gymnast.spaces.observations import blank, numbers_in, vector_of
+from gymnast.spaces.spaces import Categories, Category, Choice, Image, Parts, Vector
 from tests.identity import OBSERVATIONS, Identity
 
 NESTED = Dict(

@@ -10,8 +10,8 @@ import torch
 
 from gymnast.engine.torch.distributions import distribution
 from gymnast.policy.actions import Bernoulli, MultiCategorical, head_for
-from gymnast.policy.spaces import Choice, Choices, Switches, n_options, put_mask
 from gymnast.seeds import stream
+from gymnast.spaces.spaces import Choice, Choices, Switches, n_options, put_mask
 
 RNG = np.random.default_rng(8)
 B = 24

@@ -12,13 +12,13 @@ import pytest
 
 from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.play.session import Wish, play
-from gymnast.policy.observations import Vector
-from gymnast.policy.shown import facts_as_shown
-from gymnast.policy.spaces import observation
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
+from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.observations import Vector
+from gymnast.spaces.spaces import observation
 from gymnast.training.learner import policy_for
 from gymnast.training.session import limits_of, open_collector
 from tests.play.test_playing import hide_display

@@ -13,7 +13,7 @@ from torch.distributions.transforms import TanhTransform
 from gymnast.engine.torch.distributions import distribution
 from gymnast.errors import ConfigError
 from gymnast.policy.actions import SquashedGaussian, head_for
-from gymnast.policy.spaces import Amounts
+from gymnast.spaces.spaces import Amounts
 
 RNG = np.random.default_rng(9)
 SPACE = Amounts((2,), (-2.0, 0.0), (2.0, 10.0))

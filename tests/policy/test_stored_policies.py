@@ -9,10 +9,10 @@ import pytest
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.policy import spaces
-from gymnast.policy.observations import leaves_of
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import (
+from gymnast.spaces import spaces
+from gymnast.spaces.observations import leaves_of
+from gymnast.spaces.spaces import (
     Amounts,
     Categories,
     Category,

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gymnast import launch
 from gymnast.errors import RunError, UsageError
+from gymnast.jobs import groups
 from gymnast.runs import store
 from gymnast.runs.run import Run
 
 PYTHON = sys.executable
 CHILD = """#!{python}
 import argparse, pathlib, signal, sys, time
-from gymnast.launch import keep_on_leash
+from gymnast.jobs.groups import keep_on_leash
 from gymnast.runs.run import Run
 words = argparse.ArgumentParser()
 words.add_argument("-m"); words.add_argument("verb"); words.add_argument("target")
@@ -57,13 +57,13 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "python"
     script.write_text(CHILD.format(python=sys.executable))
     script.chmod(0o755)
-    monkeypatch.setattr(launch.sys, "executable", str(script))
+    monkeypatch.setattr(groups.sys, "executable", str(script))
 
 
 def group(
     runs_dir: Path, seeds: list[int], work: float, jobs: int = 2, report: Any = None
-) -> launch.Group:
-    return launch.train_group(
+) -> groups.Group:
+    return groups.train_group(
         "A:ppo",
         seeds=seeds,
         jobs=jobs,
@@ -80,12 +80,12 @@ def test_every_seed_is_trained_and_found_by_its_group(runs_dir: Path, make_run: 
     assert [run["seed"] for run in done.runs] == [0, 1, 2]
     assert {run["group"] for run in done.runs} == {done.id}
     assert done.exit_codes == {0: 0, 1: 0, 2: 0}
-    assert launch.group_result(done.runs)["solved"] == 3
+    assert groups.group_result(done.runs)["solved"] == 3
 
 
 def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
     more = {"jobs": 2, "arguments": ["--work", "0"], "runs_dir": runs_dir}
-    done = launch.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
+    done = groups.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
     assert [run["name"] for run in done.runs] == ["a-s3", "a-s4"]
     assert {run["group"] for run in done.runs} == {"wide"}
     with pytest.raises(RunError, match="a group of seeds already"):
@@ -132,8 +132,8 @@ def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path
 LAUNCHER = """
 import pathlib, sys
 from gymnast import launch
-launch.sys.executable = sys.argv[1]
-launch.train_group("A:ppo", seeds=[0, 1], jobs=2, arguments=["--work", "60"],
+groups.sys.executable = sys.argv[1]
+groups.train_group("A:ppo", seeds=[0, 1], jobs=2, arguments=["--work", "60"],
                    runs_dir=pathlib.Path(sys.argv[2]))
 """
 
@@ -171,21 +171,21 @@ def scored(seed: int, mean: float | None, solved: bool | None = None) -> dict:
 
 def test_a_group_result_has_mean_iqm_and_an_interval_over_seeds():
     means = [float(x) for x in np.random.default_rng(0).normal(100, 10, size=12)]
-    result = launch.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
+    result = groups.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
     assert result["mean"] == pytest.approx(sum(means) / 12, rel=1e-12)
     assert result["iqm"] == pytest.approx(sum(sorted(means)[3:9]) / 6, rel=1e-12)
     error = np.std(means) / 12**0.5
     assert result["high"] - result["low"] == pytest.approx(2 * 1.96 * error, rel=0.05)
     assert result["low"] < result["mean"] < result["high"]
     assert result["solved"] == sum(m > 100 for m in means)
-    again = launch.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
+    again = groups.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
     assert again == result
 
 
 def test_runs_without_a_score_are_counted_but_not_as_zero():
-    result = launch.group_result([scored(0, 0.0), scored(1, None), scored(2, 4.0)])
+    result = groups.group_result([scored(0, 0.0), scored(1, None), scored(2, 4.0)])
     assert (result["runs"], result["scored"], result["mean"]) == (3, 2, 2.0)
-    one = launch.group_result([scored(0, 5.0)])
+    one = groups.group_result([scored(0, 5.0)])
     assert (one["mean"], one["low"], one["high"]) == (5.0, None, None)
-    none = launch.group_result([scored(0, None)])
+    none = groups.group_result([scored(0, None)])
     assert (none["mean"], none["iqm"], none["solved"]) == (None, None, 0)

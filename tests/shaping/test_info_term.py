@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.problems import Refused
 from gymnast.config.resolve import resolve
-from gymnast.envs.vectorized import Vectorized
+from gymnast.envs.backends.vector import Vectorized
 from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE

@@ -15,10 +15,10 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TERMS, TermConfig
 from gymnast.errors import ConfigError
-from gymnast.policy.observations import Category, Image, Parts, Vector
 from gymnast.shaping.shaping import build, computed
 from gymnast.shaping.steps import Scene, Seen, Steps, ages
 from gymnast.shaping.tables import steps_to_go
+from gymnast.spaces.observations import Category, Image, Parts, Vector
 
 Array = np.ndarray
 GAME = Vector((2,), (-np.inf,) * 2, (np.inf,) * 2)

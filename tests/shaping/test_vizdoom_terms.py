@@ -10,11 +10,11 @@ import vizdoom
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TermConfig
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.policy.spaces import observation
 from gymnast.shaping.shaping import build, computed
 from gymnast.shaping.steps import Scene, Seen, Steps
+from gymnast.spaces.spaces import observation
 from tests.small_runs import rows, trained
 
 SHOWN = ["HITCOUNT", "HEALTH", "KILLCOUNT", "AMMO2"]

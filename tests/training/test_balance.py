@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gymnast.config.sections.league import BalanceConfig
 from gymnast.league.wins import Wins
-from gymnast.training.balance import Balance
+from gymnast.selfplay.balance import Balance
 
 REMEDIES = ("alone", "handicap", "reward")
 WINDOW = 8

@@ -11,7 +11,7 @@ from gymnast.errors import CheckpointError, ConfigError, EnvError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.training.stop import within_budget
+from gymnast.training.lifecycle.stop import within_budget
 from tests.small_runs import arrays, evaluations, rows, same_arrays, traces, trained
 
 TINY = {

@@ -10,7 +10,7 @@ import pytest
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.training.prepare import prepare
+from gymnast.training.lifecycle.prepare import prepare
 from tests.small_runs import arrays, gone_back, resumed, rows, trained
 
 SETTINGS: dict[str, Any] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gymnast.metrics.sinks.console import Console
+from gymnast.training.lifecycle.resume import resume
 from gymnast.training.notebook import train
-from gymnast.training.resume import resume
 from gymnast.training.session import open_collector
 
 SETTINGS = {

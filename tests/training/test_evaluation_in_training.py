@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gymnast.errors import EnvError
+from gymnast.evaluation.evaluate import Evaluator
+from gymnast.evaluation.rescore import policy_of
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.training.evaluate import Evaluator
-from gymnast.training.rescore import policy_of
 from tests.small_runs import (
     arrays,
     evaluations,

@@ -12,12 +12,12 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
+from gymnast.evaluation import jobs, progress, rescore
+from gymnast.evaluation.episodes import Plan, Watch
+from gymnast.evaluation.jobs import Job, Process
+from gymnast.evaluation.journal import Journal
 from gymnast.runs import checkpoint, store
 from gymnast.seeds import episode_seed
-from gymnast.training import evaluation, progress, rescore
-from gymnast.training.evaluation import Job, Process
-from gymnast.training.journal import Journal
-from gymnast.training.playing import Plan, Watch
 from tests.scripted import Script
 from tests.small_runs import rows, trained
 from tests.training.test_playing_a_plan import evaluator_of, policy_for
@@ -40,7 +40,7 @@ def endless(settings: dict[str, Any]) -> Any:
 
 
 def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_named():
-    evaluator = evaluation.Evaluator(endless({"eval.max_episode_steps": "off", "eval.n_envs": 4}))
+    evaluator = jobs.Evaluator(endless({"eval.max_episode_steps": "off", "eval.n_envs": 4}))
     plan = Plan(tuple(range(10)), timeout=0.2)
     found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)
     expected = [seed for seed in range(10) if seed % 2 == 0]
@@ -79,7 +79,7 @@ def test_after_enough_time_no_episode_is_started_and_the_first_seeds_are_scored(
 
 
 def test_the_confirmation_is_bounded_and_the_summary_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluation, "AT_LEAST", 3)
+    monkeypatch.setattr(jobs, "AT_LEAST", 3)
     few = {"eval.n_envs": 2, "eval.confirm_seconds": 1e-9, "eval.confirm_episodes": 12}
     run = trained("Script", few | {"stop.rollouts": 1, "env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["score"]["episodes"] == 12  # training took longer than that
@@ -145,7 +145,7 @@ def test_whoever_waits_reads_how_many_episodes_have_ended(monkeypatch: pytest.Mo
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
     told: list[tuple[int, int]] = []
     cfg = evaluator_of("Script", {"eval.episodes": 6, "eval.n_envs": 2}).cfg
-    inline = evaluation.Inline(cfg, lambda done, total, _: told.append((done, total)))
+    inline = jobs.Inline(cfg, lambda done, total, _: told.append((done, total)))
     policy = policy_for(evaluator_of("Script"))
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
     inline.submit(Job(0, {"agent": policy.spec()}, arrays, "eval", None))

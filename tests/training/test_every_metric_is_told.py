@@ -11,9 +11,9 @@ from gymnast.config.resolve import resolve
 from gymnast.metrics.families.components import MOST
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import METRICS, declared, in_order, spec
-from gymnast.policy.spaces import Amounts, Choice, Vector
 from gymnast.rl.experience import experience
-from gymnast.training.component_rows import action_components, action_options, has_components
+from gymnast.spaces.spaces import Amounts, Choice, Vector
+from gymnast.training.rows.components import action_components, action_options, has_components
 from gymnast.training.session import limits_of, open_collector
 from tests.algos.practice import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact, rows, trained

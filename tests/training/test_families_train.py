@@ -8,8 +8,8 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.resolve import resolve
-from gymnast.envs.make import make_env
-from gymnast.training.rescore import rescore
+from gymnast.envs.build.make import make_env
+from gymnast.evaluation.rescore import rescore
 from tests.small_runs import evaluations, resumed, rows, traces, trained
 
 SMALL = {

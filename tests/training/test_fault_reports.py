@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gymnast.envs.backend import Fault
-from gymnast.training.fault_reports import FaultReports
+from gymnast.envs.backends.backend import Fault
+from gymnast.training.live.fault_reports import FaultReports
 
 
 def test_copies_that_were_lost_together_are_one_line_with_cause_and_consequence():

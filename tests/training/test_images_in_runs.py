@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gymnast.policy.observations import Image
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
+from gymnast.spaces.observations import Image
 from tests.small_runs import exact, gone_back, resumed, rows, same_arrays, same_run, traces, trained
 
 N, T = 3, 8

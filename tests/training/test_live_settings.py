@@ -11,7 +11,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.saved import values as plain_values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
-from gymnast.training.control import Control
+from gymnast.training.live.control import Control
 from gymnast.training.notebook import train
 from tests.small_runs import SMALL
 

@@ -15,11 +15,11 @@ from gymnast.clock import Clock
 from gymnast.config.resolve import resolve
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import UsageError
+from gymnast.inspect import network as report
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
-from gymnast.training import network_report as report
-from gymnast.training.control import Control
 from gymnast.training.learner import Learner
+from gymnast.training.live.control import Control
 from gymnast.training.session import open_collector
 from tests.small_runs import arrays, trained
 

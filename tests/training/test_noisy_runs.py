@@ -10,10 +10,10 @@ import pytest
 
 from gymnast.config.distribution import Distribution
 from gymnast.config.resolve import load
+from gymnast.evaluation.rescore import rescore
 from gymnast.film.frames import shots
 from gymnast.film.stage import Stage, without_screen
 from gymnast.seeds import stream
-from gymnast.training.rescore import rescore
 from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
 
 DRAWN = {

@@ -9,7 +9,7 @@ import pytest
 
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
-from gymnast.training import learning
+from gymnast.training import update
 from tests.small_runs import gone_back, resumed, rows, same_run, trained
 from tests.training.test_resuming import EVERYTHING, ROLLOUT
 
@@ -54,7 +54,7 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
     monkeypatch: pytest.MonkeyPatch,
 ):
     where: list[str] = []
-    learn = learning.learn
+    learn = update.learn
 
     def failing(session, rollouts, values):
         where.append(threading.current_thread().name)

@@ -11,12 +11,12 @@ import pytest
 
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcess
 from gymnast.errors import ConfigError, EnvError
+from gymnast.evaluation.episodes import Plan
+from gymnast.evaluation.evaluate import Evaluator, every_start
+from gymnast.evaluation.jobs import open_evaluator
 from gymnast.policy.policy import Policy
-from gymnast.training.evaluate import Evaluator, every_start
-from gymnast.training.evaluation import open_evaluator
-from gymnast.training.playing import Plan
 from tests.scripted import Flaky, length_of, reward_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Episode, Episodes
-from gymnast.training.recent import Recent
+from gymnast.training.rows.recent import Recent
 
 
 def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import gymnast
-from gymnast.envs.defaults import suggested
+from gymnast.envs.build.defaults import suggested
 from gymnast.errors import EnvError
 from gymnast.play.players import Chance, Trained
-from gymnast.policy import spaces
-from gymnast.policy.spaces import Choice
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
+from gymnast.spaces import spaces
+from gymnast.spaces.spaces import Choice
+from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.notebook import train
-from gymnast.training.prepare import prepare
 from gymnast.training.session import limits_of
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import (

@@ -10,7 +10,7 @@ import pytest
 from gymnast.config.resolve import load
 from gymnast.errors import CheckpointError, ConfigError, RunError, UsageError
 from gymnast.runs import checkpoint
-from gymnast.training.label import Label
+from gymnast.training.lifecycle.label import Label
 from tests.small_runs import (
     arrays,
     exact,

@@ -17,17 +17,17 @@ from gymnast.collect.casting import LEARNER
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
-from gymnast.envs.tag import TagMatches
+from gymnast.envs.matches.tag import TagMatches
 from gymnast.errors import ConfigError, GymnastError
+from gymnast.evaluation.jobs import Inline
+from gymnast.evaluation.scores import Scores
 from gymnast.runs import checkpoint
-from gymnast.training.evaluation import Inline
-from gymnast.training.league import League
+from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator, Met
+from gymnast.selfplay.league import League
+from gymnast.selfplay.rows import match_row
 from gymnast.training.learner import policy_for
-from gymnast.training.learning import learn
-from gymnast.training.match_evaluation import MatchEvaluation, MatchEvaluator, Met
-from gymnast.training.match_rows import match_row
-from gymnast.training.scores import Scores
 from gymnast.training.session import Session, open_collector
+from gymnast.training.update import learn
 from tests.small_runs import (
     arrays,
     exact,

@@ -15,12 +15,12 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError, EnvError
-from gymnast.launch import group_result
+from gymnast.evaluation.jobs import Process
+from gymnast.evaluation.scores import Scores
+from gymnast.jobs.groups import group_result
 from gymnast.runs.run import Run
-from gymnast.training.evaluation import Process
 from gymnast.training.learner import Learner
-from gymnast.training.prepare import prepare
-from gymnast.training.scores import Scores
+from gymnast.training.lifecycle.prepare import prepare
 from tests.e2e.commands import answer, gymnast, succeed
 from tests.small_runs import resumed, trained
 

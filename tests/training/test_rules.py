@@ -18,8 +18,8 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.training.control import Settings
-from gymnast.training.rules import PlateauRule, rules_of
+from gymnast.training.live.control import Settings
+from gymnast.training.live.rules import PlateauRule, rules_of
 from tests.scripted import Alarm
 from tests.small_runs import (
     arrays,

@@ -12,7 +12,7 @@ from gymnast.config.schedule import Schedule
 from gymnast.config.sections import ALGORITHMS
 from gymnast.errors import ConfigError
 from gymnast.runs import checkpoint
-from gymnast.training.control import Settings
+from gymnast.training.live.control import Settings
 from tests.small_runs import gone_back, resumed, rows, same_run, told, trained
 
 FIXED = {"replay"}

@@ -8,7 +8,7 @@ import pytest
 
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
-from gymnast.training.prepare import prepare
+from gymnast.training.lifecycle.prepare import prepare
 from tests.small_runs import resumed, told, trained
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from gymnast.envs import child
+from gymnast.envs.backends import child
 from gymnast.training.loop import Loop
 from tests.small_runs import trained
 
 FIRST_STEP = """
 import json, os, sys
-from gymnast.envs.quick.cartpole import QuickCartPole
+from gymnast.envs.build.fast_step.cartpole import QuickCartPole
 from gymnast.cli import main
 from gymnast.config.source import Source
 from gymnast.envs import child
@@ -64,7 +64,7 @@ def test_no_process_is_started_before_the_first_step(at_first_step):
 
 
 def test_the_evaluation_process_loads_neither_torch_nor_anything_for_people():
-    code = "import sys, gymnast.training.evaluation_worker; print(*sys.modules)"
+    code = "import sys, gymnast.evaluation.worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not {"torch", "rich", "click", "ruamel.yaml", "pandas", "sqlite3"} & loaded
@@ -78,7 +78,7 @@ def test_one_evaluation_process_starts_early_where_one_is_certain_to_be_needed(
     start, started, loops = child.start, list[int](), list[Loop]()
 
     def noted(module: str, theirs: Any) -> Any:
-        assert module == "gymnast.training.evaluation_worker"
+        assert module == "gymnast.evaluation.worker"
         started.append(loops[0].session.clock.rollouts)
         return start(module, theirs)
 

@@ -11,7 +11,7 @@ import pytest
 
 from gymnast.errors import GymnastError
 from gymnast.runs.run import Run
-from gymnast.training import scoring
+from gymnast.training import evaluation_points
 from tests.scripted import Alarm
 from tests.small_runs import resumed, told, trained
 
@@ -61,7 +61,7 @@ def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
         os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(scoring, "confirm", interrupted)
+        patch.setattr(evaluation_points, "confirm", interrupted)
         run = trained("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
     assert "before its score was confirmed (budget of 64 env_steps spent)" in run.info["reason"]
@@ -85,7 +85,7 @@ def test_a_failure_replaces_the_reason_of_an_earlier_end(
     def fail(*_: Any) -> None:
         raise GymnastError("the roof is on fire")
 
-    monkeypatch.setattr(scoring, "evaluate", fail)
+    monkeypatch.setattr(evaluation_points, "evaluate", fail)
     with pytest.raises(GymnastError):
         resumed(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("failed", "failed")

@@ -8,7 +8,7 @@ import pytest
 from gymnast.clock import CLOCKS, Clock
 from gymnast.config.resolve import resolve
 from gymnast.seeds import episode_seed, stream
-from gymnast.training.control import Control
+from gymnast.training.live.control import Control
 
 
 def test_a_stream_is_a_function_of_root_and_path():

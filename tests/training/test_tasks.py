@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.rule import Rule
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
+from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError, EnvError
 from gymnast.seeds import episode_seed, task_of, with_task
-from gymnast.training.curriculum import Curriculum
+from gymnast.training.live.curriculum import Curriculum
 from tests.small_runs import gone_back, resumed, rows, same_run, traces, trained
 
 TASKS = {"short": {"id": "CartPole-v0"}, "long": {"share": 3}}

@@ -11,8 +11,8 @@ from gymnast.config.section import Span
 from gymnast.config.sections.transaction import TransactionConfig
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
-from gymnast.training.control import Control
 from gymnast.training.learner import Learner
+from gymnast.training.live.control import Control
 from gymnast.training.session import open_collector
 from gymnast.training.transaction import Transaction
 from tests.small_runs import resumed, trained

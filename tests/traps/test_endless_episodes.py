@@ -11,10 +11,10 @@ import pytest
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, OWN_LIMIT
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.make import make_env
-from gymnast.envs.open import open_envs
-from gymnast.training.prepare import prepare
-from gymnast.training.summary import preflight_text
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.open import open_envs
+from gymnast.training.lifecycle.prepare import prepare
+from gymnast.training.lifecycle.summary import preflight_text
 from tests.small_runs import SMALL, traces, train
 
 HERE = "py:tests.traps.test_endless_episodes"

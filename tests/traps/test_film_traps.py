@@ -7,7 +7,9 @@ import sys
 
 
 def test_training_loads_nothing_that_makes_pictures():
-    code = "import gymnast.training.start, gymnast.training.loop, sys; print(*sys.modules)"
+    code = (
+        "import gymnast.training.lifecycle.start, gymnast.training.loop, sys; print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "gymnast.film.background" in loaded

@@ -14,15 +14,15 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
 from gymnast.engine.batch import Passes
-from gymnast.envs.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcess
 from gymnast.policy.actions import Categorical, Gaussian, SquashedGaussian
 from gymnast.policy.layers import Embedding
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Amounts, Choice
 from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.seeds import stream
-from gymnast.training.control import Control
+from gymnast.spaces.spaces import Amounts, Choice
+from gymnast.training.live.control import Control
 from tests.algos.practice import Practice
 from tests.scripted import Match, Script, obs_of, seed_in
 from tests.small_runs import arrays, rows, traces, trained

@@ -9,7 +9,7 @@ import pytest
 from gymnast.api import config_show
 from gymnast.config import presets
 from gymnast.config.saved import values
-from gymnast.envs.defaults import resolve_for_spaces
+from gymnast.envs.build.defaults import resolve_for_spaces
 
 ENV = "MountainCarContinuous-v0"
 OF_ITS_SPACES = "default for its spaces"

@@ -22,7 +22,7 @@ BACKENDS = """
 import json, sys, gymnasium
 from gymnasium.vector import SyncVectorEnv
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.open import open_envs
+from gymnast.envs.build.open import open_envs
 from tests.scripted import Spawns
 
 backend, kwargs = sys.argv[1], json.loads(sys.argv[2])
@@ -150,7 +150,7 @@ def test_57_vizdoom_engines_end_with_their_trainer():
     script = (
         "import sys\n"
         "from gymnast.config.sections.env import EnvConfig\n"
-        "from gymnast.envs.make import make_env\n"
+        "from gymnast.envs.build.make import make_env\n"
         "env = make_env(EnvConfig(id='VizdoomBasic-v1'))\n"
         "env.reset(seed=0)\n"
         "print('begun', flush=True)\n"

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv, CartPoleVectorEnv
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
-from gymnast.envs.atari import SeededCopies
+from gymnast.envs.suites.atari import SeededCopies
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained
@@ -112,7 +112,7 @@ def test_51_a_vector_resumes_exactly_however_it_resets(
 def test_51_a_vector_that_was_stepped_too_often_restarts_and_does_not_claim_to_be_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("gymnast.envs.history.ROOM", 2 * 30)  # of 36 vector steps
+    monkeypatch.setattr("gymnast.envs.backends.history.ROOM", 2 * 30)  # of 36 vector steps
     run = resumed(gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]

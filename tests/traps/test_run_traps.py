@@ -16,11 +16,11 @@ import pytest
 
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
+from gymnast.evaluation.rescore import policy_of
 from gymnast.jobs import detach, standing
 from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
-from gymnast.training.rescore import policy_of
 from tests.scripted import Alarm
 from tests.small_runs import (
     evaluations,

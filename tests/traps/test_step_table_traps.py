@@ -95,7 +95,7 @@ def test_56_the_table_holds_the_numbers_that_the_update_learned_from(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     target, algo, settings = CASES[name]
-    monkeypatch.setattr("gymnast.training.saving.TABLE_STEPS", 10**9)
+    monkeypatch.setattr("gymnast.training.lifecycle.saving.TABLE_STEPS", 10**9)
     seen = Trained(monkeypatch)
     run = trained(target, BASE | settings, algo=algo)
     found = tables(run)

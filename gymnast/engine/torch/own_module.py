@@ -1,7 +1,7 @@
 """A user's torch module as a policy's network (`policy.module`).
 
 `Net(observation, n_outputs, **policy.module_kwargs)` is called with the observation space as
-`gymnast.policy.observations` describes it; `forward(x)` returns the outputs [B, n_outputs] and the
+`gymnast.spaces.observations` describes it; `forward(x)` returns the outputs [B, n_outputs] and the
 value [B]. x is a float tensor [B, size] for vectors, int64 [B] or [B, k] for categories, a float
 image [B, channels, height, width] in 0..1, or a dict of these for Dict and Tuple.
 
@@ -23,7 +23,7 @@ from gymnast.errors import ConfigError
 from gymnast.imported import imported
 from gymnast.policy.features import Features
 from gymnast.policy.layers import OwnModule, Pixels, Shape
-from gymnast.policy.observations import Image, Parts, blank
+from gymnast.spaces.observations import Image, Parts, blank
 
 PREFIX = "module."
 """What the names of its parameters begin with."""

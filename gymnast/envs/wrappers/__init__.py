@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.noise import is_noisy
-from gymnast.envs.bare import bare
+from gymnast.envs.build.strip_wrappers import bare
 
 Env = gym.Env[Any, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.policy.spaces import Action, Choice, Choices, Switches
+from gymnast.spaces.spaces import Action, Choice, Choices, Switches
 
 Array = np.ndarray
 

@@ -10,8 +10,8 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gymnast.policy import spaces
 from gymnast.seeds import stream
+from gymnast.spaces import spaces
 
 Env = gym.Env[Any, Any]
 Stepped = tuple[Any, Any, bool, bool, dict[str, Any]]

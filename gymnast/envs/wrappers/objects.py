@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.ram import LAYOUTS, Layout, Place
+from gymnast.envs.suites.ram import LAYOUTS, Layout, Place
 from gymnast.errors import EnvError
 
 Array = np.ndarray

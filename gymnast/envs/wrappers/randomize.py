@@ -7,7 +7,7 @@ from typing import Any
 
 from gymnast.config.distribution import Distribution
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs import parameters
+from gymnast.envs.build import parameters
 from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
 
 

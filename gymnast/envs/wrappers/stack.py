@@ -14,8 +14,8 @@ import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
-from gymnast.policy import spaces
-from gymnast.policy.spaces import Image
+from gymnast.spaces import spaces
+from gymnast.spaces.spaces import Image
 
 Array = np.ndarray
 

@@ -25,7 +25,7 @@ METRICS = (
 
 def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
     """A metric for each term of a config, and one for its weight."""
-    from gymnast.config.sections.shaping import known_term  # who only reads runs needs no config
+    from gymnast.config.sections.shaping import known_term
 
     found: list[Metric] = []
     for name, cfg in terms.items():

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from gymnast import env_output
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.sinks.history import EVALUATED
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
+from gymnast.processes import env_output
 
 CAP_BYTES = 10_000_000
 ENDING_BYTES = 10_000

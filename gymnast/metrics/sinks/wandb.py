@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gymnast import guard
 from gymnast.config.sections.track import project_of
 from gymnast.metrics.alerts import Alert
 from gymnast.metrics.recorder import Row, Summary
 from gymnast.metrics.specs import spec
 from gymnast.metrics.tracking import AXIS, Film, Tracked
 from gymnast.metrics.workspace import bound_of, workspace
+from gymnast.processes import guard
 
 ACTIONS = re.compile(r"(?:.+:)?rollout/action_share\.(\d+)")
 """Keys of a row that say how often each action was taken."""

@@ -15,7 +15,7 @@ from gymnast.engine.batch import Batch, Passes
 from gymnast.engine.engine import Engine, Improved, engine_for
 from gymnast.engine.objective import Objective
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import (
+from gymnast.spaces.spaces import (
     Amounts,
     Categories,
     Category,

@@ -20,7 +20,7 @@ from gymnast.images import Images
 from gymnast.policy import architecture
 from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear
 from gymnast.policy.policy import Policy
-from gymnast.policy.spaces import Image
+from gymnast.spaces.spaces import Image
 from tests.engine.native.problems import IMAGES, PLAIN, Problem, acted, seen_by
 from tests.engine.native.reference import gradient_of
 from tests.engine.native.test_gradients import EVERYTHING, far

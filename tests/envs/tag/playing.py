@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.envs.matches import MatchStep, Scripted
-from gymnast.envs.tag import TagMatches
+from gymnast.envs.matches.matches import MatchStep, Scripted
+from gymnast.envs.matches.tag import TagMatches
 
 Array = np.ndarray
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.envs.matches import UNKNOWN, MatchStep
-from gymnast.envs.tag import TagMatches
-from gymnast.envs.tag.rules import DIAGONAL, REACH
-from gymnast.envs.tag.sight import SPACE
+from gymnast.envs.matches.matches import UNKNOWN, MatchStep
+from gymnast.envs.matches.tag import TagMatches
+from gymnast.envs.matches.tag.rules import DIAGONAL, REACH
+from gymnast.envs.matches.tag.sight import SPACE
 from gymnast.errors import CheckpointError, ConfigError
 from tests.envs.tag.playing import acted, begun, named, played
 
@@ -257,6 +257,6 @@ def test_a_picture_shows_the_match_and_changes_with_it():
 
 
 def _place(name: str) -> int:
-    from gymnast.envs.tag.sight import PLACE
+    from gymnast.envs.matches.tag.sight import PLACE
 
     return PLACE[name]

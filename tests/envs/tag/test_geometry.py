@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gymnast.envs.tag import layout
-from gymnast.envs.tag.geometry import TOUCH, in_sight, inverse, ray_lengths, slide
-from gymnast.envs.tag.rules import HALF_FIELD, RADIUS, SIGHT
+from gymnast.envs.matches.tag import layout
+from gymnast.envs.matches.tag.geometry import TOUCH, in_sight, inverse, ray_lengths, slide
+from gymnast.envs.matches.tag.rules import HALF_FIELD, RADIUS, SIGHT
 
 LIMIT = HALF_FIELD - RADIUS
 SEED = st.integers(0, 2**31 - 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.envs.tag import layout
-from gymnast.envs.tag.rules import HALF_FIELD, HEADINGS, RADIUS
+from gymnast.envs.matches.tag import layout
+from gymnast.envs.matches.tag.rules import HALF_FIELD, HEADINGS, RADIUS
 
 MANY = layout.drawn(range(3000), 2, 3)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gymnast.envs.tag import rules
-from gymnast.envs.tag.rewards import TERMS, WEIGHTS
-from gymnast.envs.tag.sight import NAMES
+from gymnast.envs.matches.tag import rules
+from gymnast.envs.matches.tag.rewards import TERMS, WEIGHTS
+from gymnast.envs.matches.tag.sight import NAMES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "tag.md").read_text()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from gymnast.envs.tag import parallel_env
+from gymnast.envs.matches.tag import parallel_env
 from gymnast.errors import EnvError, UsageError
 
 

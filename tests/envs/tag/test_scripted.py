@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng as rng
 
-from gymnast.envs.tag import TagMatches
-from gymnast.envs.tag.scripted import SCRIPTED
+from gymnast.envs.matches.tag import TagMatches
+from gymnast.envs.matches.tag.scripted import SCRIPTED
 from tests.envs.tag.playing import begun, named
 
 MATCHES = 1000

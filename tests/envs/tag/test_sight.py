@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gymnast.envs.tag import TagMatches
-from gymnast.envs.tag.rules import DIAGONAL, FIELD_OF_VIEW, HEADINGS, SIGHT
-from gymnast.envs.tag.sight import NAMES, PLACE
+from gymnast.envs.matches.tag import TagMatches
+from gymnast.envs.matches.tag.rules import DIAGONAL, FIELD_OF_VIEW, HEADINGS, SIGHT
+from gymnast.envs.matches.tag.sight import NAMES, PLACE
 from tests.envs.tag.playing import begun, named, played
 
 STRONG = named("strong", "medium")

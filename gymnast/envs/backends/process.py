@@ -1,0 +1,246 @@
+"""Copies of an environment in worker processes that share their arrays with this one.
+
+A vector step wakes every worker with one short message and then waits for them, so they work at the
+same time. A worker that dies or hangs takes its copies with it, which is a fault of each; the next
+reset starts it anew. Nobody pickles anything.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.backends import messages
+from gymnast.envs.backends.arrays import NOBODY, Rows
+from gymnast.envs.backends.backend import Fault, Step
+from gymnast.envs.backends.worker import Lost, Worker
+from gymnast.errors import EnvError
+from gymnast.runs.machine import usable_cores
+from gymnast.spaces import spaces
+
+Array = np.ndarray
+CLOSING = 0.15
+"""Seconds that workers get to close their environments."""
+
+
+class Process:
+    restore: Literal["replay", "together", "history", "none"] = "replay"
+
+    def __init__(
+        self,
+        cfg: EnvConfig,
+        *,
+        limit: EpisodeLimit = OWN_LIMIT,
+        info_keys: Sequence[str] = (),
+        step_keys: Sequence[str] = (),
+        tell: Callable[[str], None],
+    ) -> None:
+        """`info_keys` are kept of an episode's last info, `step_keys` of every step's; `tell` gets whatever
+        the environments print."""
+        n = cfg.n_envs
+        self.name, self.n_envs = cfg.id, n
+        parts = min(cfg.workers or usable_cores(), n)
+        edges = [n * part // parts for part in range(parts + 1)]
+        order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
+        order |= {"parts": parts, "step_keys": list(step_keys)}
+        self._n_keys = len(step_keys)
+        self.workers = [
+            Worker(
+                range(first, last),
+                {**order, "part": part, "copies": [first, last]},
+                cfg.timeout,
+                lambda line, part=part: tell(f"environment worker {part}: {line}"),
+            )
+            for part, (first, last) in enumerate(pairwise(edges))
+        ]
+        self._owner = [worker for worker in self.workers for _ in worker.copies]
+        self._made: dict[str, Any] = {}
+        self._memory: int | None = None
+        self._untold: dict[int, Fault] = {}
+        """Copies that were lost with their worker in a call that was not about them."""
+        self._age = np.zeros(n, dtype=np.int64)
+        self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
+        try:
+            self._open(parts)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, parts: int) -> None:
+        for worker in self.workers:
+            worker.start()
+        try:
+            self._made = self.workers[0].made()
+            self.obs_space = spaces.from_json(self._made["obs_space"])
+            self.action_space = spaces.from_json(self._made["action_space"])
+            self.described: tuple[str, str] = tuple(self._made["described"])
+            self.time_limit: int | None = self._made["time_limit"]
+            self.has_default_limit: bool = self._made["has_default_limit"]
+            shape = self.obs_space, self.action_space, self.n_envs
+            room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
+            self._memory = memory = _unnamed(Rows.size(*shape, **room))
+            self._rows = Rows.of(*shape, **room, memory=mmap.mmap(memory, 0))
+            self._rows.blank(self.obs_space)
+            self._rows.now[:] = NOBODY
+            self.obs = self._rows.obs
+            self._actions = self._rows.actions(np.uint8, ())
+            for worker in self.workers:
+                self._join(worker, self._made if worker is self.workers[0] else worker.made())
+        except Lost as lost:
+            what = f"{self.name} cannot be made: {lost.what}"
+            raise EnvError(what, fix="see the log", traceback=lost.printed) from None
+
+    @property
+    def mask(self) -> Array | None:
+        return self._rows.mask if self._rows.masked[0] else None
+
+    def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        chosen = self._choose(copies)
+        self._rows.seed[chosen] = seeds
+        self._age[chosen] = 0
+        workers = self._owners(chosen)
+        faults = self._revive([worker for worker in workers if not worker.running])
+        faults += self._all(messages.RESET_CHOSEN, [w for w in workers if w.running])
+        self._untold = {i: fault for i, fault in self._untold.items() if i not in chosen}
+        return tuple(self._about(chosen, faults))
+
+    def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
+        if action.dtype != self._actions.dtype or action.shape != self._actions.shape:
+            self._actions = self._rows.actions(action.dtype, action.shape[1:])
+            for worker in self.workers:
+                self._tell_type_of_actions(worker)
+        self._actions[...] = action
+        if copies is None and not self._untold:
+            self._age += 1
+            faults = self._all(messages.STEP, self.workers)
+        else:
+            faults = self._step_some(range(self.n_envs) if copies is None else copies)
+        rows = self._rows
+        ends = rows.terminated, rows.truncated
+        numbers = rows.numbers if self._n_keys else None
+        return Step(
+            rows.obs, rows.reward, *ends, self._infos, faults=tuple(faults), numbers=numbers
+        )
+
+    def _step_some(self, copies: Sequence[int]) -> list[Fault]:
+        told = [self._untold.pop(copy) for copy in copies if copy in self._untold]
+        lost = {fault.copy for fault in told}
+        chosen = self._choose([copy for copy in copies if copy not in lost])
+        self._age[chosen] += 1
+        faults = self._all(messages.STEP_CHOSEN, self._owners(chosen))
+        return [*told, *self._about(chosen, faults)]
+
+    def _about(self, copies: Sequence[int], faults: Iterable[Fault]) -> list[Fault]:
+        """Faults of these copies; what happened to others is told with their next step."""
+        named = set(copies)
+        self._untold |= {fault.copy: fault for fault in faults if fault.copy not in named}
+        return [fault for fault in faults if fault.copy in named]
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.part()
+        deadline = time.monotonic() + CLOSING
+        for worker in self.workers:
+            worker.kill(deadline)
+        if self._memory is not None:
+            os.close(self._memory)
+            self._memory = None
+
+    # ---- commands ----------------------------------------------------------------------------
+
+    def _choose(self, copies: Sequence[int]) -> list[int]:
+        chosen = list(copies)
+        self._rows.chosen[:] = False
+        self._rows.chosen[chosen] = True
+        return chosen
+
+    def _owners(self, copies: Iterable[int]) -> list[Worker]:
+        return list(dict.fromkeys(self._owner[copy] for copy in copies))
+
+    def _all(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
+        """Wake all of them, then wait for all of them."""
+        for worker in workers:
+            worker.ask(command)
+        faults: list[Fault] = []
+        late = False
+        for worker in workers:
+            try:
+                report = worker.answer(at_once=late)
+            except Lost as lost:
+                faults += self._faults_of(worker, lost.what, lost.printed)
+                late = late or lost.hung
+                continue
+            if report is not None:
+                if "refused" in report:
+                    message, fix = report["refused"]
+                    raise EnvError(message, fix=fix)
+                faults += [Fault(*fault) for fault in report["faults"]]
+                for copy, info in report.get("infos", ()):
+                    self._infos[copy] = info
+        return faults
+
+    # ---- workers that are gone ---------------------------------------------------------------
+
+    def _faults_of(self, worker: Worker, what: str, text: str) -> list[Fault]:
+        """Every copy of a lost worker has a fault; the one that was at work is the cause."""
+        part = worker.order["part"]
+        guilty = int(self._rows.now[part, 0])
+        self._rows.now[part] = NOBODY
+        self._rows.blank(self.obs_space, slice(worker.copies.start, worker.copies.stop))
+        culprit = None if guilty == NOBODY else worker.copies[guilty]
+        faults: list[Fault] = []
+        for copy in worker.copies:
+            step = int(self._age[copy])
+            if culprit is None or copy == culprit:
+                faults.append(Fault(copy, step, what, text))
+            else:
+                beside = f"{what}; copy {culprit} was at work"
+                faults.append(Fault(copy, step, beside, because_of=culprit))
+        return faults
+
+    def _revive(self, workers: Sequence[Worker]) -> list[Fault]:
+        """Start workers anew, all at the same time."""
+        faults: list[Fault] = []
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            try:
+                self._join(worker, worker.made())
+            except EnvError as problem:
+                faults += self._faults_of(worker, problem.message, problem.traceback)
+            except Lost as lost:
+                faults += self._faults_of(worker, lost.what, lost.printed)
+        return faults
+
+    def _join(self, worker: Worker, made: dict[str, Any]) -> None:
+        if made != self._made:
+            worker.kill()
+            was, now = self._made["described"], made["described"]
+            raise EnvError(f"{self.name}: copies differ in their spaces, {was} and {now}")
+        assert self._memory is not None
+        worker.share(self._memory)
+        self._tell_type_of_actions(worker)
+
+    def _tell_type_of_actions(self, worker: Worker) -> None:
+        kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
+        worker.inform(messages.ACTIONS, kind)
+
+
+def _unnamed(size: int) -> int:
+    """A file without a name, in memory where the system can: nothing of it outlives us."""
+    if hasattr(os, "memfd_create"):
+        file = os.memfd_create("gymnast environments")
+    else:
+        with tempfile.TemporaryFile() as temporary:
+            file = os.dup(temporary.fileno())
+    os.ftruncate(file, size)
+    return file

@@ -1,0 +1,105 @@
+"""Defaults chosen by an environment's spaces. Presets are layered on top of them, unless they say
+`space_defaults: off`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+
+from gymnast.config.config import Config
+from gymnast.config.families import family_of, has_roles
+from gymnast.config.presets import split
+from gymnast.config.resolve import Resolved, resolve
+from gymnast.config.sections import ALGORITHMS
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.build.make import make_env
+from gymnast.envs.build.names import latest_version
+from gymnast.envs.matches.open import open_matches
+from gymnast.errors import EnvError
+from gymnast.spaces import spaces
+from gymnast.spaces.observations import leaves_of, vector_of
+from gymnast.spaces.spaces import Action, Amounts, Category, Image, Observation
+
+
+def resolve_for_spaces(
+    target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
+) -> Resolved:
+    """The config that training uses: plain default < default for its spaces < preset < overrides. Makes
+    the environment once where its spaces decide."""
+    resolved = resolve(target, overrides, algo=algo)
+    if not resolved.has_preset:
+        name, variant = split(target)
+        target = latest_version(name) + (f":{variant}" if variant else "")
+        resolved = resolve(target, overrides, algo=algo)
+        resolved = replace(resolved, asked=name)
+    if not resolved.space_defaults:
+        return resolved
+    cfg = resolved.config
+    shown = {} if has_roles(cfg.env.id) else _shown(cfg.env)
+    obs, action = _spaces(cfg, cfg.env.model_copy(update=shown))
+    settings = {"env": shown, **suggested(obs, action, cfg.algo.name)}
+    layered = resolve(target, overrides, algo=algo, suggested=settings)
+    return replace(layered, asked=resolved.asked)
+
+
+def _shown(cfg: EnvConfig) -> dict[str, Any]:
+    """Settings of `env` without which a policy could not read the observations: of a Dict, the entries
+    that are numbers. What MiniGrid shows are kinds of things, counted."""
+    with closing(make_env(cfg)) as env:
+        space = env.observation_space
+    if not isinstance(space, gym.spaces.Dict):
+        return {}
+    readable = [name for name, entry in space.spaces.items() if _is_readable(entry)]
+    if not readable or len(readable) == len(space.spaces):
+        return {}
+    family = family_of(cfg.id)
+    if family is not None and family.name == "MiniGrid" and not cfg.one_hot:
+        return {"keep": ["image"], "one_hot": [11, 6, 3]}  # things, colors and states
+    return {"keep": readable}
+
+
+def _is_readable(space: gym.Space[Any]) -> bool:
+    try:
+        spaces.observation(space)
+    except EnvError:
+        return False
+    return True
+
+
+def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
+    """Of the environment, or of the first of its roles."""
+    if has_roles(cfg.env.id):
+        with closing(open_matches(cfg, 1)) as matches:
+            role = next(iter(matches.roles.values()))
+            return role.obs, role.action
+    with closing(make_env(env_cfg)) as env:
+        return spaces.observation(env.observation_space), spaces.action(env.action_space)
+
+
+def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
+    """Config keys that serve most environments of this kind well."""
+    images = any(isinstance(leaf, Image) for leaf in leaves_of(obs).values())
+    settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
+    if not isinstance(obs, Category):
+        settings["normalize"] = {"obs": "running"} if vector_of(obs) else {}
+        if ALGORITHMS[algo][0].acts == "sample":
+            settings["normalize"]["reward"] = "running"
+    if algo == "ppo":
+        settings["algo"] = dict(_CONTINUOUS if isinstance(action, Amounts) else _DISCRETE)
+        if images:
+            settings["algo"]["lr"] = "2.5e-4 -> 0"
+    return settings
+
+
+_CONTINUOUS = {"n_steps": 256, "epochs": 10, "batch_size": "3.125%", "lr": "3e-4 -> 0"}
+_DISCRETE = {
+    "n_steps": 128,
+    "epochs": 4,
+    "batch_size": "25%",
+    "lr": "1e-3 -> 0",
+    "entropy_coef": 0.01,
+}

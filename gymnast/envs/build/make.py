@@ -1,0 +1,128 @@
+"""From an environment's name to a live environment. What goes wrong is said with its fix."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import gymnasium as gym
+from gymnasium import error
+
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
+from gymnast.config.families import has_roles, how_to_install
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.image import is_atari
+from gymnast.envs.build.fast_step import quickened
+from gymnast.envs.build.names import register, replaced
+from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
+from gymnast.envs.build.tasks import OneOfTasks
+from gymnast.envs.suites.atari import make_game
+from gymnast.envs.wrappers import wrapped, wrapped_task
+from gymnast.errors import EnvError, NotInstalled
+from gymnast.imported import imported
+from gymnast.processes import guard
+from gymnast.text.closest import closest
+
+
+def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any, Any]:
+    """A fresh copy in what the config puts around it."""
+    if has_roles(cfg.id):
+        fix = "train, eval, video, net and league know roles"
+        raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
+    guard.mark()
+    env = wrapped(_alone(cfg, limit), cfg)
+    guard.look()
+    return env
+
+
+def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
+    if cfg.tasks:
+        return OneOfTasks(cfg, lambda task: wrapped_task(_alone(task, limit), task))
+    if cfg.id.startswith("py:"):
+        return _limited(_from_class(cfg.id, cfg.kwargs), limit)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            register(cfg.id)
+            if is_atari(cfg.id):
+                return _limited(make_game(cfg), limit)
+            kwargs = dict[str, Any](cfg.kwargs)
+            if limit.steps is not None:
+                kwargs["max_episode_steps"] = limit.steps
+            made = quickened(gym.make(cfg.id, disable_env_checker=True, **kwargs))
+            return _limited(made, limit._replace(steps=None))
+    except EnvError:
+        raise
+    except error.DependencyNotInstalled as problem:
+        raise NotInstalled(f"{cfg.id}: {problem}", fix=how_to_install(cfg.id)) from None
+    except (error.DeprecatedEnv, error.UnregisteredEnv) as problem:
+        from gymnast.config.presets import all_presets
+
+        known = [*gym.registry, *all_presets()]
+        if (other := replaced(cfg.id)) is not None:
+            raise other from None
+        what = str(problem).partition(" Did you mean")[0].rstrip(".")
+        guess = closest(cfg.id, known)
+        raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
+    except ModuleNotFoundError as problem:
+        raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=how_to_install(cfg.id)) from None
+    except TypeError as problem:
+        raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from problem
+    except Exception as problem:
+        gone = replaced(cfg.id) if isinstance(problem, ImportError) else None
+        raise gone or unmade(cfg.id, problem) from problem
+
+
+def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
+    """`py:package.module:Class`, found from the working directory too."""
+    try:
+        _, module, attribute = name.split(":")
+    except ValueError:
+        raise EnvError(f"{name} is not of the form py:package.module:Class") from None
+    try:
+        env = imported(f"{module}:{attribute}")(**kwargs)
+    except (ImportError, AttributeError) as problem:
+        raise EnvError(f"{name} cannot be imported: {problem}") from None
+    except TypeError as problem:
+        raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from problem
+    except Exception as problem:
+        raise unmade(name, problem) from problem
+    for space in ("observation_space", "action_space"):
+        if not isinstance(getattr(env, space, None), gym.Space):
+            raise EnvError(f"{name} has no {space}", fix="set it in its __init__")
+    return env
+
+
+def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
+    if limit.steps is not None:
+        return gym.wrappers.TimeLimit(env, limit.steps)
+    if limit.default is None or time_limit(env) is not None:
+        return env
+    if (
+        stated := stated_limit(env)
+    ) is not None:  # it ends its episodes by itself, we only make sure
+        return gym.wrappers.TimeLimit(env, max(limit.default, stated))
+    return DefaultTimeLimit(env, limit.default)
+
+
+def stated_limit(env: gym.Env[Any, Any]) -> int | None:
+    """The limit that an environment applies by itself, as far as its attributes tell: MiniGrid's
+    `max_steps`, VizDoom's timeout, ALE's frames."""
+    inner: Any = env.unwrapped
+    stated = [getattr(inner, name, None) for name in _STATED]
+    game = getattr(inner, "game", None)
+    if game is not None and hasattr(game, "get_episode_timeout"):
+        stated.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
+    if hasattr(inner, "ale"):
+        stated.append(inner.ale.getInt("max_num_frames_per_episode"))
+    return max((n for n in stated if type(n) is int and n > 0), default=None)
+
+
+_STATED = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps", "pulls")
+"""Attributes by which environments of several packages, and bandits of ours, name their time limit."""
+
+
+def unmade(name: str, problem: Exception) -> EnvError:
+    what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
+    return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")

@@ -1,0 +1,62 @@
+"""LunarLander: gravity, wind, engines, and where it begins.
+
+The start is in the units of the observation. What is not drawn stays as the environment has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+from gymnasium.envs.box2d.lunar_lander import FPS, LEG_DOWN, SCALE, VIEWPORT_H, VIEWPORT_W
+
+from gymnast.envs.build.parameters import KEY, Parameters, Values
+from gymnast.errors import EnvError
+
+_WIND = ("wind_power", "turbulence_power")
+_START = ("start_x", "start_y", "start_vx", "start_vy", "start_angle")
+_HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
+
+
+def _check(env: Any, wanted: Collection[str]) -> None:
+    blown = [name for name in _WIND if name in wanted]
+    if blown and not env.enable_wind:
+        what = f"{blown[0]} has no effect without wind"
+        fix = "set env.kwargs.enable_wind to true"
+        raise EnvError(what, at=f"{KEY}.{blown[0]}", fix=fix)
+
+
+def _start(env: Any, values: Values) -> Any:
+    """Move the lander with its legs as one body, turned about its middle."""
+    if not any(name in values for name in _START):
+        return None
+    lander = env.lander
+    middle = lander.position.copy()
+    x, y = middle.x, middle.y
+    if "start_x" in values:
+        x = (1 + values["start_x"]) * _HALF_WIDTH
+    if "start_y" in values:
+        y = values["start_y"] * _HALF_HEIGHT + env.helipad_y + LEG_DOWN / SCALE
+    turn = values.get("start_angle", lander.angle) - lander.angle
+    cos, sin = math.cos(turn), math.sin(turn)
+    for body in (lander, *env.legs):
+        dx, dy = body.position.x - middle.x, body.position.y - middle.y
+        body.transform = (x + cos * dx - sin * dy, y + sin * dx + cos * dy), body.angle + turn
+        velocity = body.linearVelocity
+        vx, vy = velocity.x, velocity.y
+        if "start_vx" in values:
+            vx = values["start_vx"] * FPS / _HALF_WIDTH
+        if "start_vy" in values:
+            vy = values["start_vy"] * FPS / _HALF_HEIGHT
+        body.linearVelocity = vx, vy
+    return env.seen_anew()
+
+
+PARAMETERS = Parameters(
+    names=("gravity", *_WIND, "main_engine_power", "side_engine_power", *_START),
+    other_attributes=False,
+    check=_check,
+    start=_start,
+    at_start=_START,
+)

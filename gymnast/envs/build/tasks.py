@@ -1,0 +1,62 @@
+"""Several environments as one: an episode's seed says which of them it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+
+from gymnast.config.sections.env import EnvConfig
+from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, bare, has_default_limit
+from gymnast.errors import EnvError
+from gymnast.seeds import task_of
+
+Env = gym.Env[Any, Any]
+
+
+class OneOfTasks(Env):
+    def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
+        """`make` makes the environment of a single task."""
+        self._envs = [_light(make(cfg.of_task(name))) for name in cfg.tasks]
+        self._now = self.first_task = first = self._envs[0]
+        self.observation_space, self.action_space = first.observation_space, first.action_space
+        self.spec, self.render_mode, self.metadata = first.spec, first.render_mode, first.metadata
+        for name, env in zip(cfg.tasks, self._envs, strict=True):
+            self._refuse_other_spaces(name, env)
+
+    @property
+    def unwrapped(self) -> Env:
+        """Of the task that is being played."""
+        return self._now.unwrapped
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        chosen = int(self.np_random.integers(2**31)) if seed is None else seed
+        self._now = self._envs[task_of(chosen, len(self._envs))]
+        return self._now.reset(seed=chosen, options=options)
+
+    def step(self, action: Any) -> Any:
+        return self._now.step(action)
+
+    def render(self) -> Any:
+        return self._now.render()
+
+    def close(self) -> None:
+        for env in self._envs:
+            env.close()
+
+    def _refuse_other_spaces(self, name: str, env: Env) -> None:
+        for kind in ("observation_space", "action_space"):
+            ours, its = getattr(self, kind), getattr(env, kind)
+            if ours != its:
+                what = f"the task {name} has the {kind.replace('_', ' ')} {its}, the first {ours}"
+                raise EnvError(what, at="env.tasks", fix="tasks of one policy share their spaces")
+
+
+def _light(env: Env) -> Env:
+    """Without Gymnasium's other wrappers, but with the time limit: each task keeps its own."""
+    inner, limit = bare(env)
+    kind = DefaultTimeLimit if has_default_limit(env) else gym.wrappers.TimeLimit
+    return inner if limit is None else kind(inner, limit)

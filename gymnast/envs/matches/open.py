@@ -1,0 +1,32 @@
+"""From a config to live matches between several agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gymnast.config.config import Config
+from gymnast.envs.matches.matches import Matches
+from gymnast.errors import ConfigError
+from gymnast.text.closest import closest
+
+
+def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
+    env = cfg.env
+    if env.id == "tag":
+        from gymnast.envs.matches.tag.arena import TagMatches
+
+        try:
+            matches: Matches = TagMatches(n_matches, **env.kwargs)  # type: ignore[arg-type]
+        except TypeError as problem:
+            raise ConfigError(f"env.kwargs: {problem}", at="tag") from None
+    else:
+        from gymnast.envs.matches.pettingzoo import ZooMatches
+
+        patterns = {name: role.agents for name, role in cfg.roles.items() if role.agents}
+        matches = ZooMatches(env.id, n_matches, env.kwargs, patterns, cfg.training_limit())
+    for name in cfg.roles:
+        if name not in matches.roles:
+            known = ", ".join(matches.roles)
+            what = f"roles.{name}: {env.id} has no such role (known: {known})"
+            raise ConfigError(f"{what}{closest(name, matches.roles)}")
+    return matches

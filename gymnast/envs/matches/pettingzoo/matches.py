@@ -1,0 +1,277 @@
+"""Matches of a PettingZoo environment, stepped one after the other in this process.
+
+Where an agent's part ends as terminated and truncated at once, it counts as terminated. PettingZoo
+tells no outcome, so it is unknown.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
+from gymnast.envs.backends import active_calls
+from gymnast.envs.backends.active_calls import AtWork
+from gymnast.envs.backends.backend import Fault, refuse
+from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
+from gymnast.envs.matches.pettingzoo.find import make_parallel
+from gymnast.envs.matches.pettingzoo.repeating import repeats
+from gymnast.envs.matches.pettingzoo.roles import MASKED, role_of, seats_of
+from gymnast.envs.matches.pettingzoo.table import Table
+from gymnast.errors import EnvError
+from gymnast.processes import guard
+
+Array = np.ndarray
+
+
+class ZooMatches:
+    restore: Literal["state", "replay", "none"]
+
+    def __init__(
+        self,
+        name: str,
+        n_matches: int,
+        kwargs: Mapping[str, Any] | None = None,
+        roles: Mapping[str, str] | None = None,
+        limit: EpisodeLimit = OWN_LIMIT,
+    ) -> None:
+        """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
+        self.name, self.n_matches = name, n_matches
+        self._kwargs = dict(kwargs or {})
+        guard.mark()
+        self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
+        env = self._envs[0]
+        self._agents = _agents_of(name, env)
+        seats = seats_of(name, self._agents, roles)
+        self.roles: Mapping[str, Role] = {
+            role: role_of(name, env, role, agents) for role, agents in seats.items()
+        }
+        self.outcomes: Mapping[str, str] = {}
+        self.scripted: Mapping[str, Mapping[str, Scripted]] = {}
+        own = _time_limit(env)
+        self.has_default_limit = limit.default is not None and own is None
+        self._limit = limit.default if self.has_default_limit else limit.steps
+        """Steps after which we truncate a match."""
+        self.time_limit = min((n for n in (own, self._limit) if n is not None), default=None)
+        self.fps: float | None = getattr(env, "metadata", {}).get("render_fps")
+        """How fast a match looks natural, where the environment says so."""
+        self._table = Table(self.roles, seats, n_matches)
+        self.obs: ByRole = self._table.obs
+        self._over = np.zeros(n_matches, bool)
+        self._outcome = np.full(n_matches, UNKNOWN)
+        self._age = np.zeros(n_matches, np.int64)
+        """Steps of each match so far."""
+        self._playing: list[list[Any]] = [[] for _ in range(n_matches)]
+        """Agents in play; none where a match is over, broken or not begun."""
+        self._broken: set[int] = set()
+        """Matches whose environment is to be made anew."""
+        self._always_anew = False
+        self._now: int | None = None
+        """The match whose environment is being called."""
+        self._calls = 0
+        active_calls.register(self)
+        self._try_seeds()
+        guard.look()
+
+    def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
+        faults: list[Fault] = []
+        self._calls += 1
+        for i, seed in zip(matches, seeds, strict=True):
+            self._age[i] = 0
+            self._now = i
+            self._clear(i)
+            try:
+                if i in self._broken or self._always_anew:
+                    self._renew(i)
+                obs, infos = self._envs[i].reset(seed=int(seed))
+            except (Exception, SystemExit) as cause:
+                faults.append(self._raised(i, f"reset(seed={seed})", cause))
+                continue
+            self._playing[i] = list(self._agents)
+            problem = self._not_all_begin(i, infos) or self._see(i, obs)
+            if problem is not None:
+                faults.append(self._fault(i, problem))
+        self._now = None
+        return (*faults, *self._not_finite())
+
+    def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
+        faults: list[Fault] = []
+        self._calls += 1
+        for i in range(self.n_matches) if matches is None else matches:
+            self._now = i
+            self._clear(i)
+            fault = self._step(i, actions)
+            if fault is not None:
+                faults.append(fault)
+        self._now = None
+        faults += self._not_finite()
+        table, numbers = self._table, {"duration": self._age}
+        return MatchStep(
+            table.obs,
+            table.reward,
+            table.terminated,
+            table.truncated,
+            self._over,
+            self._outcome,
+            numbers,
+            faults=tuple(faults),
+        )
+
+    def state(self) -> dict[str, Array]:
+        raise EnvError(f"{self.name}: a running match cannot be stored, only played again")
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        raise EnvError(f"{self.name}: a running match cannot be loaded, only played again")
+
+    def draw(self, match: int) -> Array:
+        env = self._envs[match]
+        if getattr(env, "render_mode", None) != "rgb_array":
+            modes = ", ".join(getattr(env, "metadata", {}).get("render_modes") or ["none"])
+            raise EnvError(
+                f"{self.name} has no renderer that gives pictures (render_modes: {modes})",
+                fix='let it take render_mode="rgb_array" and keep that as its render_mode',
+            )
+        try:
+            picture = env.render()
+        except Exception as cause:
+            what = f"{self.name} cannot be drawn: {type(cause).__name__}: {cause}"
+            raise EnvError(what, fix="see what its render() needs") from cause
+        if getattr(picture, "shape", ())[2:] != (3,) or picture.dtype != np.uint8:
+            raise EnvError(f"{self.name} draws no picture [height, width, 3] of bytes")
+        return picture
+
+    def close(self) -> None:
+        for env in self._envs:
+            env.close()
+
+    def at_work(self) -> AtWork | None:
+        match = self._now
+        if match is None:
+            return None
+        return AtWork(self.name, match, int(self._age[match]), self._calls)
+
+    # ---- one match -----------------------------------------------------------------------------
+
+    def _step(self, i: int, actions: ByRole) -> Fault | None:
+        playing, env, table = self._playing[i], self._envs[i], self._table
+        if not playing:
+            return self._fault(i, "it was stepped, but no match was being played: reset it first")
+        self._age[i] += 1
+        chosen = {agent: table.action_of(agent, i, actions) for agent in playing}
+        try:
+            obs, reward, terminated, truncated, _ = env.step(chosen)
+            now = set(env.agents)
+        except (Exception, SystemExit) as cause:
+            return self._raised(i, f"step({chosen})", cause)
+        if self._limit is not None and self._age[i] >= self._limit:
+            truncated, now = dict.fromkeys(playing, True), set[Any]()
+        problem = self._see(i, obs) or self._get(i, reward, terminated, truncated)
+        if problem is None:
+            self._playing[i] = [agent for agent in playing if not table.has_ended(agent, i)]
+            self._over[i] = not self._playing[i]
+            problem = self._not_who_plays(i, now) or _paid_after(playing, reward)
+        return None if problem is None else self._fault(i, problem)
+
+    def _see(self, i: int, obs: Any) -> str | None:
+        """What the agents in play see now; or what is wrong with it."""
+        for agent in self._playing[i]:
+            if agent not in obs:
+                return f"{agent} is in play, but got no observation"
+            if problem := self._table.see(agent, i, obs[agent]):
+                return problem
+        return None
+
+    def _get(self, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
+        for agent in self._playing[i]:
+            try:
+                told = reward[agent], terminated[agent], truncated[agent]
+            except KeyError:
+                return f"{agent} is in play, but its reward, terminated or truncated is missing"
+            if problem := self._table.get(agent, i, *told):
+                return problem
+        return None
+
+    def _not_all_begin(self, i: int, infos: Any) -> str | None:
+        if set(self._envs[i].agents) != set(self._agents):
+            begin = ", ".join(map(str, self._envs[i].agents)) or "nobody"
+            return f"of {', '.join(map(str, self._agents))} only {begin} began the match"
+        masked = any("action_mask" in infos.get(agent, ()) for agent in self._agents)
+        return MASKED if masked else None
+
+    def _not_who_plays(self, i: int, now: set[Any]) -> str | None:
+        """What is wrong with who is in play after a step, as the environment says."""
+        left = set(self._playing[i])
+        for agent in now - left:
+            return f"{agent} is in play (env.agents), but its part has ended"
+        for agent in left - now:
+            return f"{agent} is out of play (env.agents), but neither terminated nor truncated"
+        return None
+
+    # ---- what goes wrong -----------------------------------------------------------------------
+
+    def _not_finite(self) -> list[Fault]:
+        first: dict[int, str] = {}
+        for i, what in self._table.not_finite():
+            first.setdefault(i, what)
+        return [self._fault(i, what) for i, what in first.items()]
+
+    def _raised(self, i: int, call: str, cause: BaseException) -> Fault:
+        text = "".join(traceback.format_exception(cause))
+        return self._fault(i, f"{call} raised {type(cause).__name__}: {cause}", text)
+
+    def _fault(self, i: int, what: str, text: str = "") -> Fault:
+        """The match shows nothing, and nobody plays in it, until it is made anew."""
+        self._broken.add(i)
+        self._blank(i)
+        return Fault(i, int(self._age[i]), what, text)
+
+    def _blank(self, i: int) -> None:
+        self._playing[i] = []
+        self._over[i] = False
+        self._table.blank(i)
+
+    def _clear(self, i: int) -> None:
+        self._over[i] = False
+        self._table.clear(i)
+
+    def _renew(self, i: int) -> None:
+        # the old one is not closed: with pygame that would end the drawing of all other matches
+        self._envs[i] = make_parallel(self.name, self._kwargs)
+        self._broken.discard(i)
+
+    def _try_seeds(self) -> None:
+        """Where a match depends on those before it, as in Knights Archers Zombies, one in an
+        environment made anew may not."""
+        refuse(self.name, self.reset([0], [0]))
+        self.restore = "replay"
+        if not repeats(self):
+            self._always_anew = True
+            if not repeats(self):
+                self._always_anew, self.restore = False, "none"
+        self._blank(0)
+
+
+def _agents_of(name: str, env: Any) -> list[Any]:
+    agents = list(getattr(env, "possible_agents", ()))
+    if not agents:
+        what = f"{name} is no parallel environment of PettingZoo: it has no possible_agents"
+        raise EnvError(what, fix="make one as https://pettingzoo.farama.org/api/parallel says")
+    return agents
+
+
+def _paid_after(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str | None:
+    if len(reward) > len(playing):
+        for agent, got in reward.items():
+            if got and agent not in playing:
+                return f"{agent} got a reward of {got}, but its part has ended"
+    return None
+
+
+def _time_limit(env: Any) -> int | None:
+    """PettingZoo's environments call it max_cycles, some of them one level below."""
+    inner = env.unwrapped
+    limits = (getattr(of, "max_cycles", None) for of in (inner, getattr(inner, "env", None)))
+    return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)

@@ -1,0 +1,51 @@
+"""One step of every body: turn, thrust, dash, drag, and walls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gymnast.envs.matches.tag.geometry import slide
+from gymnast.envs.matches.tag.rules import (
+    BACKWARD,
+    BURST,
+    COOLDOWN,
+    DRAG,
+    HALF_FIELD,
+    HEADINGS,
+    RADIUS,
+    ROLES,
+    TOP_SPEED,
+)
+from gymnast.envs.matches.tag.state import State
+
+Array = np.ndarray
+
+_ANGLE = np.arange(HEADINGS) * (2 * np.pi / HEADINGS)
+FACING = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], -1)
+"""Of each heading, [HEADINGS, 2]."""
+TURN = np.array([1, 0, -1])
+THRUST = np.array([-BACKWARD, 0.0, 1.0]) * DRAG / (1.0 - DRAG)
+"""In top speeds, so that drag and full thrust are even at the top speed."""
+FASTEST = max(TOP_SPEED.values()) * (1.0 + BURST)
+"""More than any body moves without a handicap in its favour."""
+
+
+def top_speed(seekers: int, hiders: int) -> Array:
+    """Of each agent, [K]."""
+    return np.repeat([TOP_SPEED[role] for role in ROLES], (seekers, hiders))
+
+
+def move(state: State, action: Array, top: Array) -> None:
+    """`action`: [N, K, 3]; who is out of play stays where they are."""
+    playing = state.in_play
+    state.heading = (state.heading + TURN[action[..., 0]] * playing) % HEADINGS
+    dash = (action[..., 2] > 0) & (state.cooldown == 0) & playing
+    state.cooldown = np.where(dash, COOLDOWN, np.maximum(state.cooldown - 1, 0))
+    push = (THRUST[action[..., 1]] + BURST * dash) * top * state.pace
+    velocity = (state.velocity + push[..., None] * FACING[state.heading]) * (1.0 - DRAG)
+    velocity *= playing[..., None]
+    state.position, stopped = slide(
+        state.position, velocity, state.middle, state.half + RADIUS, HALF_FIELD - RADIUS
+    )
+    velocity[stopped] = 0.0
+    state.velocity = velocity

@@ -1,5 +1,0 @@
-"""Environments of PettingZoo, in which all agents move at once (its parallel API), as matches."""
-
-from gymnast.envs.zoo.matches import ZooMatches
-
-__all__ = ["ZooMatches"]

@@ -1,0 +1,262 @@
+"""Play the episodes of a plan to their ends, in copies of an environment that step together."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from gymnast.envs.backends.backend import Backend, Fault, numbers_told
+from gymnast.policy.policy import Policy
+from gymnast.runs.trace import Trace
+from gymnast.seeds import stream
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which episodes to play."""
+
+    seeds: tuple[int, ...]
+    exact: bool = False
+    """The seeds cover every possible start, so their mean has no sampling error."""
+    steps: int | None = None
+    """Stop beginning episodes once this many steps are done."""
+    deterministic: bool = True
+    seconds: float | None = None
+    """Start no further episodes after this long, once `at_least` have been started. Those that run are
+    finished, so that what is scored is always the beginning of the list of seeds."""
+    at_least: int = 1
+    timeout: float | None = None
+    """Seconds after which episodes that still run are given up."""
+
+
+@dataclass
+class Watch:
+    """Where an evaluation stands, and whoever is to know."""
+
+    began: float = field(default_factory=time.monotonic)
+    """Reading of the monotonic clock, which processes of one machine share."""
+    beat: Callable[[int, int], None] = lambda *_: None
+    """Called at every vector step with the number of episodes that have ended, of how many."""
+    total: int = 0
+    """Episodes that are planned."""
+    started: int = 0
+    done: int = 0
+    """Those that have ended or were left out."""
+    left_out: list[Fault] = field(default_factory=list[Fault])
+    """The last fault of each episode that broke again and again."""
+    late: list[str] = field(default_factory=list[str])
+    """Episodes that were given up at the timeout, in words."""
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    def passed(self, seconds: float | None) -> bool:
+        return seconds is not None and self.elapsed > seconds
+
+
+def play(
+    policy: Policy,
+    envs: Backend,
+    plan: Plan,
+    version: int,
+    *,
+    watch: Watch,
+    places: Sequence[int],
+    attempts: int = 1,
+    started: Callable[[int], None] = lambda _: None,
+    numbers: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[tuple[int, Trace]]:
+    """(place in the plan, what happened) of every episode as it ends; `places`: those to be played, and
+    `started` is called with each. One that a fault of the environment broke is retried with the same seed;
+    after so many attempts it is left out. `numbers`: metric -> key of the last info."""
+    past = _Past()
+    lineup = _Lineup(envs, plan, places, attempts, started, watch)
+    head, playing, turns = policy.head, lineup.playing, range(envs.n_envs)
+    for copy in turns:
+        lineup.begin(copy, past.steps)
+    while playing:
+        watch.beat(watch.done, watch.total)
+        if watch.passed(plan.timeout):
+            lineup.give_up(past.steps)
+            return
+        shown = envs.obs.copy()
+        # always of all copies: row sums must not depend on who plays
+        dist = policy.dist(shown, envs.mask)
+        action = head.mode(dist)
+        if not plan.deterministic:
+            for copy, turn in playing.items():
+                action[copy] = head.sample(dist[copy], turn.draw(policy))
+        env_action = head.for_env(action)
+        step = envs.step(env_action, None if len(playing) == len(turns) else list(playing))
+        past.add((shown, env_action, step.reward, dist), lineup.oldest)
+        lineup.steps += len(playing)
+        if step.faults:
+            for fault in {fault.copy: fault for fault in step.faults}.values():
+                lineup.broke(fault, past.steps)
+        done = step.terminated | step.truncated
+        if np.count_nonzero(done):
+            for copy in [c for c in playing if done[c] and playing[c].began < past.steps]:
+                turn, ended = playing[copy], bool(step.terminated[copy])
+                columns, final = past.of(copy, turn.began), step.obs[copy].copy()
+                trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
+                told = numbers_told(step.infos[copy], numbers, envs.name)
+                watch.done += 1
+                yield turn.place, replace(trace, numbers=told)
+                lineup.begin(copy, past.steps)
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """One episode under way in one copy."""
+
+    place: int
+    seed: int
+    began: int
+    """Vector steps played before it."""
+    noise: np.random.Generator | None
+    attempts: int
+    """How many faults of the environment it may have before it is left out."""
+
+    def draw(self, policy: Policy) -> Array:
+        assert self.noise is not None
+        return policy.head.noise(self.noise, ())
+
+
+class _Lineup:
+    """Which copy plays which episode of the plan."""
+
+    def __init__(
+        self,
+        envs: Backend,
+        plan: Plan,
+        places: Sequence[int],
+        attempts: int,
+        started: Callable[[int], None],
+        watch: Watch,
+    ) -> None:
+        self.playing: dict[int, _Turn] = {}
+        self.oldest = 0
+        """Vector steps before the first that an episode under way is made of."""
+        self.steps = 0
+        self._envs, self._plan, self._attempts, self._watch = envs, plan, attempts, watch
+        self._waiting = iter([(place, plan.seeds[place]) for place in places])
+        self._started = started
+
+    def begin(self, copy: int, now: int) -> None:
+        """The next episode of the plan, in this copy, unless there is none."""
+        self._begin(copy, self._next(), self._attempts, now)
+
+    def broke(self, fault: Fault, now: int) -> None:
+        """The same episode again, or another once it has had its attempts."""
+        turn = self.playing[fault.copy]
+        self._begin(fault.copy, *self._after(fault, (turn.place, turn.seed), turn.attempts), now)
+
+    def give_up(self, now: int) -> None:
+        """What still runs is not finished."""
+        for copy, turn in self.playing.items():
+            steps = f"{now - turn.began:,} steps"
+            self._watch.late.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
+
+    def _begin(self, copy: int, upcoming: tuple[int, int] | None, left: int, now: int) -> None:
+        self.playing.pop(copy, None)
+        while upcoming is not None:
+            place, seed = upcoming
+            self._started(place)
+            faults = self._envs.reset([copy], [seed])
+            if not faults:
+                noise = None if self._plan.deterministic else stream(seed, "evaluation noise")
+                self.playing[copy] = _Turn(place, seed, now, noise, left)
+                break
+            upcoming, left = self._after(faults[0], upcoming, left)
+        self.oldest = min((turn.began for turn in self.playing.values()), default=now)
+
+    def _after(
+        self, fault: Fault, which: tuple[int, int], left: int
+    ) -> tuple[tuple[int, int] | None, int]:
+        """What a copy plays after a fault, and how many attempts it has."""
+        told = (self._envs.name, which[1], fault.what, fault.traceback)
+        logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *told)
+        if left > 1:
+            return which, left - 1
+        self._watch.left_out.append(fault)
+        self._watch.done += 1
+        return self._next(), self._attempts
+
+    def _next(self) -> tuple[int, int] | None:
+        plan, watch = self._plan, self._watch
+        if plan.steps is not None and self.steps >= plan.steps:
+            return None
+        if watch.started >= plan.at_least and watch.passed(plan.seconds):
+            return None
+        watch.started += 1
+        return next(self._waiting, None)
+
+
+class _Past:
+    """What all copies did, in arrays [T, N, ...]: no further back than the episodes under way."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        """Vector steps played."""
+        self._forgotten = 0
+        self._columns: list[Array] = []
+
+    def add(self, row: tuple[Array, ...], needed: int) -> None:
+        """One vector step; whatever was before `needed` may go."""
+        at = self.steps - self._forgotten
+        if not self._columns or at == len(self._columns[0]):
+            self._make_room(row, needed)
+            at = self.steps - self._forgotten
+        for column, values in zip(self._columns, row, strict=True):
+            column[at] = values
+        self.steps += 1
+
+    def of(self, copy: int, since: int) -> list[Array]:
+        rows = slice(since - self._forgotten, self.steps - self._forgotten)
+        return [column[rows, copy].copy() for column in self._columns]
+
+    def _make_room(self, row: tuple[Array, ...], needed: int) -> None:
+        kept = [column[needed - self._forgotten :] for column in self._columns]
+        room = max(_ROOM, 2 * len(kept[0])) if kept else _ROOM
+        self._columns = [np.empty((room, *values.shape), values.dtype) for values in row]
+        for column, values in zip(self._columns, kept, strict=False):
+            column[: len(values)] = values
+        self._forgotten = needed if kept else 0
+
+
+_ROOM = 64
+"""Vector steps there is room for at first."""
+
+
+def _trace(
+    policy: Policy,
+    seed: int,
+    copy: int,
+    columns: list[Array],
+    final_obs: Array,
+    terminated: bool,
+    version: int,
+) -> Trace:
+    obs, action, reward, dist = columns
+    return Trace(
+        seed=seed,
+        env=copy,
+        action=action,
+        reward=reward,
+        value=policy.value(obs),
+        dist=dist,
+        obs=np.concatenate([obs, final_obs[None]]),
+        terminated=terminated,
+        truncated=not terminated,
+        raw_return=math.fsum(reward.tolist()),
+        version=version,
+    )

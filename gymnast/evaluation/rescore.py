@@ -1,0 +1,99 @@
+"""Score a stored policy again. Needs no torch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from gymnast.collect.collector import ROLE
+from gymnast.config import families
+from gymnast.config.resolve import load, revise
+from gymnast.errors import EnvError, RunError
+from gymnast.evaluation.evaluate import Evaluation
+from gymnast.evaluation.jobs import Job, open_evaluation
+from gymnast.evaluation.progress import Report
+from gymnast.policy.policy import Policy
+from gymnast.runs import checkpoint, store
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.parts import POLICY, of_role
+from gymnast.runs.run import Run
+
+_LOG = logging.getLogger("gymnast.envs")
+
+
+def rescore(
+    ref: str,
+    *,
+    episodes: int | None = None,
+    seed: int | None = None,
+    sampled: bool = False,
+    runs_dir: str | Path | None = None,
+    tell: Callable[[str], None] = _LOG.warning,
+    report: Report = lambda *_: None,
+) -> dict[str, Any]:
+    """Evaluate a run's checkpoint (the best unless named) on its held-out seeds, where training would. `tell`
+    gets what the environment prints; `report`: how far it is."""
+    run, saved = find(ref, runs_dir)
+    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    changes: dict[str, Any] = {}
+    if sampled:
+        changes["eval.deterministic"] = False
+    if seed is not None:
+        changes["eval.seed"] = seed
+    if changes:
+        cfg, _ = revise(cfg, changes)
+    specs, arrays = saved.document("policy"), saved.tensors(POLICY)
+    job = Job(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
+    with closing(open_evaluation(cfg, tell, report)) as evaluating:
+        evaluating.submit(job)
+        result = evaluating.result(lambda: False)
+    assert isinstance(result, Evaluation)
+    if not result.has_score:
+        raise EnvError(f"no episode finished: {result.shortfall.why}", fix="raise eval.timeout")
+    score = {key: value for key, value in result.score().items() if key != "env_steps"}
+    if len(result.returns) == 1 and not result.exact:
+        score |= {"low": None, "high": None}  # one episode has no interval
+    return {
+        "run": run.id,
+        "env": cfg.env.id,
+        "checkpoint": saved.step,
+        "path": str(saved.path),
+        **score,
+        "left_out": result.shortfall.left_out,
+        "unfinished": result.shortfall.unfinished,
+        "sound": result.shortfall.is_sound,
+        "length": sum(result.lengths) / len(result.lengths),
+        "threshold": cfg.facts.threshold,
+        "deterministic": cfg.eval.deterministic,
+        "returns": list(result.returns),
+        "lengths": list(result.lengths),
+        "seeds": list(result.seeds),
+        "numbers": list(result.numbers),
+    }
+
+
+def has_roles(ref: str, runs_dir: str | Path | None) -> bool:
+    """Whether the run's environment has several agents."""
+    run, _ = store.resolve(ref, store.runs_dir(runs_dir))
+    return families.has_roles(run.info["env"])
+
+
+def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
+    """A run and one of its checkpoints: the one named, else the best, else the latest."""
+    run, which = store.resolve(ref, store.runs_dir(runs_dir))
+    if which is None:
+        which = "latest" if run.info["checkpoints"]["best"] is None else "best"
+    return run, checkpoint.find(run.path, which)
+
+
+def policy_of(saved: Checkpoint, role: str = ROLE) -> Policy:
+    specs = saved.document("policy")
+    if role not in specs:
+        what = f"there is no policy of {role!r}"
+        raise RunError(what, at=str(saved.path), fix=f"name its role: {', '.join(specs)}")
+    policy = Policy.from_spec(specs[role])
+    policy.load(of_role(role, saved.tensors(POLICY)))
+    return policy

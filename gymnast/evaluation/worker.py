@@ -1,0 +1,71 @@
+"""The evaluation process: reads a config and then jobs from its connection, answers with results.
+
+It imports no torch. Its end of the connection is the file descriptor named on the command line;
+when the other end closes, it ends too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
+from typing import Any
+
+from gymnast.config.config import Config
+from gymnast.envs.backends import child
+from gymnast.errors import EnvError, GymnastError
+from gymnast.evaluation.jobs import ALIVE, ALIVE_SECONDS, AnyEvaluator, open_evaluator, perform
+from gymnast.evaluation.journal import Journal
+
+
+class Beat:
+    """Says now and then that all is well."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.said = connection, time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() - self.said > ALIVE_SECONDS:
+            self.said = time.monotonic()
+            self.connection.send((ALIVE, done, total))
+
+
+def opened(cfg: Config[Any]) -> AnyEvaluator | None:
+    """Its environments, before the first job comes; what is wrong with them is told to that job."""
+    try:
+        return open_evaluator(cfg)
+    except Exception:
+        return None
+
+
+def main() -> None:
+    connection = Connection(child.begin())
+    evaluator: AnyEvaluator | None = None
+    try:
+        cfg = connection.recv()
+        notes = os.fdopen(recv_handle(connection), "r+b")
+        evaluator = opened(cfg)
+        while True:
+            job = connection.recv()
+            try:
+                evaluator = evaluator or open_evaluator(cfg)
+                answer = perform(evaluator, job, Beat(connection), Journal(notes))
+            except GymnastError as problem:
+                traceback.print_exc()
+                answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)
+            except Exception as problem:
+                traceback.print_exc()
+                answer = EnvError(f"evaluation failed with {type(problem).__name__}: {problem}")
+            connection.send(answer)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        if evaluator is not None:
+            evaluator.close()  # an environment may have processes of its own
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # the trainer waits for this

@@ -1,0 +1,50 @@
+"""Stored matches as films in their run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gymnast.film.make import Order, film, told
+from gymnast.film.matches.band import MatchBand
+from gymnast.film.matches.choose import ChosenMatch
+from gymnast.film.matches.frames import MatchShot, MatchStage, match_shots
+from gymnast.film.scene import Scene
+
+
+def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str, Any]:
+    """Make the film and its description; returns the latter."""
+    writer, note = film(match_scene(stage, chosen), order)
+    about = {
+        "kind": chosen.kind,
+        "version": chosen.version,
+        "which": chosen.which,
+        "episode": chosen.index,
+        **identity(chosen),
+        "outcome": chosen.trace.outcome,
+        "handicap": {stage.slowed: stage.handicap} if stage.slowed else {},
+    }
+    return told(order, about, writer, note)
+
+
+def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
+    trace = chosen.trace
+    stage.settle(trace)
+    cast = {role: trace.cast[role] for role in stage.matches.roles}
+    if stage.slowed:
+        cast[stage.slowed] += f", {stage.handicap:.0%} speed"
+    colours = getattr(stage.matches, "colours", {})
+    return Scene(
+        fps=stage.fps,
+        length=len(trace),
+        shots=lambda strict: match_shots(stage, trace, strict=strict),
+        band=lambda width, note: MatchBand(width, trace, cast, colours, note),
+    )
+
+
+def identity(chosen: ChosenMatch) -> dict[str, Any]:
+    """What tells a match from any other."""
+    trace = chosen.trace
+    returns = {role: float(np.mean(got.sum(0))) for role, got in trace.rewards.items()}
+    return {"seed": trace.seed, "cast": trace.cast, "returns": returns, "length": len(trace)}

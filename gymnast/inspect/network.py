@@ -1,0 +1,261 @@
+"""What a network is made of, and what one real batch does to it: activations and gradients.
+
+Nothing here knows a layer kind or an algorithm. What a layer says is the output of the network cut
+off behind it; the gradient is what one update of the learner leaves, taken with a step of length 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from gymnast.clock import Clock
+from gymnast.collect.collector import Collector
+from gymnast.collect.matches import MatchCollector
+from gymnast.collect.vector import VectorCollector
+from gymnast.config.config import Config
+from gymnast.config.section import Span
+from gymnast.engine.choice import in_shares
+from gymnast.engine.threads import fix_threads
+from gymnast.envs.backends.backend import refuse
+from gymnast.policy.health import FLAT, dead_units, saturated
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.seeds import episode_seed, stream
+from gymnast.selfplay.league import League
+from gymnast.spaces.spaces import Amounts
+from gymnast.training.learner import Learner
+from gymnast.training.live.control import Settings
+from gymnast.training.session import LEARNER, POLICY, of_role
+
+Array = np.ndarray
+RESETS = 100
+"""First observations over which a policy is compared with a uniform one."""
+BATCH = (256, 1024)
+"""Env steps of the batch: the preset's own rollout, but no fewer and no more than these. Where it is
+of whole episodes: one of each copy."""
+UNIFORM, CENTRED = 0.99, 0.05
+"""A uniform start: this share of the largest entropy; means this near the centre, as a share of the
+range."""
+
+
+def network_report(
+    cfg: Config[Any],
+    collector: Collector,
+    saved: Checkpoint | None = None,
+    runs: Path | None = None,
+) -> dict[str, Any]:
+    """Layers, parameters and start of each role's policy: fresh, or as a checkpoint has it. `runs`:
+    where the runs are whose policies play roles that are not learned."""
+    settings = Settings(cfg)
+    learners = {
+        role: Learner(role, *found, settings.of(role), len(collector.columns(role)))
+        for role, found in collector.spaces.items()
+    }
+    networks = [x.policy.network for x in learners.values()]
+    fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
+    clock = Clock(limits=cfg.stop.limits())
+    if saved is not None:
+        state = saved.document("state")
+        clock.load(state["clock"])
+        for role, learner in learners.items():
+            learner.policy.load(of_role(role, saved.tensors(POLICY)))
+            arrays = of_role(role, saved.tensors(LEARNER))
+            learner.load(arrays, state["learners"][role], optimizer=True)
+    controls = {role: settings.control_of(role) for role in learners}
+    values: dict[str, Any] = {role: control.values(clock) for role, control in controls.items()}
+    firsts = first_observations(collector)
+    lineup = {role: learner.policy for role, learner in learners.items()}
+    span = _short(settings.control.values(clock).span(), cfg.env.n_envs)
+    with _cast(cfg, collector, saved, runs):
+        collector.begin()
+        collected = collector.collect(lineup, span, clock)
+    rollouts = collected.rollouts
+    shaped = {
+        role: learner.shaping(rollouts[role], controls[role].weights(clock), values[role].gamma)[0]
+        for role, learner in learners.items()
+    }
+    return {
+        "batch": {"env_steps": collected.steps, "n_envs": cfg.env.n_envs},
+        "roles": {
+            role: {
+                "start": start(learner.policy, firsts[role]),
+                **described(learner.policy, rollouts[role]),
+                **_with_gradients(learner, shaped[role], values[role]),
+            }
+            for role, learner in learners.items()
+        },
+    }
+
+
+def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
+    """Each layer with its shapes, size and activations on the batch, and the sum of it all."""
+    features, shapes = (
+        policy.features(np.asarray(rollout.obs[rollout.valid])),
+        policy.parameters.shapes,
+    )
+    layers: list[dict[str, Any]] = []
+    if policy.network.module is not None:  # whose inside is its own
+        said = policy.inference.actor(features)
+        entry = {"name": "module", "kind": policy.network.module.path}
+        entry |= {"input": _shape(features), "output": _shape(said)}
+        layers.append(entry | _size(shapes.values()) | _activations("", said))
+    trunk = features
+    for part, stack in policy.network.stacks():
+        x = trunk
+        for i, layer in enumerate(stack):
+            came, x = x, policy.inference.layer(part, i, _copy(features))
+            own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
+            kind = getattr(layer, "kind", "")
+            entry = {"name": f"{part}.{i}", "kind": kind or type(layer).__name__}
+            entry |= {"input": _shape(came), "output": _shape(x)}
+            layers.append(entry | _size(own) | _activations(kind, x))
+        if part == "shared":
+            trunk = x
+    return {"layers": layers, "total": _size(shapes.values())}
+
+
+def start(policy: Policy, obs: Array) -> dict[str, Any]:
+    """How far from uniform the policy is on observations [B, ...]; `uniform`: close enough to begin
+    with, None where the actions have no range."""
+    dist, head = policy.dist(obs), policy.head
+    if not isinstance(policy.action, Amounts):
+        entropy = float(head.entropy(dist).mean())
+        most = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
+        least = float(head.entropy(dist).min())
+        return {"entropy": entropy, "of": most, "uniform": least >= UNIFORM * most}
+    mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
+    low, high = np.array(policy.action.low), np.array(policy.action.high)
+    if not (np.isfinite(low) & np.isfinite(high)).all():
+        return {"off_centre": None, "uniform": None}
+    off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
+    return {"off_centre": off, "uniform": off <= CENTRED}
+
+
+def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:
+    """What each role is shown first in so many fresh episodes, [B, ...]."""
+    shown: dict[str, list[Array]] = {role: [] for role in collector.spaces}
+    if isinstance(collector, MatchCollector):
+        envs, many = collector.matches, collector.matches.n_matches
+    else:
+        assert isinstance(collector, VectorCollector)
+        envs, many = collector.envs, collector.envs.n_envs
+    for first in range(0, count, many):
+        copies = range(min(many, count - first))
+        seeds = [episode_seed(0, "first observation", first + i) for i in copies]
+        refuse(envs.name, envs.reset(copies, seeds))
+        for role, rows in shown.items():
+            rows.append(_seen(collector, role)[collector.columns(role, copies)])
+    return {role: np.concatenate(rows) for role, rows in shown.items()}
+
+
+def _seen(collector: Collector, role: str) -> Array:
+    """What every column of the role's rollouts sees now."""
+    if isinstance(collector, MatchCollector):
+        obs = collector.matches.obs[role]
+        return obs.reshape(-1, *obs.shape[2:])
+    assert isinstance(collector, VectorCollector)
+    return collector.envs.obs
+
+
+@contextmanager
+def _cast(
+    cfg: Config[Any], collector: Collector, saved: Checkpoint | None, runs: Path | None
+) -> Iterator[None]:
+    """Where several roles meet, those that are not learned are played as the config says."""
+    if not isinstance(collector, MatchCollector):
+        yield
+        return
+    with TemporaryDirectory(prefix="gymnast-net-") as folder:
+        home = Path(folder) if saved is None else saved.path.parent.parent
+        collector.casting = League(cfg, collector.matches, collector.learners, home, runs)
+        yield
+
+
+def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
+    """Of the algorithm's own loss on the whole batch, by parameter; None if it took no step on it.
+    The learner is afterwards as it was before."""
+    whole = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
+    whole |= {"warmup": 1, "gradient_steps": 1}
+    known = {key: value for key, value in whole.items() if key in type(values).model_fields}
+    before = learner.snapshot()
+    metrics = learner.learn(rollout, values.model_copy(update=known), stream(0, "gradient"))
+    descent = getattr(learner.algorithm, "descent", None)
+    found = None
+    if metrics.get("optim/steps") and descent is not None:
+        views = learner.policy.parameters.views_of(descent.engine.gradient)
+        found = {name: view.copy() for name, view in views.items()}
+    learner.roll_back(before)
+    return found
+
+
+def _short(span: Span, n_envs: int) -> Span:
+    """The algorithm's own span within `BATCH`; of whole episodes, one of each copy."""
+    if span.episodes is not None or span.steps is None:
+        return replace(span, episodes=1)
+    fewest, most = (-(-steps // n_envs) for steps in BATCH)
+    return replace(span, steps=max(fewest, min(most, span.steps)))
+
+
+def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
+    weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
+    slopes = gradient(learner, rollout, values)
+    return {"parameters": list(_parameters(weights, slopes)), "has_gradient": slopes is not None}
+
+
+def _parameters(
+    weights: Mapping[str, Array], slopes: Mapping[str, Array] | None
+) -> Iterator[dict[str, Any]]:
+    for name, weight in weights.items():
+        slope = None if slopes is None else slopes[name]
+        yield {
+            "name": name,
+            "shape": list(weight.shape),
+            "norm": float(np.linalg.norm(weight)),
+            "gradient_norm": None if slope is None else float(np.linalg.norm(slope)),
+            "gradient_max": None if slope is None else float(np.abs(slope).max()),
+        }
+
+
+def _activations(kind: str, x: Any) -> dict[str, float | None]:
+    """Over batch and units; `dead`: units on the flat side of their activation for the whole batch,
+    `saturated`: values of a tanh that are close to its ends."""
+    units = np.concatenate([a.reshape(len(a), -1) for a in _leaves(x)], -1).astype(np.float64)
+    return {
+        "mean": float(units.mean()),
+        "std": float(units.std()),
+        "dead": float(dead_units(kind, x).mean()) if kind in FLAT else None,
+        "saturated": float(saturated(x).mean()) if kind == "tanh" else None,
+    }
+
+
+def _size(shapes: Any) -> dict[str, int]:
+    count = sum(int(np.prod(shape)) for shape in shapes)
+    return {"parameters": count, "bytes": 4 * count}
+
+
+def _shape(x: Any) -> list[list[int]]:
+    """Of one element of the batch; several where a layer takes or gives several arrays."""
+    return [list(a.shape[1:]) for a in _leaves(x)]
+
+
+def _leaves(x: Any) -> list[Array]:
+    if isinstance(x, Mapping):
+        return [leaf for value in x.values() for leaf in _leaves(value)]
+    if isinstance(x, (tuple, list)):
+        return [leaf for value in x for leaf in _leaves(value)]
+    return [np.asarray(x)]
+
+
+def _copy(x: Any) -> Any:
+    """Engines may compute in place."""
+    if isinstance(x, Mapping):
+        return {key: _copy(value) for key, value in x.items()}
+    return x.copy() if isinstance(x, np.ndarray) else x

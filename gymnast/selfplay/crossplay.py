@@ -1,0 +1,214 @@
+"""Matches between players of any runs: each role is given one, and they play on fixed seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gymnast.collect.casting import LEARNER, Player
+from gymnast.config.config import Config
+from gymnast.config.families import has_roles
+from gymnast.config.resolve import load, revise
+from gymnast.envs.backends.backend import refuse
+from gymnast.errors import RunError, UsageError
+from gymnast.evaluation.episodes import Plan, Watch
+from gymnast.evaluation.progress import Report, Shown
+from gymnast.evaluation.rescore import find, policy_of
+from gymnast.league.results import Results, score
+from gymnast.policy.policy import Policy
+from gymnast.rl.statistics import wilson_interval
+from gymnast.runs import document, durable
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run
+from gymnast.selfplay.evaluation import MatchEvaluator
+from gymnast.selfplay.play import Played, play_matches
+from gymnast.selfplay.players import SCRIPTED, STEP, by_name
+from gymnast.selfplay.rows import match_row
+from gymnast.selfplay.snapshots import CROSS_PLAY, Snapshots
+
+
+class Tournament:
+    """The environment of one run, and players for its roles."""
+
+    def __init__(
+        self,
+        run: Run,
+        saved: Checkpoint,
+        cfg: Config[Any],
+        runs_dir: Path | None,
+        report: Report = lambda *_: None,
+    ) -> None:
+        """`report`: how far matches between one set of players are."""
+        if not has_roles(cfg.env.id):
+            what = f"{run.id} is of {cfg.env.id}, in which a single agent acts"
+            raise RunError(what, fix="gymnast eval, without roles")
+        self.run, self.saved, self.cfg, self.runs_dir = run, saved, cfg, runs_dir
+        self.report = report
+        self.evaluator = MatchEvaluator(cfg)
+        self.matches = self.evaluator.matches
+        self.roles = list(self.matches.roles)
+
+    def player(self, role: str, name: str, plan: Plan) -> Player:
+        """`learner` (of the run's checkpoint), `scripted:NAME`, `random`, `step:N` (a past self), or
+        another run's, `RUN[:CHECKPOINT]`."""
+        if (found := by_name(self.matches, role, name)) is not None:
+            return found
+        return self.evaluator.learner(self._policy(role, name), plan)
+
+    def _policy(self, role: str, name: str) -> Policy:
+        if name.startswith(STEP):
+            return Snapshots(self.run.path).read(int(name.removeprefix(STEP)), role)
+        whose, saved = (self.run, self.saved) if name == LEARNER else find(name, self.runs_dir)
+        if role not in saved.document("policy"):
+            roles = ", ".join(saved.document("policy"))
+            what = f"{whose.id} has learned no {role} (it has: {roles})"
+            raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
+        return policy_of(saved, role)
+
+    def play(self, cast: Mapping[str, str], plan: Plan) -> list[Played]:
+        """Those that finish in time: an error if there is none."""
+        players = {role: self.player(role, name, plan) for role, name in cast.items()}
+        watch = Watch(beat=Shown(self.report), total=len(plan.seeds))
+        more = {"version": self.saved.step, "watch": watch, "timeout": plan.timeout}
+        played = play_matches(self.matches, players, cast, plan.seeds, **more)
+        if not played:
+            refuse(self.matches.name, watch.left_out)
+            late = ", ".join(watch.late[:1])
+            raise RunError(f"no match had finished at eval.timeout: {late}")
+        return played
+
+    def close(self) -> None:
+        self.matches.close()
+
+
+def open_tournament(
+    ref: str,
+    *,
+    seed: int | None = None,
+    sampled: bool = False,
+    n_matches: int | None = None,
+    runs_dir: str | Path | None = None,
+    report: Report = lambda *_: None,
+) -> Tournament:
+    run, saved = find(ref, runs_dir)
+    cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    changes: dict[str, Any] = {"eval.deterministic": False} if sampled else {}
+    changes |= {} if seed is None else {"eval.seed": seed}
+    changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
+    cfg = revise(cfg, changes)[0] if changes else cfg
+    return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None, report)
+
+
+def parse_cast(text: str) -> dict[str, str]:
+    """`seeker=@last:best,hider=scripted:medium`."""
+    cast: dict[str, str] = {}
+    for part in text.split(","):
+        role, equals, name = part.strip().partition("=")
+        if not equals or not role or not name:
+            fix = "--roles seeker=@last:best,hider=scripted:medium"
+            raise UsageError(f"`{part.strip()}` gives no role to anybody", fix=fix)
+        cast[role] = name
+    return cast
+
+
+def play_cast(
+    tournament: Tournament, cast: Mapping[str, str], episodes: int | None
+) -> dict[str, Any]:
+    """What came of matches between these players; roles that are not named are the run's own."""
+    unknown = [role for role in cast if role not in tournament.roles]
+    if unknown:
+        known = ", ".join(tournament.roles)
+        raise UsageError(f"{tournament.cfg.env.id} has no role {unknown[0]} (known: {known})")
+    full = {role: cast.get(role, LEARNER) for role in tournament.roles}
+    plan = tournament.evaluator.plan("confirm", episodes)
+    played = tournament.play(full, plan)
+    return _told(tournament, full, played, plan)
+
+
+def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[str, Any]]:
+    """Each role that the run has learned, against each scripted opponent; else all together."""
+    told: list[dict[str, Any]] = []
+    learned = [role for role in tournament.roles if role in tournament.saved.document("policy")]
+    for role in learned:
+        others = [other for other in tournament.roles if other != role]
+        for name in tournament.cfg.league.opponents:
+            if others and all(tournament.matches.scripted.get(other) for other in others):
+                cast = dict.fromkeys(others, f"{SCRIPTED}{name}")
+                told.append(play_cast(tournament, cast, episodes))
+    return told or [play_cast(tournament, {}, episodes)]
+
+
+def _told(
+    tournament: Tournament, cast: Mapping[str, str], played: Sequence[Played], plan: Plan
+) -> dict[str, Any]:
+    roles: dict[str, Any] = {}
+    for role in tournament.roles:
+        worth = [score(role, match.end.winner) for match in played]
+        known = [w for w in worth if w is not None]
+        returns = [float(np.mean(match.returns[role])) for match in played]
+        roles[role] = {"plays": cast[role], "mean_return": float(np.mean(returns))}
+        if tournament.matches.outcomes:
+            rate = wilson_interval(sum(known), len(known))
+            roles[role] |= {"win_rate": rate.mean, "low": rate.low, "high": rate.high}
+    ends = [match.end for match in played]
+    row = match_row(ends, tournament.matches.outcomes, tournament.cfg.numbers())
+    missing = len(plan.seeds) - len(played)
+    why = f"{missing} broke or had not finished at eval.timeout"
+    return {
+        "run": tournament.run.id,
+        "env": tournament.cfg.env.id,
+        "checkpoint": tournament.saved.step,
+        "episodes": len(played),
+        **({"planned": len(plan.seeds), "missing": why} if missing else {}),
+        "deterministic": plan.deterministic,
+        "roles": roles,
+        "numbers": row,
+        "outcomes": [end.outcome for end in ends],
+        "seeds": [match.seed for match in played],
+    }
+
+
+def cross_play(
+    tournament: Tournament,
+    *,
+    most: int,
+    episodes: int,
+    told: Callable[[int, int], None] = lambda *_: None,
+) -> Results:
+    """Past selves and scripted players of both roles, everybody against everybody. What was played
+    before is kept in the run's directory and not played again."""
+    row, column = tournament.roles
+    (tournament.run.path / "league").mkdir(exist_ok=True)
+    entrants = {role: _entrants(tournament, role, most) for role in (row, column)}
+    plan = tournament.evaluator.plan("confirm", episodes)
+    file = Snapshots(tournament.run.path).directory / CROSS_PLAY
+    key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
+    kept = document.loads(file.read_bytes()) if file.exists() else {}
+    cells: dict[str, Any] = kept.get(key, {})
+    pairs = [(a, b) for a in entrants[row] for b in entrants[column]]
+    results = Results(row, column)
+    for done, (a, b) in enumerate(pairs):
+        told(done, len(pairs))
+        if f"{a} {b}" not in cells:
+            winners = [p.end.winner for p in tournament.play({row: a, column: b}, plan)]
+            cells[f"{a} {b}"] = [[w, winners.count(w)] for w in dict.fromkeys(winners)]
+            durable.replace(file, document.dumps(kept | {key: cells}, indent=1).encode())
+        for winner, count in cells[f"{a} {b}"]:
+            results.add(a, b, winner, count)
+    told(len(pairs), len(pairs))
+    return results
+
+
+def _entrants(tournament: Tournament, role: str, most: int) -> list[str]:
+    """Past selves evenly over the run, the first and the last among them, then the scripted ones."""
+    names = [f"{SCRIPTED}{name}" for name in tournament.matches.scripted.get(role, {})]
+    if role in tournament.saved.document("policy"):
+        steps = Snapshots(tournament.run.path).steps()
+        chosen = np.unique(
+            np.linspace(0, len(steps) - 1, min(most, len(steps))).round().astype(int)
+        )
+        names = [f"{STEP}{steps[i]}" for i in chosen] + names
+    return names

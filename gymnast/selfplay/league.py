@@ -1,0 +1,279 @@
+"""Against whom the roles of a run learn: past selves, scripted players, and each other.
+
+All of it is decided by counters, streams and what is in `state()`, so a resumed run goes on with the
+same opponents.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gymnast.clock import Clock
+from gymnast.collect.casting import LEARNER, Cast, Player, sampling
+from gymnast.collect.matches import MatchEnd
+from gymnast.config.cadence import Every
+from gymnast.config.config import Config
+from gymnast.envs.matches.matches import Matches
+from gymnast.league.gates import Gate
+from gymnast.league.opponents import Choosing
+from gymnast.league.pool import Pool
+from gymnast.league.results import Entrant, Results, score
+from gymnast.league.standing import ratings_of
+from gymnast.league.wins import Wins
+from gymnast.policy.policy import Policy
+from gymnast.seeds import stream
+from gymnast.selfplay.balance import Balance
+from gymnast.selfplay.players import STEP, by_name, from_elsewhere
+from gymnast.selfplay.rows import match_row
+from gymnast.selfplay.snapshots import Snapshots
+
+GATE_MATCHES = 50
+"""Matches before a ladder or a gate decides anything; a shorter window must be full."""
+
+
+class League:
+    def __init__(
+        self,
+        cfg: Config[Any],
+        matches: Matches,
+        learners: Sequence[str],
+        run: Path,
+        runs: Path | None = None,
+    ) -> None:
+        """`runs`: where other runs are, if not beside this one."""
+        self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
+        self.snapshots = Snapshots(run)
+        window = cfg.league.window
+        self.pools = {role: Pool(max(cfg.league.keep, 2), window) for role in learners}
+        self.wins = {role: Wins(window) for role in learners}
+        """Of each learner, in matches of all learners."""
+        self.past = {role: Wins(window) for role in learners}
+        """Of each learner, against past selves."""
+        self.recent: deque[MatchEnd] = deque(maxlen=window)
+        """Of all learners."""
+        self.rung = dict.fromkeys(matches.roles, 0)
+        """How far each ladder has been climbed."""
+        self.climbed = {role: Wins(window) for role in matches.roles}
+        """What came of the present rung, for whoever plays it."""
+        self.balance = Balance(cfg.league.balance)
+        self.results = self._no_results()
+        """Of evaluations: what ratings are made of."""
+        self._enough = min(GATE_MATCHES, window)
+        self._choosing = Choosing(cfg.league.draw)
+        self._players: dict[tuple[str, str], Player] = {}
+        self._due: Every | None = None
+        self._runs = runs or run.parent
+        for role, ladder in self._ladders().items():
+            for name in ladder:
+                self.player(role, name)
+
+    @property
+    def has_pool(self) -> bool:
+        """Past selves are for those who may win against each other, not for partners."""
+        return len(self.learners) > 1 and bool(self.matches.outcomes)
+
+    # ---- who plays ---------------------------------------------------------------------------
+
+    def cast(self, match: int, number: int) -> Cast:
+        ladders = self._ladders()
+        cast = dict.fromkeys(self.learners, LEARNER)
+        cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
+        draws = stream(self.cfg.seed, "cast", match, number)
+        if self.has_pool and draws.random() >= self.cfg.league.live_share:
+            alone = self.learners[int(draws.integers(len(self.learners)))]
+            for role in self.learners:
+                if role != alone and self.pools[role].steps:
+                    cast[role] = f"{STEP}{self.pools[role].draw(self._choosing, draws)}"
+        return {role: cast[role] for role in self.matches.roles}
+
+    def player(self, role: str, name: str) -> Player:
+        if (role, name) not in self._players:
+            self._players[role, name] = self._found(role, name)
+        return self._players[role, name]
+
+    def learns(self, role: str, clock: Clock) -> bool:
+        """Whether it is the role's turn to learn."""
+        helped = self.balance.weaker if "alone" in self.balance.applied else ""
+        if helped:
+            return role == helped
+        if self.cfg.league.learning == "simultaneous":
+            return True
+        turn = clock.rollouts // self.cfg.league.turn
+        return self.learners[turn % len(self.learners)] == role
+
+    def reward_factor(self, role: str) -> float:
+        """Of the role's own shaping terms."""
+        helped = self.balance.has("reward", role)
+        return self.cfg.league.balance.reward if helped else 1.0
+
+    def _ladders(self) -> dict[str, tuple[str, ...]]:
+        others = [role for role in self.matches.roles if role not in self.learners]
+        return {role: self.cfg.roles[role].plays for role in others}
+
+    def _found(self, role: str, name: str) -> Player:
+        if (found := by_name(self.matches, role, name)) is not None:
+            return found
+        if name.startswith(STEP):
+            return sampling(self.snapshots.read(int(name.removeprefix(STEP)), role))
+        return sampling(self._from_elsewhere(role, name))
+
+    def _from_elsewhere(self, role: str, ref: str) -> Policy:
+        """A policy of another run, copied so that this run does not depend on that one."""
+        own = Snapshots.guest(role, self._ladders()[role].index(ref))
+        if not self.snapshots.file(own).exists():
+            self.snapshots.write(own, {role: from_elsewhere(self.matches, role, ref, self._runs)})
+        return self.snapshots.read(own, role)
+
+    # ---- what came of it ---------------------------------------------------------------------
+
+    def take(self, ends: Sequence[MatchEnd]) -> None:
+        """The matches of a rollout that are over."""
+        for end in ends:
+            past = {r: end.cast[r] for r in self.learners if end.cast[r] != LEARNER}
+            if past:
+                (alone,) = (r for r in self.learners if r not in past)
+                worth = score(alone, end.winner)
+                self.past[alone].add(worth)
+                for role, name in past.items():
+                    self.pools[role].report(int(name.removeprefix(STEP)), worth)
+                continue
+            self.recent.append(end)
+            for role in self.learners:
+                self.wins[role].add(score(role, end.winner))
+            for role, ladder in self._ladders().items():
+                if end.cast[role] == ladder[self.rung[role]]:
+                    self.climbed[role].add(score(role, end.winner))
+
+    def follow(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+        """What a rollout's matches lead to: (kind, detail) of the events to be told."""
+        told: list[tuple[str, dict[str, Any]]] = []
+        if self.snapshot_due(clock):
+            told += self._snapshot(clock.env_steps, policies)
+        for role, ladder in self._ladders().items():
+            gate = Gate(1 - self.cfg.league.gate, self._enough)
+            if self.rung[role] + 1 < len(ladder) and gate.verdict(self.climbed[role]) == "below":
+                why = gate.why(self.climbed[role])
+                self.rung[role] += 1
+                self.climbed[role] = Wins(self.cfg.league.window)
+                told.append(
+                    ("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why})
+                )
+        if len(self.learners) > 1 and (moved := self.balance.watch(self.wins)):
+            told.append(("rebalanced", moved | self._remedy(moved, policies)))
+        return told
+
+    def snapshot_due(self, clock: Clock) -> bool:
+        if self._due is None:
+            self._due = Every(self.cfg.league.snapshot, clock)
+            return self.cfg.league.snapshot is not None and not any(
+                pool.steps for pool in self.pools.values()
+            )
+        return self._due.due(clock)
+
+    def _snapshot(self, step: int, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+        entered: list[str] = []
+        for role, pool in self.pools.items() if self.has_pool else ():
+            entry = self.cfg.league.entry
+            gate = None if entry is None or not pool.steps else Gate(entry, self._enough)
+            if gate is None or gate.verdict(self.wins[role]) == "above":
+                pool.add(step)
+                entered.append(role)
+        self.snapshots.write(step, policies)
+        return [("snapshot", {"step": step, "roles": entered})]
+
+    def _remedy(self, moved: Mapping[str, Any], policies: Mapping[str, Policy]) -> dict[str, Any]:
+        """Do what is done once; the rest asks `learns` and `reward_factor`."""
+        weaker, applied = moved["weaker"], moved["what"] == "applied"
+        if moved["remedy"] == "warm_start" and applied:
+            return self._warm_start(weaker, policies[weaker])
+        if moved["remedy"] != "handicap":
+            return {}
+        handicap = getattr(self.matches, "handicap", None)
+        if handicap is None:
+            return {"note": f"{self.matches.name} knows no handicap"}
+        (stronger,) = (role for role in self.learners if role != weaker)
+        factor = float(self.cfg.league.balance.handicap) if applied else 1.0
+        handicap(stronger, factor)
+        return {"stronger": stronger, "factor": factor}
+
+    def _warm_start(self, role: str, policy: Policy) -> dict[str, Any]:
+        """The past self that does best against the present opponent, if that is better than now."""
+        met = {s: w.rate().mean for s, w in self.pools[role].against.items() if w.known >= 10}
+        best = min(met, key=lambda step: met[step], default=None)
+        if best is None or 1 - met[best] <= self.wins[role].rate().mean:
+            return {"note": "no past self does better"}
+        policy.load(self.snapshots.read(best, role).arrays())
+        return {"from_step": best}
+
+    def rated(self, evaluation: Any) -> dict[str, float]:
+        """Take in the matches of an evaluation; what they make of the ratings of its version."""
+        if self.results is None:
+            return {}
+        pair = self.results.row, self.results.column
+        self.results = self.results.merge(evaluation.results(*pair))
+        ratings, row = ratings_of(self.results), dict[str, float]()
+        for role in self.learners:
+            found = ratings.entrants.get(Entrant(role, str(evaluation.version)))
+            if found is not None:
+                row[f"eval/{role}:league/rating"] = found.value
+                row[f"eval/{role}:league/rating_low"] = found.interval.low
+                row[f"eval/{role}:league/rating_high"] = found.interval.high
+        return row
+
+    def _no_results(self) -> Results | None:
+        """Ratings are between two roles, one of which wins."""
+        if len(self.matches.roles) != 2 or not self.matches.outcomes:
+            return None
+        row, column = self.matches.roles
+        return Results(row, column)
+
+    # ---- rows --------------------------------------------------------------------------------
+
+    def row(self) -> dict[str, float]:
+        row: dict[str, float] = {}
+        for role in self.learners:
+            rate = self.wins[role].rate()
+            if self.wins[role].known:
+                row[f"{role}:league/win_rate"] = rate.mean
+                row[f"{role}:league/win_low"], row[f"{role}:league/win_high"] = rate.low, rate.high
+            if self.past[role].known:
+                row[f"{role}:league/past_win_rate"] = self.past[role].rate().mean
+            if self.has_pool:
+                row[f"{role}:league/pool"] = len(self.pools[role].steps)
+        for role, ladder in self._ladders().items():
+            if len(ladder) > 1:
+                row[f"{role}:league/rung"] = self.rung[role] + 1
+        return row | match_row(self.recent, self.matches.outcomes, self.cfg.numbers())
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "pools": {role: pool.state() for role, pool in self.pools.items()},
+            "wins": {role: wins.state() for role, wins in self.wins.items()},
+            "past": {role: wins.state() for role, wins in self.past.items()},
+            "climbed": {role: wins.state() for role, wins in self.climbed.items()},
+            "recent": [vars(end) for end in self.recent],
+            "rung": self.rung,
+            "balance": self.balance.state(),
+            "due": self._due.state() if self._due else None,
+            "results": self.results.to_json() if self.results else None,
+        }
+
+    def load(self, state: Mapping[str, Any], clock: Clock) -> None:
+        for name in ("pools", "wins", "past", "climbed"):
+            for role, part in getattr(self, name).items():
+                part.load(state[name][role])
+        self.recent.clear()
+        self.recent.extend(MatchEnd(**end) for end in state["recent"])
+        self.rung = dict(state["rung"])
+        self.balance.load(state["balance"])
+        if state["results"] is not None:
+            self.results = Results.from_json(state["results"])
+        self._due = None
+        if state["due"] is not None:
+            self._due = Every(self.cfg.league.snapshot, clock)
+            self._due.load(state["due"])

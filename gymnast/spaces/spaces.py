@@ -1,0 +1,213 @@
+"""What a policy needs to know of an environment's spaces, chosen by type, as data that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from gymnast.errors import ConfigError, EnvError
+from gymnast.spaces.actions import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+from gymnast.spaces.observations import (
+    Categories,
+    Category,
+    Image,
+    Observation,
+    Parts,
+    Vector,
+    blank,
+)
+
+__all__ = [
+    "Action",
+    "Amounts",
+    "Categories",
+    "Category",
+    "Choice",
+    "Choices",
+    "Image",
+    "Observation",
+    "Parts",
+    "Switches",
+    "Vector",
+    "action",
+    "as_masks",
+    "as_rows",
+    "blank",
+    "from_json",
+    "n_options",
+    "observation",
+    "put_mask",
+    "space_text",
+    "to_json",
+    "with_declared_ranges",
+    "with_image_channels",
+]
+
+
+_KINDS = {
+    k.__name__: k
+    for k in (Vector, Category, Categories, Image, Parts, Choice, Choices, Switches, Amounts)
+}
+_OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of these"
+_ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
+
+
+def observation(space: Any) -> Observation:
+    """By the type of the space. Bytes with two or three axes are an image, any other Box a vector."""
+    kind = type(space).__name__
+    if kind == "Discrete":
+        return Category(int(space.n), int(space.start))
+    if kind == "MultiDiscrete":
+        return Categories(*_counts(space))
+    if kind == "MultiBinary":
+        n = int(np.prod(space.shape))
+        return Vector(tuple(space.shape), (0.0,) * n, (1.0,) * n)
+    if kind == "Box" and space.dtype == np.uint8 and len(space.shape) in (2, 3):
+        shape = tuple(space.shape)
+        return Image(shape, max(int(space.high.max()), 1), _likely_channels(shape))
+    if kind == "Box" and np.issubdtype(space.dtype, np.complexfloating):
+        raise EnvError(f"observations of complex numbers ({space}) are not supported")
+    if kind == "Box":
+        return Vector(tuple(space.shape), *_limits(space))
+    if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
+        return _parts(kind, space)
+    raise EnvError(
+        f"{kind} observations ({space}) are not supported; supported are {_OBSERVATIONS}"
+    )
+
+
+def action(space: Any) -> Action:
+    kind = type(space).__name__
+    if kind == "Discrete":
+        return Choice(int(space.n), int(space.start))
+    if kind == "MultiDiscrete":
+        return Choices(*_counts(space))
+    if kind == "MultiBinary":
+        return Switches(tuple(space.shape))
+    if kind == "Box" and np.issubdtype(space.dtype, np.floating):
+        return Amounts(tuple(space.shape), *_limits(space))
+    what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
+    raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
+
+
+def space_text(space: Observation | Action) -> str:
+    """For people: `(3, 4)`, `1 of 5`."""
+    if isinstance(space, Choice | Category):
+        return f"1 of {space.n}"
+    if isinstance(space, Choices | Categories):
+        return f"1 each of {', '.join(map(str, space.n))}"
+    if isinstance(space, Parts):
+        return f"({', '.join(f'{name} {space_text(entry)}' for name, entry in space.entries)})"
+    return str(space.shape)
+
+
+def to_json(space: Observation | Action) -> dict[str, Any]:
+    if isinstance(space, Parts):
+        entries = [[name, to_json(entry)] for name, entry in space.entries]
+        return {"kind": "Parts", "of": space.kind, "entries": entries}
+    return {"kind": type(space).__name__, **asdict(space)}
+
+
+def from_json(stored: dict[str, Any]) -> Any:
+    if stored["kind"] == "Parts":
+        entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
+        return Parts(stored["of"], entries)
+    fields: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
+    }
+    return _KINDS[stored["kind"]](**fields)
+
+
+def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
+    """The space with unbounded components limited to what the environment's facts declare."""
+    if not isinstance(obs, Vector) or len(components) != obs.size:
+        return obs
+    low = tuple(
+        float(c.low) if c.low is not None else x for c, x in zip(components, obs.low, strict=True)
+    )
+    high = tuple(
+        float(c.high) if c.high is not None else x
+        for c, x in zip(components, obs.high, strict=True)
+    )
+    return replace(obs, low=low, high=high)
+
+
+def with_image_channels(
+    obs: Observation, channels: Literal["auto", "first", "last"]
+) -> Observation:
+    """The space with every image laid out as told, or as its shape tells without doubt."""
+    if isinstance(obs, Parts):
+        entries = tuple((name, with_image_channels(e, channels)) for name, e in obs.entries)
+        return Parts(obs.kind, entries)
+    if not isinstance(obs, Image):
+        return obs
+    if channels != "auto":
+        return replace(obs, channels=channels)
+    if obs.channels == "unknown":
+        raise ConfigError(
+            f"policy.image_channels: which axis of an image of shape {obs.shape} holds the "
+            "channels cannot be told from its shape",
+            fix="set policy.image_channels to first or last",
+        )
+    return obs
+
+
+def as_rows(space: Observation, given: Sequence[Any]) -> np.ndarray:
+    """Observations as environments give them, [B, ...]."""
+    rows = blank(space, len(given))
+    _refuse(space.put(rows, i, obs) for i, obs in enumerate(given))
+    return rows
+
+
+def as_masks(space: Action, given: Sequence[Any]) -> np.ndarray:
+    """`info["action_mask"]` of several states, [B, options]."""
+    rows = np.ones((len(given), n_options(space)), dtype=bool)
+    _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(given))
+    return rows
+
+
+def _refuse(problems: Iterable[str | None]) -> None:
+    for problem in problems:
+        if problem is not None:
+            raise EnvError(problem)
+
+
+def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknown"]:
+    """The end with 1 to 16 entries that is the shorter of the two."""
+    first, last = shape[0], shape[-1]
+    if len(shape) == 2 or (last <= 16 and last < first):
+        return "last"
+    return "first" if first <= 16 and first < last else "unknown"
+
+
+def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> Parts:
+    named = dict(space.spaces.items() if kind == "Dict" else enumerate(space.spaces))
+    entries, unfit = dict[str, Observation](), dict[str, EnvError]()
+    for name, entry in named.items():
+        try:
+            entries[str(name)] = observation(entry)
+        except EnvError as problem:
+            unfit[str(name)] = problem
+    for name, problem in unfit.items():
+        keep = f"--set 'env.keep=[{', '.join(entries)}]'" if kind == "Dict" and entries else ""
+        fix = f"leave it out: {keep}" if keep else problem.fix
+        raise EnvError(f"entry {name}: {problem.message}", fix=fix)
+    parts = Parts(kind, tuple(entries.items()))
+    names = [name for name, _ in parts._leaves()]
+    if len(set(names)) < len(names) or not all(names):
+        raise EnvError(f"the entries of {space} have no distinct names: {names}")
+    return parts
+
+
+def _counts(space: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    n, first = (tuple(int(x) for x in np.ravel(a)) for a in (space.nvec, space.start))
+    return tuple(space.shape), n, first
+
+
+def _limits(space: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    flat = (np.asarray(x, dtype=np.float64).ravel() for x in (space.low, space.high))
+    low, high = (tuple(float(v) for v in x) for x in flat)
+    return low, high

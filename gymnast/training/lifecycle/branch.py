@@ -1,0 +1,121 @@
+"""Branches: a new run that continues another exactly, from one of its earlier checkpoints.
+
+The new run holds what the old one would hold if it had been killed right after that checkpoint: its
+rows, its events, its past selves, and the checkpoints that training still needs. The old run is only
+read. Traces and films from before the checkpoint stay with the old run.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gymnast.config.config import CONFIGS, Config
+from gymnast.config.resolve import load, save
+from gymnast.config.saved import plain
+from gymnast.errors import CheckpointError
+from gymnast.metrics.store import MetricStore
+from gymnast.runs import checkpoint, document, durable, events, store
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.run import Run, claim
+from gymnast.selfplay.snapshots import Snapshots
+from gymnast.training.lifecycle.label import Label
+
+BRANCH, WEIGHTS = "branch", "weights"
+"""`parent_kind` in run.json: everything was continued, or only the weights were taken (`--from`)."""
+_INHERITED = ("preset", "env", "algo", "seed", "threshold", "repeatable", "engine")
+_COMPARED = ("versions", "cpu")
+"""What the checkpoint was computed with: resuming compares it with what computes from now on."""
+
+
+def is_earlier(run: Run, saved: Checkpoint) -> bool:
+    """Whether the run has a later checkpoint than this one, damaged or not."""
+    return saved.step < max(checkpoint.steps(run.path))
+
+
+def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
+    """The settings with which the run went through this checkpoint, and where each came from: the
+    stored ones without what `resume` changed later."""
+    cfg, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
+    rollouts = saved.document("state")["clock"]["rollouts"]
+    resumed = [e for e in run.events() if e["kind"] == "resumed" and e["rollouts"] > rollouts]
+    changes = [change for event in reversed(resumed) for change in event["changes"]]
+    if not changes:
+        return cfg, origins
+    tree = plain(cfg)
+    for change in changes:
+        _put_back(tree, change)
+    origin = f"run {run.id} at {saved.step:,} env steps"
+    origins |= {change["key"]: origin for change in changes if change["from"] is not None}
+    return CONFIGS[cfg.algo.name].model_validate(tree), origins
+
+
+def branch(
+    run: Run,
+    saved: Checkpoint,
+    cfg: Config[Any],
+    provenance: Mapping[str, str],
+    label: Label,
+) -> Run:
+    """The new run, ready to be resumed from its only or latest checkpoint."""
+    runs_dir, info = run.path.parent, run.info
+    path = claim(runs_dir)
+    try:
+        with durable.explained(path), store.naming(label.name, runs_dir):
+            _copy_record(run, saved, path)
+            return Run.create(
+                runs_dir,
+                config_text=save(cfg),
+                provenance=provenance,
+                name=label.name,
+                tags=label.tags,
+                parent=run.id,
+                parent_step=saved.step,
+                parent_kind=BRANCH,
+                claimed=path,
+                **{key: info[key] for key in (*_INHERITED, *_COMPARED) if key in info},
+            )
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)  # no run, no directory
+        raise
+
+
+def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
+    state = saved.document("state")
+    clock = state["clock"]
+    checkpoint.copy(saved, path / checkpoint.FOLDER)
+    for version in _versions_needed(state["scores"]):
+        try:
+            needed = checkpoint.find(run.path, version)
+        except CheckpointError:
+            continue  # it was pruned: resuming then drops the score that belongs to it
+        checkpoint.copy(needed, path / checkpoint.FOLDER)
+    kept = events.up_to(run.events(), clock["rollouts"])
+    lines = b"".join(document.dumps(event).encode() + b"\n" for event in kept)
+    durable.write(path / "events.jsonl", lines)
+    with MetricStore(run.path / "metrics.db") as old, MetricStore(path / "metrics.db", "w") as new:
+        for row in old.rows():
+            if row["clock/rollouts"] <= clock["rollouts"]:
+                new.append(row)
+        new.supersede(clock["rollouts"], keep=state.get("late_rows", 0) + (clock["rollouts"] > 0))
+    Snapshots(run.path).copy(path, up_to=saved.step)
+
+
+def _versions_needed(scores: Mapping[str, Any]) -> set[int]:
+    """Checkpoints that may still be confirmed as the best: the best so far, and the one that was
+    being evaluated."""
+    found = {scored["env_steps"] for scored in (scores["best"],) if scored}
+    return found | {scored["version"] for scored in (scores["pending"],) if scored}
+
+
+def _put_back(tree: dict[str, Any], change: Mapping[str, Any]) -> None:
+    *sections, field = change["key"].split(".")
+    if change["from"] is None:  # the whole entry (a rule, a metric) was added
+        tree[sections[0]].pop(sections[1] if len(sections) > 1 else field, None)
+        return
+    place = tree
+    for section in sections:
+        place = place[section]
+    place[field] = change["from"]

@@ -1,0 +1,69 @@
+"""How a run ended, written into the run and told as a summary."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gymnast.clock import Clock
+from gymnast.metrics.alerts import Alerts
+from gymnast.metrics.recorder import Summary
+from gymnast.runs.curve import learning
+from gymnast.runs.run import Run
+from gymnast.training.lifecycle.stop import Reason
+
+
+@dataclass(frozen=True)
+class Ended:
+    reason: Reason
+    interrupted: bool
+    """By a signal, also one that came after the reason."""
+    score: dict[str, Any] | None
+    confirmed: bool
+    """The score was measured on held-out seeds, at the end."""
+    solved: bool | None
+    """None where there is no threshold to clear."""
+    best: int | None
+    """Env steps of the best version."""
+
+    @property
+    def stopped(self) -> bool:
+        """Before it was done."""
+        return self.interrupted or not self.reason.is_end
+
+
+def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary:
+    run.update(
+        status="stopped" if ended.stopped else "finished",
+        reason=ended.reason.text,
+        reason_kind=ended.reason.kind,
+        solved=ended.solved,
+        score=ended.score,
+        confirmed=ended.confirmed,
+        clocks=clock.counters(),
+        checkpoints={"best": ended.best, "latest": clock.env_steps},
+        alerts=[asdict(alert) for alert in alerts.all()],
+        # what a run that was stopped would have done with the rest of its budget is not known
+        learning=learning(
+            run,
+            run.info["threshold"],
+            None if ended.stopped else clock.limits.get("env_steps"),
+        ),
+    )
+    info = run.info
+    return Summary(
+        id=run.id,
+        name=info["name"],
+        preset=info["preset"],
+        path=str(run.path),
+        solved=ended.solved,
+        confirmed=ended.confirmed,
+        reason=ended.reason.text,
+        score=ended.score,  # type: ignore[typeddict-item]
+        threshold=info["threshold"],
+        env_steps=clock.env_steps,
+        seconds=clock.seconds,
+        best=ended.best,
+        interrupted=ended.interrupted,
+        stopped=ended.stopped,
+    )

@@ -1,0 +1,145 @@
+"""From a name to everything that is needed before the first step, and what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gymnast.collect.collector import Collector
+from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS, OWN_LIMIT
+from gymnast.config.numbers import show
+from gymnast.config.presets import find, split
+from gymnast.config.resolve import OF_SPACES, Resolved
+from gymnast.config.saved import values
+from gymnast.engine.choice import choose
+from gymnast.envs.build.defaults import resolve_for_spaces
+from gymnast.metrics.tracking import refuse_missing
+from gymnast.policy.layers import Conv, Embedding, Linear, Network, Parallel, Pixels, Stack, walk
+from gymnast.training.learner import policy_for
+from gymnast.training.lifecycle.debug import in_one_process
+from gymnast.training.lifecycle.effects import settings_without_effect
+from gymnast.training.lifecycle.stop import conditions
+from gymnast.training.lifecycle.summary import Preflight
+from gymnast.training.live.control import Settings
+from gymnast.training.session import open_collector
+
+_UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
+"""Settings that the rest of the pre-flight text already says."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    resolved: Resolved
+    collector: Collector
+
+    def preflight(self) -> Preflight:
+        """What is about to happen, as plain values."""
+        cfg, provenance = self.resolved.config, self.resolved.provenance
+        observation, action = self.collector.described
+        settings = Settings(cfg)
+        policies = {
+            role: policy_for(obs, does, settings.of(role))
+            for role, (obs, does) in self.collector.spaces.items()
+        }
+        known = values(cfg)
+        chosen = [
+            (key, show(known[key]), origin)
+            for key, origin in provenance.items()
+            if origin != "default" and key in known and not key.startswith(_UNTOLD)
+        ]
+        return Preflight(
+            preset=self.resolved.preset,
+            has_preset=self.resolved.has_preset,
+            seed=cfg.seed,
+            n_envs=cfg.env.n_envs,
+            observation=observation,
+            action=action,
+            network=" and ".join(network_text(p.network) for p in policies.values()),
+            parameters=sum(p.parameters.count for p in policies.values()),
+            engine=str(choose(cfg, next(iter(policies.values())).network)),
+            time_limit=self.time_limit_text(),
+            budget=cfg.stop.limits(),
+            threshold=cfg.facts.threshold,
+            stops=conditions(cfg),
+            settings=chosen,
+            warnings=self.warnings(),
+        )
+
+    def time_limit_text(self) -> str:
+        """Where it is not the environment's own: the longest training episode, and why that long."""
+        cfg, steps = self.resolved.config, self.collector.time_limit
+        if steps is not None and self.collector.has_default_limit:
+            known = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
+            source = "eval.max_episode_steps" if known else "default"
+            return f"{steps:,} steps ({source}: the environment declares none)"
+        if (given := cfg.training_limit().steps) is not None:
+            return f"{given:,} steps (env.max_episode_steps)"
+        return "none (the environment declares none)" if steps is None else ""
+
+    def warnings(self) -> list[str]:
+        cfg, found = self.resolved.config, []
+        name = split(self.resolved.preset)[0]
+        if self.resolved.asked != name:
+            found.append(f"{self.resolved.asked} names no version: {name} is the highest known")
+        if (preset := find(name)).hides_shipped:
+            found.append(f"{preset.source.name} replaces the preset that ships for {name}")
+        if not self.resolved.has_preset:
+            found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
+        if self.resolved.provenance.get("env.keep") == OF_SPACES:
+            kept = ", ".join(cfg.env.keep)
+            found.append(f"of its observations the policy sees only {kept} (env.keep)")
+        if cfg.facts.threshold is None:
+            found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
+        found += self.collector.doubts
+        if not self.collector.goes_on_exactly and not self.collector.doubts:
+            found.append("this environment does not replay exactly: resume restarts its episodes")
+        if cfg.evaluation_limit() == OWN_LIMIT and self.collector.time_limit is None:
+            found.append(
+                f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
+                "may last until eval.timeout"
+            )
+        idle = settings_without_effect(self.resolved.given, cfg, self.collector)
+        found += [f"{key} has no effect: {why}" for key, why in idle]
+        rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
+        total = cfg.stop.env_steps
+        if total is not None and total < rollout:
+            found.append(f"the budget ({total:,}) is less than one rollout ({rollout:,} env steps)")
+        return found
+
+
+def prepare(
+    target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
+) -> Prepared:
+    """Resolve the config and open the training environments. Nothing is written."""
+    resolved = resolve_for_spaces(target, overrides, algo=algo)
+    refuse_missing(resolved.config.track.to)
+    cfg = in_one_process(resolved.config) if debug else resolved.config
+    return Prepared(resolved, open_collector(cfg))
+
+
+def network_text(network: Network) -> str:
+    """`4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`: actor and critic, or trunk and both heads."""
+    if network.module is not None:
+        return f"{network.module.path} -> {network.module.n_outputs} | 1"
+    return " | ".join(_widths(stack) for _, stack in network.stacks() if stack)
+
+
+def _widths(stack: Stack) -> str:
+    widths: list[str] = []
+    for layer in stack:
+        match layer:
+            case Embedding(n, width):
+                widths += [f"{n} embedded", str(width)]
+            case Linear(n_in, n_out):
+                widths += [str(n_out)] if widths else [str(n_in), str(n_out)]
+            case Pixels(shape):
+                convolutions = sum(isinstance(one, Conv) for _, one in walk("", stack))
+                widths.append(f"{' x '.join(map(str, shape))} image")
+                widths.append(f"{convolutions} convolutions")
+            case Parallel(_, branches):
+                parts = (f"{name}: {_widths(s)}" if _widths(s) else name for name, s in branches)
+                widths.append(f"({', '.join(parts)})")
+            case _:
+                pass
+    return " -> ".join(widths)

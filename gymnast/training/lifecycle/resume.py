@@ -1,0 +1,231 @@
+"""Continue a run exactly as if nothing had happened, unless settings are changed on purpose.
+
+From the newest checkpoint, the run itself continues. From an earlier one a branch does: a new run
+(`branch.py`), so that nothing the run has achieved since is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from gymnast.collect.collector import Collector
+from gymnast.config.config import Config
+from gymnast.config.live import overlaid, overruled
+from gymnast.config.resolve import load, revise, save
+from gymnast.config.saved import diff
+from gymnast.metrics.recorder import Summary
+from gymnast.runs import checkpoint, document, durable, machine
+from gymnast.runs.checkpoint import Checkpoint
+from gymnast.runs.events import DROPPED, stands
+from gymnast.runs.run import Run
+from gymnast.selfplay.snapshots import Snapshots
+from gymnast.training.lifecycle.branch import WEIGHTS, branch, is_earlier, settings_at
+from gymnast.training.lifecycle.debug import announce, in_one_process
+from gymnast.training.lifecycle.effects import note_settings_without_effect
+from gymnast.training.lifecycle.label import Label
+from gymnast.training.lifecycle.resumable import (
+    refuse_label,
+    refuse_nothing_to_do,
+    refuse_other_shape,
+    refuse_small_budget,
+)
+from gymnast.training.lifecycle.start import (
+    ConsoleFor,
+    note_engine,
+    open_run,
+    refuse_what_cannot_begin,
+    start_fresh,
+    train_to_end,
+)
+from gymnast.training.live.commands import adopt
+from gymnast.training.loop import Loop
+
+
+def resume(
+    run: Run,
+    collector_for: Callable[[Config[Any]], Collector],
+    *,
+    at: str = "latest",
+    overrides: Mapping[str, Any],
+    optimizer: bool = True,
+    label: Label = Label(),  # noqa: B008
+    console: ConsoleFor,
+    keyboard: bool = False,
+    debug: bool = False,
+    on_branch: Callable[[Run], None] = lambda _: None,
+) -> tuple[Run, Summary]:
+    """Train on from a checkpoint; returns the run that did. That is a new one, with this `label`, if
+    the checkpoint is not the newest; `on_branch` is called with it before it trains."""
+    saved = _where_to_resume(run, at)
+    branches = saved is not None and at != "latest" and is_earlier(run, saved)
+    if saved is not None and branches:
+        before, provenance = settings_at(run, saved)
+    else:
+        refuse_label(run, label)
+        before = load(run.config(), at=str(run.path / "config.yaml"))
+        provenance = run.provenance()
+    cfg = before
+    if overrides:
+        cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
+        refuse_other_shape(before, cfg)
+    gone, changed = overruled(overrides), bool(_changes(before, cfg))
+    if saved is not None:
+        live = saved.document("state").get("live", {})
+        changed = changed or bool(gone & live.keys())
+        refuse_nothing_to_do(run, saved, changed=changed, branches=branches)
+        kept = {key: value for key, value in live.items() if key not in gone}
+        refuse_small_budget(
+            run, saved, overlaid(before, live), overlaid(cfg, kept), branches=branches
+        )
+    held = in_one_process(cfg) if debug else cfg
+    collector = collector_for(held)
+    refuse_what_cannot_begin(cfg, collector, None)
+    if saved is not None and branches:
+        run = branch(run, saved, before, provenance, label)
+        on_branch(run)
+    with open_run(run, held, collector, console, keyboard=keyboard, continues=not branches) as loop:
+        if saved is None:
+            start_fresh(loop, _parent_of(run))
+            loop.event("begun again", why="it was ended before its first checkpoint")
+            _live_changes_ahead(loop, gone)
+        else:
+            if branches:
+                loop.event("branched", parent=run.info["parent"], step=saved.step)
+            restarted = _restore(loop, saved, optimizer=optimizer, overruled=gone)
+            if changed:
+                loop.session.ended = None  # whatever ended it may no longer do so
+            _say_what_changed(
+                loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=gone
+            )
+        note_settings_without_effect(loop, [change["key"] for change in _changes(before, cfg)])
+        if debug:
+            announce(loop, cfg)
+        if cfg != before:
+            durable.replace(run.path / "config.yaml", save(cfg).encode())
+            origins = document.dumps(dict(provenance), indent=1).encode()
+            durable.replace(run.path / "provenance.json", origins)
+        return run, train_to_end(loop)
+
+
+def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
+    """None for a run that was ended before its very first checkpoint."""
+    if at == "latest" and not checkpoint.steps(run.path):
+        return None
+    return checkpoint.find(run.path, at)
+
+
+def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
+    info = run.info
+    if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None:
+        return None
+    parent = Run(run.path.parent / info["parent"])
+    return parent, checkpoint.find(parent.path, info["parent_step"])
+
+
+def _restore(
+    loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]
+) -> dict[int, str]:
+    """Returns each copy whose running episode could not be restored, and why."""
+    run, session = loop.run, loop.session
+    restarted = session.restore(
+        saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
+    )
+    adopt(loop, [])  # bounds follow the settings in use
+    rollouts = session.clock.rollouts
+    loop.row = dict(saved.document("metrics"))
+    loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
+    run.supersede(rollouts)
+    set_aside = checkpoint.set_aside_damaged(run.path, saved.step)
+    for directory in (run.traces, run.matches):
+        for file in directory.glob("*-*.safetensors"):
+            if int(file.stem.rpartition("-")[2]) > saved.step:
+                file.unlink()
+        for draft in directory.glob(".*"):  # a kill came while it was being written
+            draft.unlink(missing_ok=True)
+    Snapshots(run.path).supersede(saved.step)
+    if restarted:
+        why = "; ".join(dict.fromkeys(restarted.values()))
+        loop.event("episodes restarted", copies=list(restarted), why=why)
+    for sentence in saved.skipped:
+        loop.event("checkpoint skipped", why=sentence)
+    if set_aside:
+        why = "no later checkpoint can be loaded; rows after this one are computed again"
+        loop.event("recovered", checkpoint=saved.step, damaged=set_aside, why=why)
+    _drop_lost_best(loop)
+    return restarted
+
+
+def _drop_lost_best(loop: Loop) -> None:
+    """The best score so far counts only as long as its checkpoint is there to be confirmed."""
+    best = loop.session.scores.best
+    if best is not None and best["env_steps"] not in checkpoint.steps(loop.run.path):
+        loop.session.scores.best = None
+        loop.event("best score dropped", score=best, why="its checkpoint is no longer stored")
+
+
+def _live_changes_ahead(
+    loop: Loop, overruled: Collection[str], held: Collection[str] = ()
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Have live changes made after this point made again, but for overruled ones. Returns the keys
+    whose live value ends, among them those `held` now, and what is still to come."""
+    rollouts = loop.session.clock.rollouts
+    to_come = [e for e in loop.run.events() if stands(e) and e["rollouts"] >= rollouts]
+    keys = {change["key"] for event in to_come for change in event.get("changes", ())} | {*held}
+    dropped = sorted(keys & {*overruled})
+    if dropped:
+        loop.event(DROPPED, keys=dropped, why="set anew on resume")
+    again = loop.commands.repeat(loop.run.events(), loop)
+    told = ("kind", "rollouts", "changes")
+    return dropped, [{key: event[key] for key in told if key in event} for event in again]
+
+
+def _say_what_changed(
+    loop: Loop,
+    before: Config[Any],
+    cfg: Config[Any],
+    saved: Checkpoint,
+    restarted: Mapping[int, str],
+    *,
+    optimizer: bool,
+    overruled: Collection[str],
+) -> None:
+    held = saved.document("state").get("live", {})
+    dropped, ahead = _live_changes_ahead(loop, overruled, held)
+    machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
+    differs = [key for key in here if here[key] != machine_before.get(key)]
+    differs += note_engine(loop)
+    changes = _changes(before, cfg)
+    because = {
+        "settings were changed": changes,
+        "live changes were dropped": dropped,
+        "the optimizer's state was left out": not optimizer,
+        f"computed with other {' and '.join(differs)}": differs,
+        "it reads the wall clock": not loop.run.info.get("repeatable", True),
+    }
+    inexact = [reason for reason, holds in because.items() if holds]
+    inexact += [f"episodes were restarted: {why}" for why in dict.fromkeys(restarted.values())]
+    loop.event(
+        "resumed",
+        checkpoint=saved.step,
+        changes=changes,
+        fresh_optimizer=not optimizer,
+        bit_exact=not inexact,
+        not_exact_because=inexact,
+        differs=differs,
+        live_changes_ahead=ahead,
+    )
+    if changes and before.stop.limits() != cfg.stop.limits():
+        moved = loop.session.control.moved_by_budget()
+        loop.event("budget changed", schedules_moved=moved)
+
+
+def _changes(before: Config[Any], cfg: Config[Any]) -> list[dict[str, Any]]:
+    """Other settings than those of the run; who looks on is no matter."""
+    told = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
+    return [change for change in told if not change["key"].startswith("track.")]
+
+
+def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be the same for the same bits."""
+    return {key: info.get(key) for key in ("versions", "cpu")}

@@ -1,0 +1,124 @@
+"""Keys pressed in the terminal while training: commands like any other, sent to the run's inbox.
+
+Meanwhile the terminal hands over keys one by one and does not show them. It gets back what it had
+on every way out: the end, an error, a signal, Ctrl-Z. What runs in the background is left alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from gymnast.errors import GymnastError
+from gymnast.metrics.recorder import Sink
+from gymnast.runs import inbox
+from gymnast.runs.run import Run
+from gymnast.training.live.commands import Commands
+
+KEYS = {"c": "checkpoint", "e": "evaluate", "p": "pause", "s": "stop"}
+HELP = "c checkpoint   e evaluate   p pause or go on   s stop   ? keys   Ctrl-C stop"
+LOOK_SECONDS = 0.2
+"""How often it is seen that the terminal is ours again, after `fg`."""
+_LOCAL_FLAGS = 3
+"""Where termios keeps them."""
+_PASSED_ON = (signal.SIGTSTP, signal.SIGQUIT)
+"""Signals that do what they always do, once the terminal is restored."""
+
+
+class Keys:
+    def __init__(self, run: Run, commands: Commands, shown: Sink, *, wanted: bool) -> None:
+        """`shown` is what the person sees; unless wanted, or where nobody can type, there are no keys."""
+        self.run, self.commands, self.shown = run, commands, shown
+        self._wanted = wanted and sys.stdin is not None and sys.stdin.isatty()
+        self._before: list[Any] | None = None
+        self._handlers: dict[int, Any] = {}
+        self._away = False
+        """The terminal is not to be touched: we are being suspended, or done."""
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+
+    def __enter__(self) -> Keys:
+        if self._wanted:
+            self._terminal = sys.stdin.fileno()
+            self._before = termios.tcgetattr(self._terminal)
+            atexit.register(self.close)
+            if threading.current_thread() is threading.main_thread():
+                for number in _PASSED_ON:
+                    self._handlers[number] = signal.signal(number, self._pass_on)
+            threading.Thread(target=self._listen, name="keys", daemon=True).start()
+            self.shown.event({"kind": "press ? for keys"})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        atexit.unregister(self.close)
+
+    def close(self) -> None:
+        """No more keys; the terminal is as it was. May be called from any thread, and again."""
+        self._closed.set()
+        with self._lock:
+            self._restore()
+            self._away = True
+
+    def _listen(self) -> None:
+        while not self._closed.is_set():
+            with suppress(termios.error, OSError, ValueError):  # the terminal went away
+                if self._take_terminal():
+                    ready, _, _ = select.select([self._terminal], [], [], LOOK_SECONDS)
+                    if ready and self._in_foreground() and not self._closed.is_set():
+                        pressed = os.read(self._terminal, 64)
+                        if not pressed:
+                            return
+                        for key in pressed.decode(errors="ignore"):
+                            self._press(key)
+                    continue
+            self._closed.wait(LOOK_SECONDS)
+
+    def _press(self, key: str) -> None:
+        if key == "?":
+            self.shown.event({"kind": "keys", "text": HELP})
+        elif key in KEYS:
+            kind = "unpause" if key == "p" and self.commands.paused else KEYS[key]
+            with suppress(GymnastError):  # it is ending, or the disk is full: the loop says so
+                inbox.send(self.run, kind, by="keyboard")
+                self.shown.event({"kind": f"{kind}: at the next rollout"})
+
+    def _take_terminal(self) -> bool:
+        """Have keys come one by one; False while the terminal is not ours."""
+        with self._lock:
+            if self._away or not self._in_foreground():
+                return False
+            now = termios.tcgetattr(self._terminal)
+            if now[_LOCAL_FLAGS] & (termios.ICANON | termios.ECHO):
+                now[_LOCAL_FLAGS] &= ~(termios.ICANON | termios.ECHO)
+                termios.tcsetattr(self._terminal, termios.TCSANOW, now)
+            return True
+
+    def _restore(self) -> None:
+        if self._before is None or self._away:
+            return
+        with suppress(termios.error, OSError):
+            if self._in_foreground():  # in the background the shell has it, as it wants it
+                termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
+
+    def _in_foreground(self) -> bool:
+        return os.tcgetpgrp(self._terminal) == os.getpgrp()
+
+    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        with self._lock:
+            self._restore()
+            self._away = True
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)  # Ctrl-Z: stays in here until it is continued
+        signal.signal(number, self._pass_on)
+        self._away = self._closed.is_set()

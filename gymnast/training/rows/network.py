@@ -1,0 +1,71 @@
+"""What a row says of the network: which of its units still work, and how its outputs are spread."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gymnast.images import Observed
+from gymnast.metrics.families.network import DEAR_SAMPLE, SAMPLE
+from gymnast.policy.actions import EpsilonGreedy
+from gymnast.policy.health import Units
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
+from gymnast.spaces.actions import Amounts
+
+Array = np.ndarray
+
+
+def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
+    """The network as it is now, on evenly spaced steps of a rollout."""
+    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.dear else SAMPLE)
+    mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
+    found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
+    row = _units(found.shared, found.actor, found.critic)
+    row |= {"network/output_mean": found.output_mean, "network/output_std": found.output_std}
+    if isinstance(policy.action, Amounts):
+        return row
+    if not isinstance(policy.head, EpsilonGreedy):
+        row["network/logit_range"] = found.logit_range
+    return row | {"policy/prob_max_mean": found.prob_max, "policy/prob_min_mean": found.prob_min}
+
+
+def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
+    """Nothing where a network has no hidden units, or none that are known."""
+    every = shared.plus(actor).plus(critic)
+    if not every.outputs:
+        return {}
+    mean = every.total / every.outputs
+    variance = every.squares / every.outputs - mean * mean
+    row = {
+        "network/activation_mean": mean,
+        "network/activation_std": math.sqrt(variance) if variance > 0 else variance * 0.0,
+    }
+    if every.rectifiers:
+        row["network/dead_units"] = every.dead / every.rectifiers
+    if actor.rectifiers and critic.rectifiers:
+        row["network/dead_units_actor"] = actor.dead / actor.rectifiers
+        row["network/dead_units_critic"] = critic.dead / critic.rectifiers
+    if every.tanh:
+        row["network/saturated_units"] = every.saturated / every.tanh
+    return row
+
+
+def _evenly(rollout: Rollout, most: int) -> Array:
+    """Places of valid steps among all of them [T * N]."""
+    if rollout.whole:
+        return _spaced(rollout.valid.size, most)
+    places = np.flatnonzero(rollout.valid)
+    return places[_spaced(len(places), most)]
+
+
+@lru_cache(8)
+def _spaced(n: int, most: int) -> Array:
+    return np.linspace(0, n - 1, min(most, n)).astype(np.int64)
+
+
+def _rows_of(x: Observed, rows: Array) -> Any:
+    return x.reshape(-1, *x.shape[2:])[rows]

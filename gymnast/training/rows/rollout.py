@@ -1,0 +1,188 @@
+"""What a row says of the steps just collected and of where time went."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from gymnast.clock import Clock
+from gymnast.collect.collector import ROLE
+from gymnast.images import Images, Observed
+from gymnast.policy.policy import Policy
+from gymnast.rl.diversity import diversity
+from gymnast.rl.effect import action_effect, steps_sampled
+from gymnast.rl.experience import Experience, experience
+from gymnast.rollout import Rollout
+from gymnast.spaces.observations import numbers_in
+from gymnast.spaces.spaces import Amounts
+from gymnast.training.rows.components import (
+    action_components,
+    action_options,
+    has_components,
+    obs_components,
+)
+
+Array = np.ndarray
+
+
+def scoped(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
+    """Name a role's metrics `role:metric`; the only role of a solo environment needs no name."""
+    return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
+
+
+def clock_row(clock: Clock, speed: float) -> dict[str, float]:
+    """`speed`: how fast the budget is being used, in counts of its own clock per second."""
+    row = {f"clock/{name}": value for name, value in clock.counters().items()}
+    total = clock.total(clock.main)
+    if clock.progress is not None and total is not None:
+        row["progress/share"] = clock.progress
+        if speed > 0:
+            row["progress/remaining"] = max(total - clock.read(clock.main), 0.0) / speed
+    return row
+
+
+def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str, float]:
+    """`learned`: with the rewards that shaping and scale made, before they are normalised."""
+    keep, space, r = _kept(rollout), policy.action, rollout
+    amounts = isinstance(space, Amounts)
+    given = policy.head.for_env(r.action) if amounts else r.action
+    columns = r.reward, given, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
+    found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
+    reward, action, obs = found.reward, found.action, found.obs
+    steps = r.reward.size if keep is None else r.steps
+    row = {
+        "rollout/reward_mean": reward.mean,
+        "rollout/reward_std": reward.std,
+        "rollout/reward_min": reward.least,
+        "rollout/reward_max": reward.most,
+        "rollout/reward_interval": steps / max(found.paid, 1),
+        "rollout/action_mean": action.mean,
+        "rollout/action_std": action.std,
+        "rollout/episodes": found.over,
+        "rollout/truncated_share": found.cut / max(found.over, 1),
+        "rollout/surprise": -found.logprob.mean,
+    }
+    if obs is not None:
+        row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std
+    row |= obs_components(found.obs_means)
+    row |= action_components(space, given, keep, found.chosen)
+    told = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
+    if told is not None:
+        row["rollout/diversity"] = told
+    return row | _learned_row(r.reward, learned.reward, keep, found)
+
+
+def _learned_row(raw: Array, due: Array, keep: Array | None, found: Experience) -> dict[str, float]:
+    """What is learned from beside what the environment gave."""
+    if due is raw:
+        row = {"rollout/learned_reward": found.reward.mean}
+        return row | {"rollout/reward_agreement": 1.0} if found.paid else row
+    raw, due = (x.ravel() if keep is None else x[keep] for x in (raw, due))
+    row = {"rollout/learned_reward": float(np.add.reduce(due)) / len(due)}
+    sizes = float(raw @ raw) * float(due @ due)
+    if sizes:
+        row["rollout/reward_agreement"] = float(raw @ due) / sizes**0.5
+    return row
+
+
+def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
+    """Of vectors; images and records would cost more than they tell."""
+    obs = rollout.obs
+    if isinstance(obs, Images) or obs.dtype != np.float32 or obs.ndim != 3:
+        return {}
+    steps = steps_sampled(obs.shape[1])
+    action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
+    given = policy.head.for_env(action) if isinstance(policy.action, Amounts) else action
+    told = action_effect(obs[-steps:], after, given, rollout.valid[-steps:])
+    return {} if told is None else {"rollout/action_effect": told}
+
+
+def _kept(rollout: Rollout) -> Array | None:
+    """Which steps count, [T, N]; None: all do."""
+    return None if rollout.whole else rollout.valid
+
+
+def _numbers(obs: Observed) -> Array | None:
+    """Those of vectors, also in a record; of images and of what is counted, none."""
+    if not isinstance(obs, Images) and obs.dtype == np.float32:
+        return obs
+    numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
+    if len(numbers) > 1:
+        return np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
+    return numbers[0] if numbers else None
+
+
+class Stopwatch:
+    """Splits the wall time of one iteration by what it was spent on."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._cpu = _used()[0]
+        self._spent: dict[str, float] = {}
+        self._memory = _Memory()
+
+    def add(self, name: str, seconds: float) -> None:
+        self._spent[name] = self._spent.get(name, 0.0) + seconds
+
+    def skip(self, seconds: float) -> None:
+        """Leave out time in which nothing was to be done."""
+        self._began += seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of this lap so far."""
+        return time.perf_counter() - self._began
+
+    def lap(self, env_steps: int, updates: int) -> tuple[float, dict[str, float]]:
+        """Seconds since the last lap, and the row that divides them; starts the next lap. `updates`:
+        steps of the optimiser."""
+        now, (cpu, memory) = time.perf_counter(), _used()
+        total = max(now - self._began, 1e-9)
+        spent = dict.fromkeys(_PARTS, 0.0) | self._spent
+        spent["rest"] = max(total - sum(spent.values()), 0.0)
+        row = {
+            **{f"time/{name}": seconds for name, seconds in spent.items()},
+            **{f"time/{name}_share": min(spent[name] / total, 1.0) for name in _SHARES},
+            "speed/env_steps": env_steps / total,
+            "speed/updates": updates / total,
+            "system/cpu": (cpu - self._cpu) / total,
+            "system/memory": memory,
+            **self._memory.now(),
+        }
+        self._began, self._cpu, self._spent = now, cpu, {}
+        return total, row
+
+
+_PARTS = ("env", "inference", "update", "evaluate_wait", "checkpoint")
+_SHARES = ("env", "inference", "update", "rest")
+
+
+def _used() -> tuple[float, float]:
+    """CPU seconds and peak megabytes of this process. time.process_time() takes 20 times as long."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit
+
+
+class _Memory:
+    """How much this process holds, where Linux tells; the file stays open, since opening it takes
+    several times as long as reading it."""
+
+    def __init__(self) -> None:
+        self._file: int | None = None
+        with suppress(OSError):
+            self._file = os.open("/proc/self/statm", os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+
+    def now(self) -> dict[str, float]:
+        if self._file is None:
+            return {}
+        resident = int(os.pread(self._file, 100, 0).split()[1])
+        return {"system/memory_now": resident * resource.getpagesize() / 2**20}
