@@ -80,7 +80,7 @@ def rollout_of_pixels() -> dict[str, float]:
     prepared = prepare(PIXELS.preset, overrides(PIXELS, PIXELS.rollout))
     cfg, collector = prepared.resolved.config, prepared.collector
     lineup = {who: Learner(who, *found, cfg).policy for who, found in collector.spaces.items()}
-    collector.begin()
+    collector.start_episodes()
     found = collector.collect(lineup, cfg.algo.span(), Clock(limits=cfg.stop.limits()))
     collector.close()
     (rollout,) = found.rollouts.values()

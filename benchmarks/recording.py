@@ -79,7 +79,7 @@ class _Turns:
         from gymnast.collect.vector import VectorCollector
         from gymnast.metrics.recorder import Recorder
         from gymnast.training import learner, loop, update
-        from gymnast.training.rows.recent import Recent
+        from gymnast.training.rows.recent import RecentEpisodes
 
         self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}
@@ -90,7 +90,7 @@ class _Turns:
         for name in ("rollout_row", "effect_row"):
             self._around(update, name, dict)
         self._around(learner, "network_row", dict)
-        self._around(Recent, "row", dict)
+        self._around(RecentEpisodes, "row", dict)
         iterate, collect = loop.Loop.iterate, VectorCollector.collect
 
         def counted(this: Any) -> None:

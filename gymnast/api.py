@@ -67,7 +67,7 @@ def jobs(*, runs_dir: Where = None) -> list[dict[str, Any]]:
     return standing.jobs(store.runs_dir(runs_dir))
 
 
-def tell(
+def send_command(
     ref: str,
     kind: str,
     assignments: Mapping[str, Any] | None = None,
@@ -80,7 +80,7 @@ def tell(
     from gymnast.jobs import telling
 
     directory = store.runs_dir(runs_dir)
-    return telling.tell(
+    return telling.send_command(
         ref, kind, assignments=dict(assignments or {}), runs_dir=directory, seconds=seconds
     )
 

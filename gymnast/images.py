@@ -97,7 +97,7 @@ Observed = np.ndarray | Images
 """Observations [..., *shape of one]."""
 
 
-class ImagesNoted:
+class ImageRecorder:
     """Images of a rollout while it is played, as N copies show them step by step."""
 
     def __init__(self, obs: Array, channels: Channels, steps: int) -> None:
@@ -113,7 +113,7 @@ class ImagesNoted:
         self._used = 0
         self._index = np.empty((steps, n, k), np.int32)
 
-    def note(self, t: int, obs: Array) -> Array:
+    def record(self, t: int, obs: Array) -> Array:
         """What the copies show [N, ...] before step t; a copy of it that lasts until the next."""
         if t == len(self._index):
             self._index = np.concatenate([self._index, np.empty_like(self._index)])
@@ -169,7 +169,7 @@ def _words(plane: Array) -> Array:
     return plane.reshape(*leading, height * width).view(np.uint64)
 
 
-def joined(pieces: Sequence[Observed]) -> Observed:
+def concatenate(pieces: Sequence[Observed]) -> Observed:
     """End to end, along the first axis; images with the planes that they need."""
     like = next((piece for piece in pieces if isinstance(piece, Images)), None)
     if like is None:

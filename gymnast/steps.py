@@ -16,8 +16,8 @@ from gymnast.config.facts import Facts
 from gymnast.policy.actions import AnyHead, Categorical, EpsilonGreedy, log_softmax
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
-from gymnast.spaces.observations import numbers_in
-from gymnast.spaces.spaces import Amounts
+from gymnast.spaces.observations import flat_size
+from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
 COLUMNS = {
@@ -88,7 +88,7 @@ def step_table(
     env, step = np.meshgrid(np.arange(n), np.arange(n_steps), indexing="ij")
     table = {"env": env.ravel(), "step": step.ravel()}
     labels = [c.name for c in facts.observations]
-    for name, column in numbers_in(rollout.obs).items():
+    for name, column in flat_size(rollout.obs).items():
         table |= _parts(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
     table |= {name: by_copy(column) for name, column in flat.items()}
@@ -136,7 +136,7 @@ def _parts(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
 
 def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
     dist, action = by_copy(rollout.dist), by_copy(rollout.action)
-    if isinstance(head.space, Amounts):
+    if isinstance(head.space, BoxAction):
         chosen = _parts("action", rollout.action, labels)
         mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}
         return chosen | mean

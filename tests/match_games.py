@@ -17,15 +17,15 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.envs.backends.backend import Fault
 from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role
 from gymnast.policy.policy import Policy
-from gymnast.spaces.spaces import Amounts, Choice, Vector
+from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
 
 Array = np.ndarray
 Seat = tuple[str, int]
 
 FOX, HEN = "fox", "hen"
 ROLES = {
-    FOX: Role(2, Vector((3,), (-9.0,) * 3, (9.0,) * 3), Choice(3, 1)),
-    HEN: Role(3, Vector((2,), (-9.0,) * 2, (9.0,) * 2), Amounts((1,), (-0.5,), (0.5,))),
+    FOX: Role(2, BoxObs((3,), (-9.0,) * 3, (9.0,) * 3), DiscreteAction(3, 1)),
+    HEN: Role(3, BoxObs((2,), (-9.0,) * 2, (9.0,) * 2), BoxAction((1,), (-0.5,), (0.5,))),
 }
 SEATS: list[Seat] = [(role, seat) for role, kind in ROLES.items() for seat in range(kind.seats)]
 OUTCOMES = {"eaten": FOX, "fled": HEN, "tired": ""}

@@ -20,7 +20,7 @@ from gymnast.runs.trace import Trace, read_traces
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.lifecycle.resume import resume
-from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.start import start_run
 from gymnast.training.notebook import train
 from gymnast.training.session import open_collector
 
@@ -73,7 +73,7 @@ def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
     """Trained while the commands of a plan come in."""
     prepared = prepare(target, SMALL | overrides)
     runs_dir = store.runs_dir()
-    return begin(
+    return start_run(
         prepared.resolved,
         prepared.collector,
         runs_dir,

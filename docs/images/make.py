@@ -23,7 +23,7 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.specs import declared, split
 from gymnast.metrics.store import MetricStore
 from gymnast.runs import store
-from gymnast.training.lifecycle.start import judged_settings
+from gymnast.training.lifecycle.start import alert_settings
 from gymnast.training.lifecycle.summary import end_text
 
 name, ref = sys.argv[1:]
@@ -31,7 +31,7 @@ share, given = {"train": (1.0, ()), "alerts": (0.6, ("algo.",))}[name]
 run, _ = store.resolve(ref, store.runs_dir())
 cfg, info = load(run.config()), run.info
 metrics = declared(cfg)
-history, alerts = History(), Alerts(metrics, judged_settings(cfg, run))
+history, alerts = History(), Alerts(metrics, alert_settings(cfg, run))
 with MetricStore(run.path / "metrics.db") as record:
     for row in record.rows():
         known = {key: value for key, value in row.items() if split(key)[1] in metrics}

@@ -8,7 +8,7 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
-from gymnast.rl.statistics import error_share, explained_share, scale_to_unit, spread, standardize
+from gymnast.rl.statistics import explained_share, relative_rmse, scale_to_unit, spread, standardize
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -26,10 +26,10 @@ def rescale_value(policy: Policy, target: Array) -> None:
         return
     views, last = policy.parameters.views, len(policy.network.critic) - 1
     weight, bias = views[f"critic.{last}.weight"], views[f"critic.{last}.bias"]
-    policy.value_scale.learn(target, weight, bias)
+    policy.value_scale.update(target, weight, bias)
 
 
-def standardized(advantage: Array, valid: Array, *, centered: bool = True) -> Array:
+def standardize_advantage(advantage: Array, valid: Array, *, centered: bool = True) -> Array:
     """Mean 0 and deviation 1 over the valid steps [T, N] of a rollout; not `centered`: root mean square 1,
     with the mean left as it is."""
     scaled = np.zeros_like(advantage)
@@ -37,7 +37,7 @@ def standardized(advantage: Array, valid: Array, *, centered: bool = True) -> Ar
     return scaled
 
 
-def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
+def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
     """The critic that acted, what it should have said, and the advantages before normalisation."""
     keep = rollout.valid
     said, due, gain = (spread(x, keep) for x in (rollout.value, target, advantage))
@@ -49,7 +49,7 @@ def about_values(rollout: Rollout, advantage: Array, target: Array) -> dict[str,
         "value/target_mean": due.mean,
         "value/target_std": due.std,
         "value/bias": missed.mean,
-        "value/rmse_share": error_share(missed, due),
+        "value/rmse_share": relative_rmse(missed, due),
         "advantage/mean": gain.mean,
         "advantage/std": gain.std,
         "advantage/min": gain.least,

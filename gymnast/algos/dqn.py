@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gymnast.algos.optimizer import Descent
+from gymnast.algos.optimizer import GradientStep
 from gymnast.config.sections.dqn import DQNConfig
 from gymnast.engine.torch.engine import TorchEngine
 from gymnast.engine.torch.network import TorchNetwork
@@ -27,8 +27,8 @@ Array = np.ndarray
 
 class DQN:
     def __init__(self, policy: Policy, cfg: DQNConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy)
-        self.engine: TorchEngine = self.descent.engine
+        self.policy, self.gradient_step = policy, GradientStep(policy)
+        self.engine: TorchEngine = self.gradient_step.engine
         self.replay = Replay(cfg.replay)
         held = Parameters(policy.parameters.shapes)
         self.target, self.target_network = held.flat, TorchNetwork(policy.network, held)
@@ -53,8 +53,8 @@ class DQN:
         report = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
         if len(self.replay) < values.warmup:
             return report
-        self.descent.begin(values)
-        adam, limit = self.descent.adam, values.max_grad_norm
+        self.gradient_step.start_update(values)
+        adam, limit = self.gradient_step.adam, values.max_grad_norm
         lines: list[Tensor] = []
         names: tuple[str, ...] = ()
         steps = values.gradient_steps
@@ -67,8 +67,8 @@ class DQN:
             norm = self.engine.step(loss, adam, lr=values.lr, max_norm=limit)
             names = ("loss/total", *parts, "optim/grad_norm")
             lines.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
-        self.descent.note(names, torch.stack(lines).double().numpy())
-        return report | self.descent.report(values)
+        self.gradient_step.record_losses(names, torch.stack(lines).double().numpy())
+        return report | self.gradient_step.report(values)
 
     def loss(self, batch: dict[str, Array], values: Any) -> tuple[Tensor, dict[str, Tensor]]:
         """Huber's error of the values of actions taken against one-step targets."""
@@ -96,13 +96,13 @@ class DQN:
 
     def state(self) -> dict[str, Any]:
         held = {"target": self.target.copy(), "gradient_steps": self.steps}
-        return {**self.descent.state(), **held, "seen": self.replay.seen}
+        return {**self.gradient_step.state(), **held, "seen": self.replay.seen}
 
     def memory(self) -> dict[str, Any]:
         return self.replay.state()
 
     def load(self, state: dict[str, Any]) -> None:
-        self.descent.load(state)
+        self.gradient_step.load(state)
         if "replay_size" in state:
             self.replay.load(state)
         else:

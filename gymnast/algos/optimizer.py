@@ -14,7 +14,7 @@ from gymnast.policy.policy import Policy
 Array = np.ndarray
 
 
-class Descent:
+class GradientStep:
     def __init__(self, policy: Policy) -> None:
         self.policy, self.engine = policy, engine_for(policy)
         size = policy.parameters.flat.size
@@ -30,7 +30,7 @@ class Descent:
         self._steps = np.zeros((0, 0))
         self._before = policy.parameters.flat
 
-    def begin(self, values: Any) -> None:
+    def start_update(self, values: Any) -> None:
         """Starts one update. Where the learning rate jumped, the optimizer forgets its moments, if the
         config asks for that."""
         factor, last, self._last_lr = values.reset_optimizer_on_lr_jump, self._last_lr, values.lr
@@ -40,7 +40,7 @@ class Descent:
         self.adam.eps, self.adam.weight_decay = values.adam_eps, values.weight_decay
         self._before = self.policy.parameters.flat.copy()
 
-    def note(self, names: Sequence[str], steps: Array) -> None:
+    def record_losses(self, names: Sequence[str], steps: Array) -> None:
         """What this update's steps were like: a line each, columns of these names; the last is the
         gradient's norm."""
         self._names, self._steps = names, steps

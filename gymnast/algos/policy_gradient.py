@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.algos.critic import standardized
-from gymnast.algos.optimizer import Descent
-from gymnast.engine.batch import Batch, Passes
-from gymnast.engine.engine import Improved
+from gymnast.algos.critic import standardize_advantage
+from gymnast.algos.optimizer import GradientStep
+from gymnast.engine.batch import Batch, MinibatchPlan
+from gymnast.engine.engine import UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
 
 
-def follow(
-    descent: Descent,
+def policy_gradient_update(
+    descent: GradientStep,
     rollout: Rollout,
     advantage: Array,
     target: Array,
     objective: Objective,
-    passes: Passes,
+    passes: MinibatchPlan,
     values: Any,
     max_gradient_steps: int | None,
     *,
@@ -31,28 +31,30 @@ def follow(
     """Make actions likelier by their advantage [T, N]; the critic, if it takes part, learns the
     targets. The report of one update, of at most `max_gradient_steps`. Normalizing advantages subtracts
     their mean, which is a baseline too: without one they are only scaled."""
-    descent.begin(values)
+    descent.start_update(values)
     if values.advantage_norm == "rollout":
-        advantage = standardized(advantage, rollout.valid, centered=has_baseline)
+        advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
     batch = Batch.of(descent.policy, rollout, advantage, target)
     limit, engine = values.max_grad_norm, descent.engine
-    done: list[Improved] = []
+    done: list[UpdateResult] = []
     for part in passes.within(max_gradient_steps):
         adam = descent.adam
-        done.append(engine.improve(batch, objective, part, adam, lr=values.lr, max_norm=limit))
-        if done[-1].stopped:
+        done.append(engine.update(batch, objective, part, adam, lr=values.lr, max_norm=limit))
+        if done[-1].stopped_early:
             break
     losses = np.concatenate([part.losses for part in done])
-    descent.note(objective.parts, losses[:, [LOSSES.index(n) for n in objective.parts]])
-    report = descent.report(values) | engine.shift(batch, objective.clip)
-    report |= weighted(report, objective)
+    descent.record_losses(
+        objective.loss_names, losses[:, [LOSSES.index(n) for n in objective.loss_names]]
+    )
+    report = descent.report(values) | engine.policy_shift(batch, objective.clip)
+    report |= weighted_loss_terms(report, objective)
     if objective.clip is not None:
-        report["optim/epochs"] = sum(part.passes for part in done)
-        report["optim/kl_stop"] = float(done[-1].stopped)
+        report["optim/epochs"] = sum(part.epochs for part in done)
+        report["optim/kl_stop"] = float(done[-1].stopped_early)
     return report
 
 
-def weighted(report: dict[str, float], objective: Objective) -> dict[str, float]:
+def weighted_loss_terms(report: dict[str, float], objective: Objective) -> dict[str, float]:
     """The terms of the loss as they enter it, beside that of the entropy."""
     terms = {"loss/policy": report["policy/loss"]}
     if objective.critic:

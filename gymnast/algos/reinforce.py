@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gymnast.algos.a2c import objective
-from gymnast.algos.critic import about_values, rescale_value
-from gymnast.algos.optimizer import Descent
-from gymnast.algos.policy_gradient import follow
+from gymnast.algos.critic import rescale_value, value_metrics
+from gymnast.algos.optimizer import GradientStep
+from gymnast.algos.policy_gradient import policy_gradient_update
 from gymnast.config.sections.reinforce import ReinforceConfig
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit, episode_return, reward_to_go
 from gymnast.rollout import Rollout
@@ -24,7 +24,7 @@ from gymnast.rollout import Rollout
 
 class Reinforce:
     def __init__(self, policy: Policy, cfg: ReinforceConfig) -> None:
-        self.policy, self.descent = policy, Descent(policy)
+        self.policy, self.gradient_step = policy, GradientStep(policy)
 
     def update(
         self,
@@ -36,16 +36,18 @@ class Reinforce:
     ) -> dict[str, float]:
         """Learn from whole episodes. `values` are the hyperparameters as they stand now."""
         advantage, target, _ = self.credit(rollout, values)
-        report = about_values(rollout, advantage, target)
+        report = value_metrics(rollout, advantage, target)
         learned = values.baseline == "learned"
         if learned:
             rescale_value(self.policy, target[rollout.valid])
         else:  # nothing is asked of the critic, so nothing is said of it
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         loss = replace(objective(values), critic=learned)
-        passes = Passes.once(rollout.steps)
+        passes = MinibatchPlan.single_batch(rollout.steps)
         given = rollout, advantage, target, loss, passes, values, max_gradient_steps
-        return report | follow(self.descent, *given, has_baseline=values.baseline != "none")
+        return report | policy_gradient_update(
+            self.gradient_step, *given, has_baseline=values.baseline != "none"
+        )
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
         followed = reward_to_go if values.returns == "to_go" else episode_return
@@ -54,13 +56,13 @@ class Reinforce:
         return Credit(advantage, returns, rollout.value if values.baseline == "learned" else None)
 
     def state(self) -> dict[str, Any]:
-        return self.descent.state()
+        return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.descent.load(state)
+        self.gradient_step.load(state)
 
     def _baseline(self, rollout: Rollout, target: np.ndarray, kind: str) -> np.ndarray | float:
         if kind == "learned":

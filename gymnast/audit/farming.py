@@ -32,7 +32,7 @@ from typing import Any, Literal, Protocol, TypeGuard
 import numpy as np
 
 from gymnast.audit.totals import discounted, per_step
-from gymnast.collect.casting import Player, by_rules
+from gymnast.collect.casting import Player, scripted_player
 from gymnast.envs.matches.matches import Matches, Scripted
 from gymnast.rl.statistics import Interval, t_quantile
 from gymnast.seeds import episode_seed
@@ -62,7 +62,7 @@ class WithExploiters(Matches, Protocol):
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """One player against one opponent."""
 
     player: str
@@ -74,7 +74,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Farmed:
+class FarmingEvidence:
     """The most that a player which does not win made of a term."""
 
     player: str
@@ -94,10 +94,10 @@ class Farmed:
 
 
 @dataclass(frozen=True)
-class Judged:
+class TermVerdict:
     role: str
     term: str
-    farmed: Farmed | None
+    farmed: FarmingEvidence | None
     """None where nobody could be compared."""
 
     @property
@@ -129,14 +129,14 @@ def farm(
     seed: int,
     own: Mapping[str, Player] | None = None,
     n: int = MATCHES,
-) -> list[Judged]:
+) -> list[TermVerdict]:
     """Every term of a role, where it can be tried. `open_`: so many matches; `own`: more players of the
     role that may farm."""
     with closing(open_(1)) as one:
         if not can_be_tried(one):
             return []
         goal = one.goal
-        farmers = {name: by_rules(rules) for name, rules in one.exploiters[role].items()}
+        farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
     farmers |= own or {}
     tried = tries(open_, role, farmers, discount=discount, seed=seed, n=n)
     honest = [one for one in tried if one.player in HONEST]
@@ -151,17 +151,17 @@ def tries(
     discount: float,
     seed: int,
     n: int,
-) -> list[Tried]:
+) -> list[Trial]:
     """These and honest players against every opponent, n matches each, on the same seeds. All play at
     once, which is far quicker than one after the other."""
     seeds = [episode_seed(seed, "audit", i) for i in range(n)]
-    found: list[Tried] = []
+    found: list[Trial] = []
     with closing(open_(n * (len(farmers) + len(HONEST)))) as matches:
         scripted = matches.scripted
         (other,) = (name for name in matches.roles if name != role)
-        players = {**farmers, **{name: by_rules(scripted[role][name]) for name in HONEST}}
+        players = {**farmers, **{name: scripted_player(scripted[role][name]) for name in HONEST}}
         for opponent in OPPONENTS:
-            rival = by_rules(scripted[other][opponent])
+            rival = scripted_player(scripted[other][opponent])
             sides = {role: side_by_side([*players.values()]), other: rival}
             names = {role: "several", other: opponent}
             played = play_matches(matches, sides, names, seeds * len(players))
@@ -170,30 +170,32 @@ def tries(
                 won = np.array([match.end.winner == role for match in block])
                 paid = per_step(block, role).items()
                 added = {term: discounted(steps, discount) for term, steps in paid}
-                found.append(Tried(player, opponent, won, added))
+                found.append(Trial(player, opponent, won, added))
     return found
 
 
-def judged(role: str, goal: str, tried: Sequence[Tried], honest: Sequence[Tried]) -> list[Judged]:
+def judged(
+    role: str, goal: str, tried: Sequence[Trial], honest: Sequence[Trial]
+) -> list[TermVerdict]:
     """`tried`: those who may farm; `honest`: those who try to win."""
     terms = [term for term in tried[0].totals if term != goal]
-    found = [Judged(role, term, _most(_total(term), goal, tried, honest)) for term in terms]
+    found = [TermVerdict(role, term, _most(_total(term), goal, tried, honest)) for term in terms]
 
-    def together(one: Tried) -> Array:
+    def together(one: Trial) -> Array:
         return sum((one.totals[term] for term in terms), np.zeros(len(one.won)))
 
-    return [*found, Judged(role, TOGETHER, _most(together, goal, tried, honest))]
+    return [*found, TermVerdict(role, TOGETHER, _most(together, goal, tried, honest))]
 
 
 def _most(
-    total: Callable[[Tried], Array], goal: str, tried: Sequence[Tried], honest: Sequence[Tried]
-) -> Farmed | None:
-    found: list[Farmed] = []
+    total: Callable[[Trial], Array], goal: str, tried: Sequence[Trial], honest: Sequence[Trial]
+) -> FarmingEvidence | None:
+    found: list[FarmingEvidence] = []
     for one in tried:
         if one.won.mean() >= EVEN or (~one.won).sum() < FEWEST:
             continue
         beside = [
-            Farmed(
+            FarmingEvidence(
                 one.player,
                 one.opponent,
                 winner.player,
@@ -223,11 +225,11 @@ def _share(gain: float, goal: float) -> float:
     return math.inf if gain > 0 else 0.0
 
 
-def _bound(farmed: Farmed) -> tuple[float, float]:
+def _bound(farmed: FarmingEvidence) -> tuple[float, float]:
     return farmed.low, farmed.share
 
 
-def _total(term: str) -> Callable[[Tried], Array]:
+def _total(term: str) -> Callable[[Trial], Array]:
     return lambda one: one.totals[term]
 
 

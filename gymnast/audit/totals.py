@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.selfplay.play import Played
+from gymnast.selfplay.play import PlayedMatch
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ class TermTotal:
     """Mean in matches that another role won."""
 
 
-def totals(played: Sequence[Played], role: str) -> list[TermTotal]:
+def totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
     paid = {term: undiscounted(matches) for term, matches in per_step(played, role).items()}
     size = {term: float(np.abs(x).mean()) for term, x in paid.items()}
     every = sum(size.values())
@@ -49,7 +49,7 @@ def totals(played: Sequence[Played], role: str) -> list[TermTotal]:
     ]
 
 
-def per_step(played: Sequence[Played], role: str) -> Mapping[str, list[Array]]:
+def per_step(played: Sequence[PlayedMatch], role: str) -> Mapping[str, list[Array]]:
     """Term -> what each step of each match paid, the mean over the role's agents, [T] each."""
     if not all(role in match.paid for match in played):
         return {WHOLE: [match.trace.rewards[role].mean(1) for match in played]}

@@ -10,13 +10,21 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Broken, Copy, Moment
-from gymnast.check.witness import Complaint
+from gymnast.check.live import Copy, EnvBroken, Moment
+from gymnast.check.witness import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.envs.backends.backend import random_actions
 from gymnast.errors import UsageError
 from gymnast.play.keys import Keys
-from gymnast.spaces.spaces import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+from gymnast.spaces.spaces import (
+    Action,
+    BoxAction,
+    DiscreteAction,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+    mask_width,
+    put_mask,
+)
 from gymnast.text.wording import counted
 
 Array = np.ndarray
@@ -31,7 +39,7 @@ class Masks:
 
     def __init__(self, kind: Action, *, used: bool) -> None:
         self._kind, self._used = kind, used
-        self._wrong = Complaint("mask")
+        self._wrong = FirstViolation("mask")
         self._given = self._absent = 0
 
     def sees(self, moment: Moment) -> None:
@@ -57,9 +65,9 @@ class Masks:
             yield self._wrong.or_ok("each allows an action")
 
 
-class LeftUnchanged:
+class ActionsLeftUnchanged:
     def __init__(self) -> None:
-        self._wrong = Complaint("actions")
+        self._wrong = FirstViolation("actions")
 
     def sees(self, moment: Moment) -> None:
         if not moment.left_action:
@@ -84,7 +92,7 @@ def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | 
     given = info.get("action_mask")
     if given is None:
         return None, None
-    row = np.ones((1, n_options(kind)), dtype=bool)
+    row = np.ones((1, mask_width(kind)), dtype=bool)
     problem = put_mask(kind, row, 0, given)
     return (None, problem) if problem is not None else (row[0], None)
 
@@ -95,40 +103,40 @@ def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
     for action in extremes(kind):
         try:
             moment = copy.reset(seed)
-        except Broken:
+        except EnvBroken:
             break  # told by another check
-        for _ in range(_STEPS if isinstance(kind, Amounts) else 1):
+        for _ in range(_STEPS if isinstance(kind, BoxAction) else 1):
             mask = mask_of(kind, moment.info)[0]
             if moment.over or _ruled_out(kind, action, mask):
                 break
             try:
                 moment = copy.step(deepcopy(action))
-            except Broken as broken:
+            except EnvBroken as broken:
                 where = copy.where
                 copy.renew()
                 return Finding("actions", "wrong", broken.what, where, broken.traceback)
         tried += 1
-    if isinstance(kind, Amounts) and not kind.bounded:
+    if isinstance(kind, BoxAction) and not kind.is_bounded:
         return Finding("actions", "note", "without bounds: nothing keeps a policy from extremes")
-    what = "ends of their ranges" if isinstance(kind, Amounts) else "actions"
+    what = "ends of their ranges" if isinstance(kind, BoxAction) else "actions"
     return Finding("actions", "ok", f"{tried} {what} were taken")
 
 
 def extremes(kind: Action) -> Iterator[Any]:
     """The lowest and highest amounts, together and one by one; every choice, up to a number."""
     match kind:
-        case Choice():
+        case DiscreteAction():
             yield from (np.int64(kind.first + i) for i in range(min(kind.n, _MOST)))
-        case Choices():
+        case MultiDiscreteAction():
             first = np.array(kind.first).reshape(kind.shape)
             yield from (first, first + np.array(kind.n).reshape(kind.shape) - 1)
-        case Switches():
+        case MultiBinaryAction():
             yield from (np.zeros(kind.shape, np.int8), np.ones(kind.shape, np.int8))
-        case Amounts():
+        case BoxAction():
             yield from _ends(kind)
 
 
-def _ends(kind: Amounts) -> Iterator[Array]:
+def _ends(kind: BoxAction) -> Iterator[Array]:
     low, high = (np.array(end, np.float32) for end in (kind.low, kind.high))
     low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
     yield from (low.reshape(kind.shape), high.reshape(kind.shape))
@@ -162,9 +170,9 @@ def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding
 
 def _labels(kind: Action) -> int:
     match kind:
-        case Choice():
+        case DiscreteAction():
             return kind.n
-        case Choices():
+        case MultiDiscreteAction():
             return len(kind.n)
         case _:
             return kind.size
@@ -174,4 +182,4 @@ def _ruled_out(kind: Action, action: Any, mask: Array | None) -> bool:
     """Of several choices at once nobody can say, so they are left out."""
     if mask is None:
         return False
-    return not (isinstance(kind, Choice) and mask[int(action) - kind.first])
+    return not (isinstance(kind, DiscreteAction) and mask[int(action) - kind.first])

@@ -10,7 +10,7 @@ import gymnasium as gym
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
-from gymnast.check.witness import Complaint
+from gymnast.check.witness import FirstViolation
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
 from gymnast.envs.build.make import stated_limit
 from gymnast.text.wording import counted
@@ -35,7 +35,7 @@ class Ends:
         applies in training."""
         self._env, self._limit, self._given, self._longest = env, limit, given, 0
         self._ended: list[Moment] = []
-        self._late = Complaint("time limit")
+        self._late = FirstViolation("time limit")
 
     def sees(self, moment: Moment) -> None:
         self._longest = max(self._longest, moment.step)

@@ -8,22 +8,22 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from gymnast.check.acting import LeftUnchanged, Masks, at_the_bounds, chance, named
+from gymnast.check.acting import ActionsLeftUnchanged, Masks, at_the_bounds, chance, named
 from gymnast.check.drawing import FRAMES, drawn
 from gymnast.check.ending import Ends
 from gymnast.check.finding import Finding, Report, in_order
-from gymnast.check.live import Broken, Copy, Moment, own_traceback
-from gymnast.check.observing import AsDeclared, Finite, LeftAlone, OfItsSpace
+from gymnast.check.live import Copy, EnvBroken, Moment, own_traceback
+from gymnast.check.observing import Finite, InSpace, NotModifiedLater, WithinDeclaredRange
 from gymnast.check.repeating import Transcript, repeats
 from gymnast.check.rewarding import Rewards
-from gymnast.check.witness import Witness
+from gymnast.check.witness import Observer
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed, stream
 from gymnast.spaces import spaces
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.text.wording import counted
 
 STEPS = 2_000
@@ -81,22 +81,22 @@ class _Examination:
         except EnvError as problem:
             yield Finding("spaces", "wrong", problem.message)
             return
-        facts = facts_as_shown(self.cfg.facts, self.cfg.env, obs)
+        facts = facts_for_policy_obs(self.cfg.facts, self.cfg.env, obs)
         shown = " ".join(str(env.observation_space).split())
         yield Finding("spaces", "ok", f"{_short(shown)} -> {_short(str(env.action_space))}")
         yield from named(env.action_space, action, facts)
         yield from self._undeclared()
 
         last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
-        witnesses: list[Witness] = [
-            OfItsSpace(env.observation_space, obs, facts),
+        witnesses: list[Observer] = [
+            InSpace(env.observation_space, obs, facts),
             Finite(obs),
-            LeftAlone(),
-            AsDeclared(env.observation_space, obs, facts),
+            NotModifiedLater(),
+            WithinDeclaredRange(env.observation_space, obs, facts),
             Rewards(facts),
             Ends(env, time_limit(env), self.cfg.training_limit().steps),
             Masks(action, used=self.cfg.env.action_mask),
-            LeftUnchanged(),
+            ActionsLeftUnchanged(),
             last,
         ]
         act = chance(action, stream(self.seed, "check"))
@@ -120,7 +120,7 @@ class _Examination:
         yield from drawn(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
 
     def _play(
-        self, witnesses: Sequence[Witness], act: Callable[[Moment], Any], steps: int, beat: Beat
+        self, witnesses: Sequence[Observer], act: Callable[[Moment], Any], steps: int, beat: Beat
     ) -> tuple[list[Transcript], list[Finding]]:
         """Episodes until so many steps are taken; and what broke them, each kind once."""
         copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
@@ -138,14 +138,14 @@ class _Examination:
                     self._seen(moment, transcript, witnesses)
                     taken += 1
                     beat(taken, steps)
-            except Broken as problem:
+            except EnvBroken as problem:
                 breaks += 1
                 finding = Finding(check, "wrong", problem.what, copy.where, problem.traceback)
                 broken.setdefault(check, finding)
                 copy.renew()
         return played, list(broken.values())
 
-    def _seen(self, moment: Moment, transcript: Transcript, witnesses: Sequence[Witness]) -> None:
+    def _seen(self, moment: Moment, transcript: Transcript, witnesses: Sequence[Observer]) -> None:
         transcript.add(moment)
         for witness in witnesses:
             witness.sees(moment)

@@ -19,7 +19,7 @@ import numpy as np
 Env = gym.Env[Any, Any]
 
 
-class Broken(Exception):
+class EnvBroken(Exception):
     """A call raised, or returned what cannot be read."""
 
     def __init__(self, what: str, cause: BaseException | None = None) -> None:
@@ -71,7 +71,7 @@ class Copy:
         self.reset_seconds += time.perf_counter() - began
         self.resets += 1
         if not isinstance(given, tuple) or len(given) != 2:
-            raise Broken(f"reset() returned {_counted(given)}, not (observation, info)")
+            raise EnvBroken(f"reset() returned {_counted(given)}, not (observation, info)")
         obs, info = given
         return Moment(self.episode, seed, 0, obs, _info(info, "reset"))
 
@@ -85,13 +85,13 @@ class Copy:
         self.steps += 1
         if not isinstance(given, tuple) or len(given) != 5:
             expected = "(observation, reward, terminated, truncated, info)"
-            raise Broken(f"step() returned {_counted(given)}, not {expected}")
+            raise EnvBroken(f"step() returned {_counted(given)}, not {expected}")
         obs, reward, terminated, truncated, info = given
         for name, end in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(end, bool | np.bool_):
-                raise Broken(f"{name} is {end!r}, not True or False")
+                raise EnvBroken(f"{name} is {end!r}, not True or False")
         if not _is_number(reward):
-            raise Broken(f"the reward is {reward!r}, not a number")
+            raise EnvBroken(f"the reward is {reward!r}, not a number")
         return Moment(
             self.episode,
             self._seed,
@@ -161,7 +161,7 @@ class _guarded:
     def __exit__(self, kind: Any, cause: BaseException | None, frames: Any) -> None:
         if isinstance(cause, Exception | SystemExit):
             what = f"{self.call} raised {type(cause).__name__}: {cause}"
-            raise Broken(what, cause) from None
+            raise EnvBroken(what, cause) from None
 
 
 def _is_plumbing(frame: TracebackType) -> bool:
@@ -174,7 +174,7 @@ _PLUMBING = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
 
 def _info(info: Any, call: str) -> Mapping[str, Any]:
     if not isinstance(info, Mapping):
-        raise Broken(f"the info of {call}() is a {type(info).__name__}, not a dict")
+        raise EnvBroken(f"the info of {call}() is a {type(info).__name__}, not a dict")
     return info
 
 

@@ -11,21 +11,21 @@ from gymnasium import spaces as gym_spaces
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment, fingerprint
-from gymnast.check.witness import Complaint
+from gymnast.check.witness import FirstViolation
 from gymnast.config.facts import Facts
-from gymnast.spaces.spaces import Category, Observation, Vector, blank
+from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank
 
 Array = np.ndarray
 _ROUNDING = 1e-5
 """By how much a number may lie beyond a bound, as a share of it or of 1: float32 against float64."""
 
 
-class OfItsSpace:
+class InSpace:
     """Or at least within what its facts declare, where that is wider: training uses the facts."""
 
     def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
         self._space, self._kind, self._row = _widened_by(facts, space), kind, blank(kind, 1)
-        self._wrong = Complaint("observation")
+        self._wrong = FirstViolation("observation")
         self._other_type = ""
 
     def sees(self, moment: Moment) -> None:
@@ -44,7 +44,7 @@ class OfItsSpace:
 
 class Finite:
     def __init__(self, kind: Observation) -> None:
-        self._kind, self._row, self._wrong = kind, blank(kind, 1), Complaint("finite")
+        self._kind, self._row, self._wrong = kind, blank(kind, 1), FirstViolation("finite")
 
     def sees(self, moment: Moment) -> None:
         if not np.isfinite(moment.reward):
@@ -59,11 +59,11 @@ class Finite:
         yield self._wrong.or_ok("no NaN and no infinity in observations and rewards")
 
 
-class LeftAlone:
+class NotModifiedLater:
     """Nobody writes into an observation once it was given away."""
 
     def __init__(self) -> None:
-        self._wrong = Complaint("aliasing")
+        self._wrong = FirstViolation("aliasing")
         self._last: tuple[Any, bytes] | None = None
 
     def sees(self, moment: Moment) -> None:
@@ -79,16 +79,16 @@ class LeftAlone:
         yield self._wrong.or_ok("an observation stays as it was returned")
 
 
-class AsDeclared:
+class WithinDeclaredRange:
     """Facts about the parts of an observation, where its space says less."""
 
     def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
         self._space, self._parts = _widened_by(facts, space), facts.observations
         self._size = (
-            kind.size if isinstance(kind, Vector) else 1 if isinstance(kind, Category) else None
+            kind.size if isinstance(kind, BoxObs) else 1 if isinstance(kind, DiscreteObs) else None
         )
         self._fits = len(self._parts) == self._size
-        self._wrong = Complaint("facts.observations")
+        self._wrong = FirstViolation("facts.observations")
         low, high = (
             np.array([getattr(part, end) for part in self._parts]) for end in ("low", "high")
         )

@@ -19,7 +19,7 @@ from gymnast.config.families import has_roles
 from gymnast.config.presets import Preset, all_presets, find, split
 from gymnast.config.resolve import load, resolve
 from gymnast.config.saved import plain
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import EnvError, GymnastError, NotInstalled
 from gymnast.evaluation.rescore import policy_of
 from gymnast.film.frames import Differs
@@ -32,7 +32,7 @@ from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace, read_traces
 from gymnast.selfplay.evaluation import MatchEvaluator
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.start import start_run
 from gymnast.training.notebook import evaluate
 
 STEPS = 300
@@ -116,7 +116,7 @@ def _tried(
 def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
     """Train a little, score it, score it again from what was stored, replay what was recorded."""
     prepared = prepare(target, small(cfg))
-    run, summary = begin(
+    run, summary = start_run(
         prepared.resolved,
         prepared.collector,
         directory,
@@ -218,7 +218,7 @@ def _replay_matches(run: Run, cfg: Config[Any]) -> None:
                 replay_match(stage, trace)
             except Differs as differs:
                 raise Failed(str(differs)) from None
-        refuse(stage.matches.name, stage.matches.reset([0], [traces[0].seed]))
+        raise_fault(stage.matches.name, stage.matches.reset([0], [traces[0].seed]))
         stage.picture()
 
 

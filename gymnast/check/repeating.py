@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.check.finding import Finding
-from gymnast.check.live import Broken, Copy, Moment, fingerprint
+from gymnast.check.live import Copy, EnvBroken, Moment, fingerprint
 from gymnast.config.facts import Facts
 from gymnast.seeds import episode_seed
 
@@ -119,7 +119,7 @@ def _without_past(copy: Copy, played: Sequence[Transcript]) -> Finding:
         for action in played[-1].actions[:3]:
             if copy.step(deepcopy(action)).over:
                 break
-    except Broken:
+    except EnvBroken:
         copy.renew()
     difference = _again(copy, list(reversed(played)))
     if difference is None:
@@ -143,7 +143,7 @@ def _again(copy: Copy, played: Sequence[Transcript]) -> _Difference | None:
                     return _Difference(_other(one.lines[step], now.lines[-1]), moment.where)
                 if moment.over:
                     break
-        except Broken as broken:
+        except EnvBroken as broken:
             where = copy.where
             copy.renew()
             return _Difference(broken.what, where)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
-from gymnast.check.witness import Complaint
+from gymnast.check.witness import FirstViolation
 from gymnast.config.facts import Facts
 
 _ROUNDING = 1e-6
@@ -17,7 +17,7 @@ Range = tuple[float, float]
 class Rewards:
     def __init__(self, facts: Facts) -> None:
         self._reward, self._returns = facts.reward, facts.returns
-        self._one, self._all = Complaint("facts.reward"), Complaint("facts.returns")
+        self._one, self._all = FirstViolation("facts.reward"), FirstViolation("facts.returns")
         self._rewards, self._totals = _Seen(), _Seen()
         self._total = 0.0
 

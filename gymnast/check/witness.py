@@ -9,13 +9,13 @@ from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
 
 
-class Witness(Protocol):
+class Observer(Protocol):
     def sees(self, moment: Moment) -> None: ...
 
     def findings(self) -> Iterator[Finding]: ...
 
 
-class Complaint:
+class FirstViolation:
     """Something that is wrong, told once: where it was first met, and how often."""
 
     def __init__(self, check: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 
@@ -42,7 +42,7 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
     """
     from gymnast.audit.audit import audit as of_run
 
-    with kept_apart(), progress("auditing") as told:
+    with separate_env_output(), progress("auditing") as told:
         found = of_run(run, episodes=episodes, runs_dir=runs_dir, told=told)
     if as_json:
         echo_json(found)

@@ -12,7 +12,7 @@ import click
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _environment(
     from gymnast.envs.build.defaults import resolve_for_spaces
 
     resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
-    with kept_apart(), progress("checking") as told:
+    with separate_env_output(), progress("checking") as told:
         examined = check_matches if has_roles(resolved.config.env.id) else check_environment
         report = examined(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told
@@ -147,7 +147,7 @@ def _presets(
     names = chosen(targets)
     outcomes: list[Outcome] = []
     width = max(map(len, names))
-    with kept_apart() as out, progress("trying presets") as told:
+    with separate_env_output() as out, progress("trying presets") as told:
         for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
             outcomes.append(outcome)
             told(len(outcomes), len(names))

@@ -138,7 +138,7 @@ def _tell(
     timeout: float,
     assignments: dict[str, Any] | None = None,
 ) -> None:
-    result = api.tell(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
+    result = api.send_command(ref, kind, assignments, seconds=timeout, runs_dir=runs_dir)
     if as_json:
         echo_json(result)
     elif result["answer"] is None:

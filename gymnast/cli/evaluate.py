@@ -7,7 +7,7 @@ from contextlib import closing
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 
@@ -50,7 +50,7 @@ def eval_(
     if roles is not None or has_roles(run, runs_dir):
         _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
         return
-    with kept_apart():
+    with separate_env_output():
         result = rescore(
             run,
             episodes=episodes,
@@ -102,7 +102,7 @@ def _eval_roles(
     from gymnast.selfplay.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
     given = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
-    with kept_apart(), closing(open_tournament(run, **given)) as tournament:
+    with separate_env_output(), closing(open_tournament(run, **given)) as tournament:
         cast = None if roles is None else parse_cast(roles)
         every = (
             play_opponents(tournament, episodes)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 
 
 @click.command()
@@ -72,7 +72,7 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
 
     tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
     try:
-        with kept_apart(), progress("cross-play") as bar:
+        with separate_env_output(), progress("cross-play") as bar:
             results = cross_play(tournament, most=most, episodes=episodes, told=bar)
     finally:
         tournament.close()

@@ -11,7 +11,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 
@@ -32,7 +32,7 @@ def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json
     gymnast net LunarLander-v3:continuous --set policy.hidden=[256,256]
     gymnast net @last:latest --json
     """
-    with kept_apart():
+    with separate_env_output():
         found = _report(target, assignments, runs_dir)
     if as_json:
         echo_json(found)

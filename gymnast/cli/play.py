@@ -12,7 +12,7 @@ import click
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text.wording import counted
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
         how = f"{outcome.total:.6g} in {counted(outcome.length, 'step')}, {outcome.ending}"
         tell(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
 
-    with kept_apart() as out:
+    with separate_env_output() as out:
         begin(cfg, policy, wish, tell=tell, ended=ended)
     if as_json:
         episodes = [_described(outcome) for outcome in outcomes]

@@ -17,18 +17,18 @@ from gymnast.config.resolve import load, parse_assignment
 from gymnast.config.sections.stop import BUDGETS
 from gymnast.errors import EnvError, UsageError
 from gymnast.evaluation.rescore import find
-from gymnast.jobs.groups import keep_on_leash
+from gymnast.jobs.groups import end_with_parent
 from gymnast.metrics.explain import find as find_metric
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.specs import declared, split
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.training.lifecycle.debug import watched
+from gymnast.training.lifecycle.debug import detect_anomalies
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import Prepared, prepare
 from gymnast.training.lifecycle.resume import resume
-from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.start import start_run
 from gymnast.training.lifecycle.summary import end_text, preflight_text
 from gymnast.training.session import open_collector
 
@@ -90,7 +90,7 @@ def train_one(
     requeues: bool = False,
 ) -> dict[str, Any] | None:
     """How it ended; after a dry run, what would have happened; None when the answer to `ask` is no."""
-    keep_on_leash()
+    end_with_parent()
     if ask:
         refuse_without_terminal()
     with _output(debug=debug) as out:
@@ -109,7 +109,7 @@ def train_one(
         if ask and not _agreed(prepared):
             return None
         name, group, tags = label
-        _, summary = begin(
+        _, summary = start_run(
             prepared.resolved,
             prepared.collector,
             store.runs_dir(runs_dir),
@@ -183,7 +183,7 @@ def debugging(wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    with watched():
+    with detect_anomalies():
         try:
             yield
         except EnvError as problem:
@@ -205,7 +205,7 @@ def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
 
 def _output(*, debug: bool) -> AbstractContextManager[TextIO]:
     """Standard output for ourselves; with --debug shared with the environments, and their debugger."""
-    return nullcontext(sys.stdout) if debug else kept_apart()
+    return nullcontext(sys.stdout) if debug else separate_env_output()
 
 
 def _console(title: str, show: Show, pinned: Sequence[str], out: TextIO, *, live: bool) -> Any:

@@ -10,7 +10,7 @@ import click
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 from gymnast.text import wording
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def envs(
         what = f"{target} has several roles, whose matches are stepped in one way only"
         fix = "compare speed/env_steps of short trainings: gymnast train --set env.n_envs=N"
         raise UsageError(what, fix=fix)
-    with kept_apart(), progress("measuring") as told:
+    with separate_env_output(), progress("measuring") as told:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         prepared.collector.close()
         resolved = prepared.resolved

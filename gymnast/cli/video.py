@@ -12,7 +12,7 @@ import click
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.cli.progress import progress
 from gymnast.errors import UsageError
-from gymnast.processes.env_output import kept_apart
+from gymnast.processes.env_output import separate_env_output
 
 if TYPE_CHECKING:
     from gymnast.film.choose import Chosen
@@ -70,11 +70,11 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
     if has_roles(cfg.env.id):
-        with kept_apart(), without_screen():
+        with separate_env_output(), without_screen():
             many = _matches(found, cfg, at, options)
         _tell(many, {"films": many}, as_json=as_json)
         return
-    with kept_apart(), without_screen():
+    with separate_env_output(), without_screen():
         learning = options["learning"]
         made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
     _tell([made], made, as_json=as_json)

@@ -42,7 +42,7 @@ class AllLearn:
         raise LookupError(f"{role} is learned, not played by {name}")
 
 
-def sampling(policy: Policy) -> Player:
+def sampling_player(policy: Policy) -> Player:
     """A policy that draws its actions, as it did when it learned."""
 
     def play(obs: Array, noise: Array, _: Array) -> Array:
@@ -51,7 +51,7 @@ def sampling(policy: Policy) -> Player:
     return play
 
 
-def decided(policy: Policy) -> Player:
+def greedy_player(policy: Policy) -> Player:
     """A policy that takes its likeliest action."""
 
     def play(obs: Array, *_: Array) -> Array:
@@ -60,14 +60,14 @@ def decided(policy: Policy) -> Player:
     return play
 
 
-def by_rules(scripted: Scripted) -> Player:
+def scripted_player(scripted: Scripted) -> Player:
     def play(obs: Array, _: Array, even: Array) -> Array:
         return scripted(obs, even)
 
     return play
 
 
-def at_random(role: Role) -> Player:
+def random_player(role: Role) -> Player:
     """Without looking: as a policy whose outputs are all 0."""
     head = head_for(role.action)
 

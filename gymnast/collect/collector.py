@@ -50,7 +50,7 @@ class Collected:
 
 
 class Collector(Protocol):
-    doubts: tuple[str, ...]
+    seeding_warnings: tuple[str, ...]
     """About what seeds do, for a person."""
     tasks: TaskDraw | None
 
@@ -69,12 +69,12 @@ class Collector(Protocol):
     def has_default_limit(self) -> bool: ...
 
     @property
-    def goes_on_exactly(self) -> bool:
+    def resumes_exactly(self) -> bool:
         """Whether running episodes can be had again after a break."""
         ...
 
     @property
-    def described(self) -> tuple[str, str]:
+    def space_texts(self) -> tuple[str, str]:
         """What is observed and what is done, for a person."""
         ...
 
@@ -87,7 +87,7 @@ class Collector(Protocol):
         """Columns of the role's rollouts that belong to these copies, or to all."""
         ...
 
-    def begin(self) -> None: ...
+    def start_episodes(self) -> None: ...
 
     def collect(
         self,

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Ends:
+class EpisodeEnds:
     """In the order in which they came, [K] each."""
 
     t: Array
@@ -38,7 +38,7 @@ class Ends:
         return (self.t[cut], self.env[cut]), self.final_obs[cut]
 
 
-class EndsNoted:
+class EpisodeEndRecorder:
     def __init__(self, obs: Array, running: RunningEpisodes) -> None:
         """`obs`: of the kind that the copies show, [N, ...]."""
         self._running = running
@@ -49,7 +49,7 @@ class EndsNoted:
         self._obs: list[Array] = [obs[:0]]
         self._numbers: list[dict[str, float]] = []
 
-    def note(
+    def record(
         self,
         t: int,
         envs: Array,
@@ -65,7 +65,7 @@ class EndsNoted:
         self._obs.append(obs[envs])
         self._numbers.extend(numbers)
 
-    def all(self) -> Ends:
+    def all(self) -> EpisodeEnds:
         # joined as plain numbers: NumPy takes its time over records
         row = np.concatenate([row.view(np.int64) for row in self._row]).view(self._row[0].dtype)
         env = np.concatenate(self._env)
@@ -78,4 +78,4 @@ class EndsNoted:
             numbers=tuple(self._numbers),
         )
         t = np.repeat(np.array(self._t, dtype=np.int64), [len(envs) for envs in self._env[1:]])
-        return Ends(t, episodes, np.concatenate(self._obs))
+        return EpisodeEnds(t, episodes, np.concatenate(self._obs))

@@ -27,7 +27,7 @@ class FaultCount:
         """These came to the end of an episode."""
         self._in_a_row[copies] = 0
 
-    def note(self, faults: Sequence[Fault]) -> list[int]:
+    def record(self, faults: Sequence[Fault]) -> list[int]:
         """Keep count; the copies that may try again."""
         again: dict[int, bool] = {}
         for fault in faults:

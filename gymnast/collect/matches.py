@@ -19,7 +19,7 @@ from gymnast.collect.running import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.section import Span
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.policy import Policy
 from gymnast.runs.match_trace import MatchTrace
@@ -59,7 +59,7 @@ class MatchCollector:
     ) -> None:
         """`learners`: roles that are learned; `traced`: is the match with this seed kept as a trace."""
         self.matches, self.seed, self.traced = matches, seed, traced
-        self.learners, self.doubts = tuple(learners), tuple(doubts)
+        self.learners, self.seeding_warnings = tuple(learners), tuple(doubts)
         self.tasks: TaskDraw | None = None
         self.casting: Casting = AllLearn(matches.roles)
         self.seats = {name: Seats(name, r, matches.n_matches) for name, r in matches.roles.items()}
@@ -91,7 +91,7 @@ class MatchCollector:
         return self.matches.has_default_limit
 
     @property
-    def goes_on_exactly(self) -> bool:
+    def resumes_exactly(self) -> bool:
         return self.matches.restore != "none"
 
     @property
@@ -102,7 +102,7 @@ class MatchCollector:
         return self.seats[role].of(range(self.matches.n_matches) if copies is None else copies)
 
     @property
-    def described(self) -> tuple[str, str]:
+    def space_texts(self) -> tuple[str, str]:
         roles = self.matches.roles.items()
         return (
             ", ".join(f"{r.seats} {name} {space_text(r.obs)}" for name, r in roles),
@@ -111,7 +111,7 @@ class MatchCollector:
 
     # ---- playing -----------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def start_episodes(self) -> None:
         """The first match of every place."""
         self._reset(np.arange(self.matches.n_matches))
         self._cast()
@@ -147,7 +147,7 @@ class MatchCollector:
                 if self.traced(int(self.running.seed[match])):
                     length = int(self.running.length[match])
                     ended.append((match, t, end, int(self.running.seed[match]), length))
-            again = self._faults.note(step.faults) if step.faults else []
+            again = self._faults.record(step.faults) if step.faults else []
             if len(over) or again:
                 self._reset(np.array([*over.tolist(), *again], dtype=np.int64))
                 self._cast()
@@ -160,7 +160,7 @@ class MatchCollector:
         rollouts = {n: seats.finish(self.matches.obs[n]) for n, seats in self.seats.items()}
         columns = self._columns()
         traces = [self._trace(columns, *told, version=clock.env_steps) for told in ended]
-        self.running.go_on(columns, taken)
+        self.running.append_rollout(columns, taken)
         return Collected(
             {name: rollout for name, rollout in rollouts.items() if rollout is not None},
             steps=taken * self.matches.n_matches,
@@ -181,7 +181,7 @@ class MatchCollector:
             told = step.reward[name], step.terminated[name], step.truncated[name]
             seats.record(t, *told, step.obs[name], lost)
         self.running.length += 1
-        self.running.forget(broken)
+        self.running.clear(broken)
 
     def _end(self, match: int, step: MatchStep) -> MatchEnd:
         told = int(step.outcome[match])
@@ -203,11 +203,11 @@ class MatchCollector:
             seeds = np.array(list(map(self._seed_of, named, numbers)), dtype=np.int64)
             for match, number in zip(named, numbers, strict=True):
                 self.casts[match] = dict(self.casting.cast(match, number))
-            self.running.begin(matches, seeds.tolist())
+            self.running.start_episodes(matches, seeds.tolist())
             for seats in self.seats.values():
                 seats.reset(seats.of(matches), np.repeat(seeds, seats.role.seats))
             faults = self.matches.reset(named, seeds.tolist())
-            matches = np.array(self._faults.note(faults), dtype=np.int64) if faults else _NOBODY
+            matches = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NOBODY
 
     def _cast(self) -> None:
         for name, seats in self.seats.items():
@@ -215,7 +215,7 @@ class MatchCollector:
 
     def _refuse_given_up(self) -> None:
         if self._faults.failed is not None:
-            refuse(self.matches.name, [self._faults.failed])
+            raise_fault(self.matches.name, [self._faults.failed])
 
     # ---- what happened -----------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class MatchCollector:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Array]:
-        arrays = self.running.state(past=self.goes_on_exactly)
+        arrays = self.running.state(past=self.resumes_exactly)
         for name, seats in self.seats.items():
             arrays |= {f"{name}/{key}": array for key, array in seats.state().items()}
             arrays[f"{name}/obs"] = self.matches.obs[name].copy()

@@ -13,7 +13,7 @@ import numpy as np
 
 from gymnast.collect.running import RunningEpisodes
 from gymnast.envs.backends.backend import Backend, Fault, random_actions
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.vector import VectorBackend
 from gymnast.seeds import stream
 
 Array = np.ndarray
@@ -29,7 +29,7 @@ def state_of(envs: Backend) -> dict[str, Array] | None:
     cannot be restored."""
     if envs.restore == "none":
         return None
-    return envs.history.arrays() if isinstance(envs, Vectorized) else {}
+    return envs.history.arrays() if isinstance(envs, VectorBackend) else {}
 
 
 def restore(
@@ -40,7 +40,7 @@ def restore(
     every = range(envs.n_envs)
     if envs.restore == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)
-    if not isinstance(envs, Vectorized):
+    if not isinstance(envs, VectorBackend):
         return {copy: DIFFERS for copy in every if not _replay_one(envs, running, copy, shown)}
     if not history:
         return dict.fromkeys(every, TOO_LONG)
@@ -60,7 +60,7 @@ def _replay_one(envs: Backend, running: RunningEpisodes, copy: int, shown: Array
     return np.array_equal(envs.obs[copy], shown[copy])
 
 
-def _replay_vector(envs: Vectorized, history: Mapping[str, Array]) -> Array:
+def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
     """Repeat what happened to each copy since it was seeded; copies that were seeded later take any
     actions until then. Returns for each copy whether that went without a fault, [N]."""
     n, seeds, start = envs.n_envs, history["seed"].tolist(), history["start"]

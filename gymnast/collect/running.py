@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.images import as_arrays, from_arrays, joined
+from gymnast.images import as_arrays, concatenate, from_arrays
 
 Array = np.ndarray
 Columns = dict[str, Any]
@@ -40,12 +40,12 @@ class RunningEpisodes:
         self._before: dict[int, list[Columns]] = {}
         """Of copies whose episode began before those: the steps up to there."""
 
-    def begin(self, copies: Array, seeds: Sequence[int]) -> None:
+    def start_episodes(self, copies: Array, seeds: Sequence[int]) -> None:
         self.seed[copies] = seeds
         self.number[copies] += 1
-        self.forget(copies)
+        self.clear(copies)
 
-    def forget(self, copies: Array | list[int]) -> None:
+    def clear(self, copies: Array | list[int]) -> None:
         """Nothing has happened in these, as far as anybody knows."""
         self.raw_return[copies], self.length[copies] = 0.0, 0
 
@@ -58,7 +58,7 @@ class RunningEpisodes:
         """What has happened in the running episode of a copy; empty right after its reset."""
         return _joined(self._last(env, int(self.length[env])))
 
-    def go_on(self, columns: Columns, steps: int) -> None:
+    def append_rollout(self, columns: Columns, steps: int) -> None:
         """A rollout of so many steps has ended: keep it, and let go what no episode reaches."""
         if not steps:
             return
@@ -123,7 +123,7 @@ class RunningEpisodes:
 
 
 def _joined(pieces: Sequence[Columns]) -> Columns:
-    return {name: joined([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
+    return {name: concatenate([p[name] for p in pieces]) for name in (pieces or [{}])[-1]}
 
 
 def _size(columns: Columns) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gymnast.collect.casting import LEARNER, Player
 from gymnast.collect.running import RunningEpisodes
-from gymnast.collect.tape import Tape
+from gymnast.collect.tape import RolloutBuffer
 from gymnast.envs.backends.backend import any_of
 from gymnast.envs.matches.matches import Role
 from gymnast.policy.actions import head_for
@@ -40,7 +40,7 @@ class Seats:
         self.given: list[Array] = []
         """Actions as the environment took them, [n, ...] of each step."""
         self.rewards: list[Array] = []
-        self._tape: Tape | None = None
+        self._tape: RolloutBuffer | None = None
         self._policy: Policy | None = None
 
     def of(self, matches: Sequence[int] | Array) -> Array:
@@ -71,7 +71,7 @@ class Seats:
         self._tape = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
-            self._tape = Tape(policy.obs, obs, head, steps, self.start, self.running)
+            self._tape = RolloutBuffer(policy.obs, obs, head, steps, self.start, self.running)
 
     def act(self, t: int, obs: Array) -> Array:
         """Everybody's actions as the environment takes them, [matches, seats, ...]."""
@@ -80,7 +80,7 @@ class Seats:
         if self._tape is not None and self._policy is not None:
             tape, policy = self._tape, self._policy
             rows = tape.action[t], tape.dist[t], tape.logprob[t], tape.value[t]
-            policy.act_into(tape.see(shown), self._noise[t], None, *rows)
+            policy.act_into(tape.record_obs(shown), self._noise[t], None, *rows)
             given = policy.head.for_env(tape.action[t])
             if self.others:
                 given = given.copy()
@@ -121,15 +121,15 @@ class Seats:
                 tape.done[t] |= over
                 (own,) = (over & self.learns).nonzero()
                 if len(own):
-                    tape.ends.note(t, own, ended, obs.reshape(self.n, *obs.shape[2:]), ())
+                    tape.ends.record(t, own, ended, obs.reshape(self.n, *obs.shape[2:]), ())
             self.playing = in_play & ~over
-            self.running.forget(np.flatnonzero(over))
+            self.running.clear(np.flatnonzero(over))
         if tape is not None:
             tape.length += 1
 
     def reset(self, seats: Array, seeds: Array) -> None:
         """A match begins for these."""
-        self.running.begin(seats, seeds.tolist())
+        self.running.start_episodes(seats, seeds.tolist())
         self.playing[seats] = True
         self.start[seats] = True
 
@@ -143,7 +143,7 @@ class Seats:
         tape, policy = self._tape, self._policy
         if tape is None or policy is None:
             return None
-        tape.see(obs.reshape(self.n, *obs.shape[2:]))
+        tape.record_obs(obs.reshape(self.n, *obs.shape[2:]))
         ends = tape.ends.all()
         return tape.as_rollout(tape.columns(policy, ends), ends)
 

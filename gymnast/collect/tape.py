@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gymnast.collect.ends import Ends, EndsNoted
+from gymnast.collect.ends import EpisodeEndRecorder, EpisodeEnds
 from gymnast.collect.running import Columns, RunningEpisodes
-from gymnast.images import ImagesNoted, Observed
+from gymnast.images import ImageRecorder, Observed
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
-from gymnast.spaces.observations import Image, Observation
-from gymnast.spaces.spaces import Choice
+from gymnast.spaces.observations import ImageObs, Observation
+from gymnast.spaces.spaces import DiscreteAction
 
 Array = np.ndarray
 
 
-class Tape:
+class RolloutBuffer:
     def __init__(
         self,
         space: Observation,
@@ -36,10 +36,10 @@ class Tape:
         self.length = 0
         self.taken = 0
         """Steps of single copies so far, learned from or not."""
-        self.ends = EndsNoted(obs, running)
-        self.obs: Array | ImagesNoted
-        if isinstance(space, Image) and space.is_stack and space.channels != "unknown":
-            self.obs = ImagesNoted(obs, space.channels, capacity + 1)
+        self.ends = EpisodeEndRecorder(obs, running)
+        self.obs: Array | ImageRecorder
+        if isinstance(space, ImageObs) and space.is_stack and space.channels != "unknown":
+            self.obs = ImageRecorder(obs, space.channels, capacity + 1)
         else:
             self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
         self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
@@ -59,9 +59,9 @@ class Tape:
         self.mask: Array | None = None
         """Once an environment has said what it allows."""
         self._given: Array | None = None
-        self._given_as_chosen = isinstance(head.space, Choice) and head.space.first == 0
+        self._given_as_chosen = isinstance(head.space, DiscreteAction) and head.space.first == 0
 
-    def make_room(self) -> None:
+    def grow(self) -> None:
         if self.length == len(self.reward):
             for name in _GROWING:
                 column = getattr(self, name)
@@ -69,15 +69,15 @@ class Tape:
                     more = np.full_like(column, name in ("valid", "mask"))
                     setattr(self, name, np.concatenate([column, more]))
 
-    def see(self, obs: Array) -> Array:
+    def record_obs(self, obs: Array) -> Array:
         """Note what the copies show before this step, [N, ...]; a copy of it, for this step."""
-        if isinstance(self.obs, ImagesNoted):
-            return self.obs.note(self.length, obs)
+        if isinstance(self.obs, ImageRecorder):
+            return self.obs.record(self.length, obs)
         shown = self.obs[self.length]
         shown[...] = obs
         return shown
 
-    def allow(self, allowed: Array | None) -> Array | None:
+    def record_mask(self, allowed: Array | None) -> Array | None:
         """Note which actions the copies allow in this step; the row that says so."""
         if allowed is None:
             return None
@@ -108,7 +108,7 @@ class Tape:
         self.reward[t, env] = 0.0
         self.terminated[t, env] = self.done[t, env] = self.start[t + 1, env] = True
 
-    def columns(self, policy: Policy, ends: Ends) -> Columns:
+    def columns(self, policy: Policy, ends: EpisodeEnds) -> Columns:
         """Everything but the observation that comes after the last step, with what the critic says
         of each state and of each true successor."""
         steps = self.length
@@ -120,7 +120,7 @@ class Tape:
             columns["info"] = self.numbers[:steps].view(self._info_dtype)[..., 0]
         return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
 
-    def _values(self, policy: Policy, ends: Ends) -> tuple[Array, Array]:
+    def _values(self, policy: Policy, ends: EpisodeEnds) -> tuple[Array, Array]:
         """V of every observation [T, N], and of every true successor, in two calls of the critic."""
         steps, n = self.length, self.reward.shape[1]
         if policy.values_while_acting:
@@ -135,12 +135,12 @@ class Tape:
             next_value[cut_at] = policy.value(cut_obs)
         return value[:-1], next_value
 
-    def as_rollout(self, columns: Mapping[str, Observed], ends: Ends) -> Rollout:
+    def as_rollout(self, columns: Mapping[str, Observed], ends: EpisodeEnds) -> Rollout:
         """All of the tape."""
         return rollout_of(columns, np.asarray(self.obs[self.length]), ends)
 
 
-def rollout_of(columns: Mapping[str, Observed], last_obs: Array, ends: Ends) -> Rollout:
+def rollout_of(columns: Mapping[str, Observed], last_obs: Array, ends: EpisodeEnds) -> Rollout:
     given = {name: column for name, column in columns.items() if name != "env_action"}
     cut_at, cut_obs = ends.cut()
     return Rollout(

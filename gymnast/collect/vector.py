@@ -16,11 +16,11 @@ from gymnast.collect import replay
 from gymnast.collect.collector import ROLE, Collected
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.running import RunningEpisodes
-from gymnast.collect.tape import Tape
+from gymnast.collect.tape import RolloutBuffer
 from gymnast.collect.tasks import TaskDraw
-from gymnast.collect.whole import of_whole_episodes, trace_of, whole_episode
+from gymnast.collect.whole import keep_whole_episodes, trace_of, whole_episode
 from gymnast.config.section import Span
-from gymnast.envs.backends.backend import Backend, Step, any_of, numbers_told, refuse
+from gymnast.envs.backends.backend import Backend, Step, any_of, info_metrics, raise_fault
 from gymnast.policy.policy import Policy
 from gymnast.runs.parts import after
 from gymnast.seeds import episode_seeds, stream
@@ -51,7 +51,7 @@ class VectorCollector:
         where replaying cannot; `doubts`: about what seeds do, for a person."""
         self.envs, self.seed, self.numbers = envs, seed, dict(numbers)
         self.traced, self.keep_obs = traced, keep_obs
-        self.step_keys, self.doubts = tuple(step_keys), tuple(doubts)
+        self.step_keys, self.seeding_warnings = tuple(step_keys), tuple(doubts)
         self.running = RunningEpisodes(envs.n_envs)
         self.start = np.ones(envs.n_envs, dtype=bool)
         """What each copy shows now opens an episode."""
@@ -75,12 +75,12 @@ class VectorCollector:
         return self.envs.has_default_limit
 
     @property
-    def goes_on_exactly(self) -> bool:
+    def resumes_exactly(self) -> bool:
         return self.envs.restore != "none"
 
     @property
-    def described(self) -> tuple[str, str]:
-        return self.envs.described
+    def space_texts(self) -> tuple[str, str]:
+        return self.envs.space_texts
 
     @property
     def outcomes(self) -> dict[str, str]:
@@ -89,11 +89,11 @@ class VectorCollector:
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
         return np.arange(self.envs.n_envs) if copies is None else np.array(copies, np.int64)
 
-    def begin(self) -> None:
+    def start_episodes(self) -> None:
         """First episode of every copy."""
         self._reset(np.arange(self.envs.n_envs))
         if self._faults.failed is not None:
-            refuse(self.envs.name, [self._faults.failed])
+            raise_fault(self.envs.name, [self._faults.failed])
 
     def collect(
         self,
@@ -114,9 +114,9 @@ class VectorCollector:
         traced = [k for k, seed in enumerate(ends.episodes.seed.tolist()) if self.traced(seed)]
         wanted = range(len(ends.t)) if span.episodes else traced
         whole = {k: whole_episode(ends, k, kept, self.running) for k in wanted}
-        self.running.go_on(kept, tape.length)
+        self.running.append_rollout(kept, tape.length)
         if span.episodes:
-            rollout = of_whole_episodes(ends, list(whole.values()), columns)
+            rollout = keep_whole_episodes(ends, list(whole.values()), columns)
         else:
             rollout = tape.as_rollout(columns, ends)
         more = {"version": clock.env_steps, "keep_obs": self.keep_obs}
@@ -151,7 +151,7 @@ class VectorCollector:
         self.start[list(failed)] = True
         self._reset(np.array(list(failed), dtype=np.int64))
         if self._faults.failed is not None:
-            refuse(self.envs.name, [self._faults.failed])
+            raise_fault(self.envs.name, [self._faults.failed])
         return failed
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class VectorCollector:
 
     def _play(
         self, policy: Policy, span: Span, clock: Clock, give_up: Callable[[], bool]
-    ) -> tuple[Tape, float, bool]:
+    ) -> tuple[RolloutBuffer, float, bool]:
         """The vector steps of one rollout, how long the environments took for them, and whether
         every copy has its share."""
         envs, head, n = self.envs, policy.head, self.envs.n_envs
@@ -169,7 +169,7 @@ class VectorCollector:
         noise = None if span.episodes else head.noise(draws, (span.steps or 1, n))
         capacity = _ROOM if span.episodes else span.steps or 1
         more = self.start, self.running, self.step_keys
-        tape = Tape(policy.obs, envs.obs, head, capacity, *more)
+        tape = RolloutBuffer(policy.obs, envs.obs, head, capacity, *more)
         left = np.full(n, span.episodes or 1)
         copies, seconds = None, 0.0
         while (span.steps is None or tape.length < span.steps) and self._faults.failed is None:
@@ -177,23 +177,23 @@ class VectorCollector:
                 copies = np.flatnonzero(left > 0).tolist()
                 if not copies or (tape.length and give_up()):
                     break
-                tape.make_room()
+                tape.grow()
             t = tape.length
-            shown, action = tape.see(envs.obs), tape.action[t]
+            shown, action = tape.record_obs(envs.obs), tape.action[t]
             drawn = head.noise(draws, (n,)) if noise is None else noise[t]
             rows = action, tape.dist[t], tape.logprob[t], tape.value[t]
-            policy.act_into(shown, drawn, tape.allow(envs.mask), *rows)
+            policy.act_into(shown, drawn, tape.record_mask(envs.mask), *rows)
             given = tape.for_env(action)
             before = time.perf_counter()
             ended = self._record(tape, envs.step(given, copies), copies)
             seconds += time.perf_counter() - before
             if span.episodes:
                 left[ended] -= 1
-        tape.see(envs.obs)
+        tape.record_obs(envs.obs)
         self.start = tape.start[tape.length].copy()
         return tape, seconds, not span.episodes or not (left > 0).any()
 
-    def _record(self, tape: Tape, step: Step, copies: Sequence[int] | None) -> Array:
+    def _record(self, tape: RolloutBuffer, step: Step, copies: Sequence[int] | None) -> Array:
         """Write down what a step did; the copies that ended an episode. The rest is rare."""
         t, running = tape.length, self.running
         tape.reward[t] = step.reward
@@ -215,7 +215,9 @@ class VectorCollector:
         self._reset(ended)
         return ended
 
-    def _record_unevenly(self, tape: Tape, step: Step, copies: Sequence[int] | None) -> Array:
+    def _record_unevenly(
+        self, tape: RolloutBuffer, step: Step, copies: Sequence[int] | None
+    ) -> Array:
         """The same where some copies did not step, or broke."""
         t, running, n = tape.length, self.running, self.envs.n_envs
         playing = np.ones(n, dtype=bool)
@@ -237,9 +239,9 @@ class VectorCollector:
             broken = list(dict.fromkeys(fault.copy for fault in step.faults))
             for copy in broken:
                 tape.drop(copy, int(running.length[copy]))
-            again = self._faults.note(step.faults)
+            again = self._faults.record(step.faults)
             over[broken] = real[broken] = False
-            running.forget(broken)
+            running.clear(broken)
         running.length += real
         tape.length += 1
         (ended,) = over.nonzero()
@@ -248,13 +250,13 @@ class VectorCollector:
         self._reset(np.array([*ended, *again], dtype=np.int64) if again else ended)
         return ended
 
-    def _end(self, tape: Tape, t: int, ended: Array, step: Step) -> None:
+    def _end(self, tape: RolloutBuffer, t: int, ended: Array, step: Step) -> None:
         told = [self._told(step.infos[env]) for env in ended] if self.numbers else ()
-        tape.ends.note(t, ended, step.terminated, step.obs, told)
+        tape.ends.record(t, ended, step.terminated, step.obs, told)
         self._faults.finished(ended)
 
     def _told(self, info: Mapping[str, Any]) -> dict[str, float]:
-        return numbers_told(info, self.numbers, self.envs.name)
+        return info_metrics(info, self.numbers, self.envs.name)
 
     def _reset(self, copies: Array) -> None:
         """A new episode in each of these. One that cannot begin is tried again, up to the limit."""
@@ -263,9 +265,9 @@ class VectorCollector:
             seeds = list(map(self._seed_of, named, self.running.number[copies].tolist()))
             if self.tasks is not None:
                 seeds = list(map(self.tasks, seeds))
-            self.running.begin(copies, seeds)
+            self.running.start_episodes(copies, seeds)
             faults = self.envs.reset(named, seeds)
-            copies = np.array(self._faults.note(faults), dtype=np.int64) if faults else _NOBODY
+            copies = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NOBODY
 
 
 _HISTORY = "history."

@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.ends import Ends
+from gymnast.collect.ends import EpisodeEnds
 from gymnast.collect.running import Columns, RunningEpisodes
 from gymnast.collect.tape import rollout_of
-from gymnast.images import Images, Observed, joined
+from gymnast.images import Images, Observed, concatenate
 from gymnast.rollout import Rollout
 from gymnast.runs.trace import Trace
 
 Array = np.ndarray
 
 
-def whole_episode(ends: Ends, k: int, columns: Columns, running: RunningEpisodes) -> Columns:
+def whole_episode(ends: EpisodeEnds, k: int, columns: Columns, running: RunningEpisodes) -> Columns:
     """The k-th that ended on a tape with these columns, [length, ...]."""
     env, steps = int(ends.env[k]), slice(ends.begins[k], ends.t[k] + 1)
     piece = {name: column[steps, env] for name, column in columns.items()}
     return running.whole(env, int(ends.episodes.length[k]), piece)
 
 
-def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
+def trace_of(ends: EpisodeEnds, k: int, columns: Columns, version: int, *, keep_obs: bool) -> Trace:
     """To be stored; `columns`: of the whole episode; `version`: env steps taken before the rollout in
     which it ended."""
-    seen = joined([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
+    seen = concatenate([columns["obs"], ends.final_obs[k][None]]) if keep_obs else None
     truncated = bool(ends.episodes.truncated[k])
     return Trace(
         seed=int(ends.episodes.seed[k]),
@@ -46,8 +46,8 @@ def trace_of(ends: Ends, k: int, columns: Columns, version: int, *, keep_obs: bo
     )
 
 
-def of_whole_episodes(
-    ends: Ends, episodes: Sequence[Columns], columns: Mapping[str, Observed]
+def keep_whole_episodes(
+    ends: EpisodeEnds, episodes: Sequence[Columns], columns: Mapping[str, Observed]
 ) -> Rollout:
     """A rollout of finished episodes only: those of a copy follow each other in its column, and what
     the shorter columns lack is not valid. `columns` tells kinds and shapes."""
@@ -74,7 +74,7 @@ def _placed(
     """Columns [T, N, ...] of this shape with each piece in its place, and blank elsewhere."""
     if isinstance(like, Images):
         blank = Images.of(np.zeros((1, *like.shape[2:]), like.dtype), like.channels)
-        every = joined([blank, *pieces])
+        every = concatenate([blank, *pieces])
         assert isinstance(every, Images)
         ends = np.cumsum([1, *map(len, pieces)])
         rows = np.split(every.index, ends[:-1])[1:]

@@ -139,13 +139,13 @@ class Config(Section, Generic[Algo]):
         ]
 
     def _units_that_would_mix(self) -> list[tuple[str, str]]:
-        if self.algo.acts == "sample" or self.normalize.reward != "running":
+        if self.algo.action_selection == "sample" or self.normalize.reward != "running":
             return []
         problem = f"{self.algo.name} remembers rewards, whose scale would differ by when they came"
         return [("normalize.reward", f"{problem} (expected off)")]
 
     def _lag_that_nothing_corrects(self) -> list[tuple[str, str]]:
-        if not self.overlap or self.algo.bears_lag:
+        if not self.overlap or self.algo.tolerates_stale_policy:
             return []
         problem = f"{self.algo.name} must learn from the policy that acted, not from one before it"
         return [("overlap", f"{problem} (expected off)")]

@@ -46,7 +46,7 @@ def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
     )
 
 
-def overlaid(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
+def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     """The config with exactly these values, which were checked before; nothing follows from them."""
     tree = plain(config)
     for key, value in live.items():
@@ -55,7 +55,7 @@ def overlaid(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
     return CONFIGS[config.algo.name].model_validate(tree) if live else config
 
 
-def overruled(keys: Iterable[str]) -> set[str]:
+def overridden_live_keys(keys: Iterable[str]) -> set[str]:
     """Keys whose live value ends when these are set for good: a budget replaces all budgets."""
     given = set(keys)
     budgets = {f"stop.{name}" for name in BUDGETS}

@@ -80,9 +80,9 @@ class AlgoSection(Section):
 
     name: str
     """Which algorithm these settings belong to."""
-    acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
+    action_selection: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
     """What its policy's outputs are: a distribution to draw from, or a value per action."""
-    bears_lag: ClassVar[bool] = False
+    tolerates_stale_policy: ClassVar[bool] = False
     """Whether it can learn from what a slightly older policy did."""
     bootstraps: ClassVar[bool] = True
     """Whether it goes on from an episode that was cut short by the value of what that reached."""

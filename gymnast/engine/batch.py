@@ -15,7 +15,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
-MOST_DEAR = 128
+MAX_MONITORING_ROWS = 128
 """Rows by which KL, entropy and ratios of an update are told where acting is dear: for all of a
 rollout of images they would cost a third of one more pass over it."""
 
@@ -71,48 +71,48 @@ class Batch:
         return replace(self, **picked)
 
 
-def told_by(network: Network, batch: Batch) -> Batch:
+def monitoring_rows(network: Network, batch: Batch) -> Batch:
     """The rows that say how far an update has moved the policy."""
-    return batch.sample(MOST_DEAR) if network.dear else batch
+    return batch.sample(MAX_MONITORING_ROWS) if network.is_expensive else batch
 
 
 @dataclass(frozen=True)
-class Passes:
+class MinibatchPlan:
     """How often, in which order and in what portions a batch is gone through."""
 
     orders: Array
     """Steps of each pass, [passes, B]."""
     size: int
     """Steps per gradient step, at most."""
-    most_kl: float | None = None
+    target_kl: float | None = None
     """After a pass that moved the policy further than this there is no other."""
 
     @classmethod
-    def once(cls, n: int) -> Passes:
+    def single_batch(cls, n: int) -> MinibatchPlan:
         """All at once, in one gradient step."""
         return cls(np.arange(n)[None], n)
 
     @classmethod
     def shuffled(
         cls, passes: int, n: int, size: int, stream: np.random.Generator, most_kl: float | None
-    ) -> Passes:
+    ) -> MinibatchPlan:
         return cls(np.stack([stream.permutation(n) for _ in range(passes)]), size, most_kl)
 
     @property
-    def steps_each(self) -> int:
+    def steps_per_epoch(self) -> int:
         """Gradient steps of one pass."""
         return -(-self.orders.shape[1] // self.size)
 
-    def within(self, max_steps: int | None) -> list[Passes]:
+    def within(self, max_steps: int | None) -> list[MinibatchPlan]:
         """The same gradient steps in the same order, but no more than these: the passes that fit
         whole and, where the limit falls inside a pass, the beginning of that one."""
-        if max_steps is None or max_steps >= len(self.orders) * self.steps_each:
+        if max_steps is None or max_steps >= len(self.orders) * self.steps_per_epoch:
             return [self]
-        whole, rest = divmod(max_steps, self.steps_each)
-        rows = sum(len(portion) for portion in islice(self.portions(self.orders[whole]), rest))
+        whole, rest = divmod(max_steps, self.steps_per_epoch)
+        rows = sum(len(portion) for portion in islice(self.minibatches(self.orders[whole]), rest))
         cut = (self.orders[:whole], self.orders[whole : whole + 1, :rows])
         return [replace(self, orders=np.ascontiguousarray(x)) for x in cut if x.size]
 
-    def portions(self, order: Array) -> Iterator[Array]:
+    def minibatches(self, order: Array) -> Iterator[Array]:
         """The fewest near-equal parts of at most `size`."""
-        yield from np.array_split(order, self.steps_each)
+        yield from np.array_split(order, self.steps_per_epoch)

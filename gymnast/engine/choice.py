@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from gymnast.compiled import kernels, why_absent
 from gymnast.config.config import Config
-from gymnast.engine.native.plan import unable, widest
+from gymnast.engine.native.plan import why_unsupported, widest
 from gymnast.errors import ConfigError
 from gymnast.policy.layers import Network
 
@@ -16,7 +16,7 @@ MOST_WIDTH = 1024
 
 
 @dataclass(frozen=True)
-class Chosen:
+class EngineChoice:
     name: Literal["native", "torch"]
     why: str
     instructions: str = ""
@@ -30,25 +30,25 @@ class Chosen:
         return f"{self.name}: {self.why}"
 
 
-def choose(cfg: Config[Any], network: Network) -> Chosen:
+def choose(cfg: Config[Any], network: Network) -> EngineChoice:
     """The native engine where it can, unless the config says otherwise."""
     native: Any = kernels()
     instructions: str = "" if native is None else native.instruction_set()
-    beside = instructions if network.dear else ""  # `engine/torch/quick.py`
+    beside = instructions if network.is_expensive else ""  # `engine/torch/quick.py`
     if cfg.engine == "torch":
-        return Chosen("torch", "engine=torch", beside)
+        return EngineChoice("torch", "engine=torch", beside)
     obstacle = _obstacle(cfg, network)
     if obstacle is None:
-        return Chosen("native", f"compiled kernels, {instructions}", instructions)
+        return EngineChoice("native", f"compiled kernels, {instructions}", instructions)
     if cfg.engine == "native":
         raise ConfigError(f"engine: native cannot run this: {obstacle}", fix="set engine=auto")
-    return Chosen("torch", obstacle, beside)
+    return EngineChoice("torch", obstacle, beside)
 
 
-def in_shares(cfg: Config[Any], network: Network) -> bool:
+def splits_batch_over_threads(cfg: Config[Any], network: Network) -> bool:
     """Whether each of `threads` takes its share of the rows (`engine/torch/shares.py`): images, in
     layers of ours, and a loss that engines know. For others torch has threads of its own."""
-    ours = network.dear and network.module is None
+    ours = network.is_expensive and network.module is None
     return ours and cfg.device == "cpu" and cfg.algo.native
 
 
@@ -57,7 +57,7 @@ def _obstacle(cfg: Config[Any], network: Network) -> str | None:
         return f"{cfg.algo.name} is computed by torch"
     if cfg.device != "cpu":
         return f"device={cfg.device}"
-    if problem := unable(network):
+    if problem := why_unsupported(network):
         return problem
     if cfg.engine == "auto" and widest(network) > MOST_WIDTH:
         return f"layers wider than {MOST_WIDTH:,} are faster there"

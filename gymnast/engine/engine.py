@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes
+from gymnast.engine.batch import Batch, MinibatchPlan
 from gymnast.engine.objective import Objective
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
@@ -19,13 +19,13 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True)
-class Improved:
+class UpdateResult:
     """What all passes of an update came to."""
 
     losses: Array
     """A line per gradient step, columns LOSSES."""
-    passes: int
-    stopped: bool
+    epochs: int
+    stopped_early: bool
     """Before the last pass, since the policy had moved far enough."""
 
 
@@ -33,18 +33,18 @@ class Engine(Protocol):
     gradient: Array
     """Of the last step, after clipping; laid out like the parameters."""
 
-    def improve(
+    def update(
         self,
         batch: Batch,
         objective: Objective,
-        passes: Passes,
+        passes: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
-    ) -> Improved: ...
+    ) -> UpdateResult: ...
 
-    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+    def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         """How far the policy is from the one that acted, over the whole batch. KL is exact,
         KL(old || new), from the stored parameters."""
         ...

@@ -25,7 +25,7 @@ class Objective:
     """Advantages of each minibatch are brought to mean 0 and deviation 1."""
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def loss_names(self) -> tuple[str, ...]:
         """What is told of each step, by the names of metrics: columns of LOSSES that mean something."""
         value = ("value/loss",) if self.critic else ()
         surrogate = ("policy/kl_penalty", "value/clip_fraction") if self.clip is not None else ()

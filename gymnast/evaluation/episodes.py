@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from gymnast.envs.backends.backend import Backend, Fault, numbers_told
+from gymnast.envs.backends.backend import Backend, Fault, info_metrics
 from gymnast.policy.policy import Policy
 from gymnast.runs.trace import Trace
 from gymnast.seeds import stream
@@ -108,7 +108,7 @@ def play(
                 turn, ended = playing[copy], bool(step.terminated[copy])
                 columns, final = past.of(copy, turn.began), step.obs[copy].copy()
                 trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
-                told = numbers_told(step.infos[copy], numbers, envs.name)
+                told = info_metrics(step.infos[copy], numbers, envs.name)
                 watch.done += 1
                 yield turn.place, replace(trace, numbers=told)
                 lineup.begin(copy, past.steps)

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.backends.backend import Backend, refuse
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.backend import Backend, raise_fault
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.seeding import replays_exactly, same_episode
 from gymnast.errors import ConfigError, EnvError
@@ -26,7 +26,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, task_of, with_task
-from gymnast.spaces.spaces import Category, Observation
+from gymnast.spaces.spaces import DiscreteObs, Observation
 from gymnast.training.rows.recent import means_of
 
 SeedList = Literal["eval", "confirm"]
@@ -104,7 +104,7 @@ class Evaluator:
     def __init__(self, cfg: Config[Any]) -> None:
         self.cfg = cfg
         limit = cfg.evaluation_limit()
-        self.envs = InProcess(
+        self.envs = InProcessBackend(
             lambda: make_env(cfg.env.scored(), limit=limit),
             cfg.eval.n_envs,
             cfg.env.id,
@@ -133,7 +133,7 @@ class Evaluator:
         the same number from each, `count` or more in all, with seeds that no other evaluation uses."""
         cfg = self.cfg.eval
         if self._starts is None:
-            self._starts = every_start(self.envs)
+            self._starts = all_starts(self.envs)
             decided = cfg.deterministic and not self.cfg.env.has_luck
             self._starts_decide = decided and starts_decide(self.envs)
         seeds = [first for first, *_ in self._starts.values()]
@@ -176,7 +176,7 @@ class Evaluator:
         done |= self._play(policy, version, plan, rest, watch, journal)
         shortfall = Shortfall.of(plan, watch, len(done), journal.left_out.values())
         if self.cfg.env.on_fault == "stop" or not done:
-            refuse(self.envs.name, watch.left_out)
+            raise_fault(self.envs.name, watch.left_out)
             if journal.left_out:
                 raise EnvError(f"{self.envs.name}: {next(iter(journal.left_out.values()))}")
         episodes = [done[place] for place in sorted(done)]
@@ -224,9 +224,9 @@ class Evaluator:
         self.envs.close()
 
 
-def every_start(envs: Backend) -> dict[int, list[int]]:
+def all_starts(envs: Backend) -> dict[int, list[int]]:
     """First observation -> a seed that begins with it: a sweep over seeds until no new one turns up."""
-    refuse_uncountable(envs.obs_space)
+    require_countable_starts(envs.obs_space)
     found: dict[int, list[int]] = {}
     seed = fruitless = 0
     while fruitless < 20 * (len(found) + 10):
@@ -250,7 +250,7 @@ def more_seeds(envs: Backend, starts: dict[int, list[int]], each: int) -> dict[i
 
 
 def _first_obs(envs: Backend, seed: int) -> int:
-    refuse(envs.name, envs.reset([0], [seed]))
+    raise_fault(envs.name, envs.reset([0], [seed]))
     return int(envs.obs[0])
 
 
@@ -267,8 +267,8 @@ def starts_decide(envs: Backend) -> bool:
         seed += 1
 
 
-def refuse_uncountable(space: Observation) -> None:
-    if not isinstance(space, Category):
+def require_countable_starts(space: Observation) -> None:
+    if not isinstance(space, DiscreteObs):
         raise ConfigError(
             "eval.starts: all needs Discrete observations", fix="set eval.starts=seeds"
         )

@@ -68,10 +68,10 @@ AT_LEAST = 10
 """Episodes that are started however long they take."""
 
 
-class Evaluating(Protocol):
+class EvaluationRunner(Protocol):
     """At most one job at a time: submit, then take its result."""
 
-    def get_ready(self) -> None:
+    def start(self) -> None:
         """A job is going to come: whatever takes a while may be begun."""
         ...
 
@@ -83,7 +83,7 @@ class Evaluating(Protocol):
     def close(self) -> None: ...
 
 
-class Inline:
+class InlineEvaluation:
     """In this process; its environments are opened for the first job."""
 
     def __init__(self, cfg: Config[Any], report: Report = lambda *_: None) -> None:
@@ -91,12 +91,12 @@ class Inline:
         self.evaluator: AnyEvaluator | None = None
         self._done: Scored | GymnastError | None = None
 
-    def get_ready(self) -> None: ...
+    def start(self) -> None: ...
 
     def submit(self, job: Job) -> None:
         try:
             self.evaluator = self.evaluator or open_evaluator(self.cfg)
-            self._done = perform(self.evaluator, job, Shown(self.report))
+            self._done = run_job(self.evaluator, job, Shown(self.report))
         except GymnastError as problem:  # raised where a result is expected, as with a process
             self._done = problem
 
@@ -118,7 +118,7 @@ ALIVE = "alive"
 ALIVE_SECONDS = 2.0
 
 
-class Process:
+class ProcessEvaluation:
     """A child that holds its own environments; started before the first job if there is time, ends
     with the pipe. One that dies or hangs is replaced by another that finishes the job: the same seeds,
     the same result, but for episodes that end every process they are played in."""
@@ -139,7 +139,7 @@ class Process:
         self._progress = (0, 0)
         """Episodes that have ended, of how many, as the child last said."""
 
-    def get_ready(self) -> None:
+    def start(self) -> None:
         if self._connection is None:
             with suppress(OSError):  # told when a job cannot be sent
                 self._open()
@@ -252,7 +252,7 @@ def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
     return MatchEvaluator(cfg)
 
 
-def perform(
+def run_job(
     evaluator: AnyEvaluator,
     job: Job,
     beat: Callable[[int, int], None] = lambda *_: None,
@@ -288,6 +288,10 @@ def perform(
 
 def open_evaluation(
     cfg: Config[Any], tell: Callable[[str], None], report: Report = lambda *_: None
-) -> Evaluating:
+) -> EvaluationRunner:
     """`tell` gets what environments print in another process; `report`: how far an evaluation is."""
-    return Inline(cfg, report) if cfg.eval.mode == "inline" else Process(cfg, tell, report)
+    return (
+        InlineEvaluation(cfg, report)
+        if cfg.eval.mode == "inline"
+        else ProcessEvaluation(cfg, tell, report)
+    )

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.evaluation.evaluate import SeedList
-from gymnast.evaluation.jobs import Evaluating, Job, Scored
+from gymnast.evaluation.jobs import EvaluationRunner, Job, Scored
 from gymnast.policy.policy import Policy
 from gymnast.runs.parts import prefixed
 
 
 @dataclass
 class Scores:
-    evaluating: Evaluating
+    evaluating: EvaluationRunner
     traces: Path | None
     """Directory for evaluated episodes."""
     run: Path | None = None

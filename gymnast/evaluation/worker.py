@@ -16,7 +16,7 @@ from typing import Any
 from gymnast.config.config import Config
 from gymnast.envs.backends import child
 from gymnast.errors import EnvError, GymnastError
-from gymnast.evaluation.jobs import ALIVE, ALIVE_SECONDS, AnyEvaluator, open_evaluator, perform
+from gymnast.evaluation.jobs import ALIVE, ALIVE_SECONDS, AnyEvaluator, open_evaluator, run_job
 from gymnast.evaluation.journal import Journal
 
 
@@ -51,7 +51,7 @@ def main() -> None:
             job = connection.recv()
             try:
                 evaluator = evaluator or open_evaluator(cfg)
-                answer = perform(evaluator, job, Beat(connection), Journal(notes))
+                answer = run_job(evaluator, job, Beat(connection), Journal(notes))
             except GymnastError as problem:
                 traceback.print_exc()
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)

@@ -16,7 +16,7 @@ from gymnast.film.choose import stored
 from gymnast.film.encode import FilmWriter
 from gymnast.film.frames import exact_or_noted, seen_pictures, shots
 from gymnast.film.lettering import Letters, pixels, scaled, surface
-from gymnast.film.make import Order, hold, told
+from gymnast.film.make import Order, describe_film, hold
 from gymnast.film.overlay import Band
 from gymnast.film.sheet import CHOSEN, CLEAR, PAPER, QUIET
 from gymnast.film.shot import Shot
@@ -54,7 +54,7 @@ def film_learning(run: Run, cfg: Config[Any], order: Order) -> dict[str, Any]:
         "seeds": [part.trace.seed for part in parts],
         "returns": [part.trace.raw_return for part in parts],
     }
-    return told(order, about, writer, note)
+    return describe_film(order, about, writer, note)
 
 
 def choose_parts(run: Run) -> list[Part]:

@@ -52,7 +52,7 @@ def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, An
         "episode": chosen.index,
         **identity(chosen),
     }
-    return told(order, about, writer, note)
+    return describe_film(order, about, writer, note)
 
 
 @contextmanager
@@ -75,7 +75,9 @@ def film(scene: Scene[Any], order: Order) -> tuple[FilmWriter, str]:
     return exact_or_noted(lambda note: _film(scene, order, note))
 
 
-def told(order: Order, about: dict[str, Any], writer: FilmWriter, note: str) -> dict[str, Any]:
+def describe_film(
+    order: Order, about: dict[str, Any], writer: FilmWriter, note: str
+) -> dict[str, Any]:
     """What a film shows and how it came out, also written down where that is wanted."""
     about = about | {
         "exact": not note,

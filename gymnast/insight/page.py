@@ -9,7 +9,7 @@ from typing import Any
 
 from gymnast.clock import CLOCKS
 from gymnast.config.families import has_roles
-from gymnast.runs.curve import learning_told
+from gymnast.runs.curve import learning_summary
 from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
 
@@ -68,7 +68,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
         run["status"],
         wording.score(run["score"]),
         _SOLVED[wording.verdict(run)],
-        wording.share((learning_told(run) or {}).get("area")),
+        wording.share((learning_summary(run) or {}).get("area")),
         short(clocks.get("env_steps", 0)),
         wording.duration(clocks.get("seconds")),
         wording.age(now - run["created"]),

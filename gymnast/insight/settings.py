@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gymnast.config.config import Config
-from gymnast.config.live import overlaid
+from gymnast.config.live import with_live_changes
 from gymnast.config.presets import split
 from gymnast.config.resolve import load, resolve
 from gymnast.errors import EnvError, NotInstalled, UsageError
@@ -26,7 +26,7 @@ def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
         for change in event.get("changes", ()) if event["kind"] in (CHANGED, "rule") else ():
             if change["key"] in live:
                 origins[change["key"]] = f"{who} at {event['env_steps']:,} env steps"
-    return overlaid(config, live), origins
+    return with_live_changes(config, live), origins
 
 
 def settings_of_environment(

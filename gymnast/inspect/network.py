@@ -21,16 +21,16 @@ from gymnast.collect.matches import MatchCollector
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
-from gymnast.engine.choice import in_shares
+from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import fix_threads
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.policy.health import FLAT, dead_units, saturated
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.seeds import episode_seed, stream
 from gymnast.selfplay.league import League
-from gymnast.spaces.spaces import Amounts
+from gymnast.spaces.spaces import BoxAction
 from gymnast.training.learner import Learner
 from gymnast.training.live.control import Settings
 from gymnast.training.session import LEARNER, POLICY, of_role
@@ -60,7 +60,9 @@ def network_report(
         for role, found in collector.spaces.items()
     }
     networks = [x.policy.network for x in learners.values()]
-    fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
+    fix_threads(
+        cfg.threads, in_shares=any(splits_batch_over_threads(cfg, network) for network in networks)
+    )
     clock = Clock(limits=cfg.stop.limits())
     if saved is not None:
         state = saved.document("state")
@@ -75,7 +77,7 @@ def network_report(
     lineup = {role: learner.policy for role, learner in learners.items()}
     span = _short(settings.control.values(clock).span(), cfg.env.n_envs)
     with _cast(cfg, collector, saved, runs):
-        collector.begin()
+        collector.start_episodes()
         collected = collector.collect(lineup, span, clock)
     rollouts = collected.rollouts
     shaped = {
@@ -126,7 +128,7 @@ def start(policy: Policy, obs: Array) -> dict[str, Any]:
     """How far from uniform the policy is on observations [B, ...]; `uniform`: close enough to begin
     with, None where the actions have no range."""
     dist, head = policy.dist(obs), policy.head
-    if not isinstance(policy.action, Amounts):
+    if not isinstance(policy.action, BoxAction):
         entropy = float(head.entropy(dist).mean())
         most = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
         least = float(head.entropy(dist).min())
@@ -150,7 +152,7 @@ def first_observations(collector: Collector, count: int = RESETS) -> dict[str, A
     for first in range(0, count, many):
         copies = range(min(many, count - first))
         seeds = [episode_seed(0, "first observation", first + i) for i in copies]
-        refuse(envs.name, envs.reset(copies, seeds))
+        raise_fault(envs.name, envs.reset(copies, seeds))
         for role, rows in shown.items():
             rows.append(_seen(collector, role)[collector.columns(role, copies)])
     return {role: np.concatenate(rows) for role, rows in shown.items()}
@@ -186,7 +188,7 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     whole |= {"warmup": 1, "gradient_steps": 1}
     known = {key: value for key, value in whole.items() if key in type(values).model_fields}
     before = learner.snapshot()
-    metrics = learner.learn(rollout, values.model_copy(update=known), stream(0, "gradient"))
+    metrics = learner.update(rollout, values.model_copy(update=known), stream(0, "gradient"))
     descent = getattr(learner.algorithm, "descent", None)
     found = None
     if metrics.get("optim/steps") and descent is not None:

@@ -31,7 +31,7 @@ LEASH = "GYMNAST_LEASH"
 """Names, for a child of a group, the pipe that closes when its launcher is gone."""
 
 
-def keep_on_leash() -> None:
+def end_with_parent() -> None:
     """As a child of a group: be asked to stop, as by a terminal that closes, once the launcher is
     gone, even by kill -9."""
     if not (given := os.environ.pop(LEASH, "")).isdigit():

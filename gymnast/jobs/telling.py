@@ -12,7 +12,7 @@ from gymnast.runs import inbox, lock
 from gymnast.runs.run import ACTIVE, Run
 
 
-def tell(
+def send_command(
     ref: str,
     kind: str,
     *,
@@ -42,11 +42,11 @@ def tell(
 
 def refuse_what_cannot_change(run: Run, assignments: dict[str, Any]) -> None:
     """Unknown keys, wrong values and settings that are fixed while a run goes on."""
-    from gymnast.config.live import changed, overlaid
+    from gymnast.config.live import changed, with_live_changes
     from gymnast.config.saved import load
 
     config = load(run.config(), at=str(run.path / "config.yaml"))
-    changed(overlaid(config, run.info.get("live", {})), assignments)
+    changed(with_live_changes(config, run.info.get("live", {})), assignments)
 
 
 def _tell_queued(found: dict[str, Any], path: Path, kind: str) -> dict[str, Any]:

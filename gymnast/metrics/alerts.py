@@ -18,7 +18,7 @@ from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.ranges import Range, Ranges
-from gymnast.metrics.seen import Phase, Seen
+from gymnast.metrics.seen import Phase, RunHistory
 from gymnast.metrics.specs import spec
 
 
@@ -62,7 +62,7 @@ class Alerts:
         """Whether a range may hold an alert though only its bounds matter."""
         self._bad: dict[str, int] = {}
         """Check id -> rows in a row that were bad."""
-        self._seen = Seen(KEYS, self._settings)
+        self._seen = RunHistory(KEYS, self._settings)
         self._ready: set[str] = set()
         """Ids of checks all of whose keys have been seen."""
         self._alerts: dict[str, Alert] = {}
@@ -148,7 +148,7 @@ class Alerts:
         self._bad = dict(state["bad"])
         for role, alerts in self._of_roles.items():
             alerts.load(state["roles"][role])
-        self._seen = Seen(KEYS, self._settings)
+        self._seen = RunHistory(KEYS, self._settings)
         self._seen.load(state["seen"])
         self._ranges, self._together, self._doubtful = {}, {}, True
         self._ready = set()
@@ -192,7 +192,7 @@ class Alerts:
             id = f"{key}:{kind}"
             level = "error" if kind in ("nan", "impossible") else "warning"
 
-            def remedy(seen: Seen) -> Remedy:
+            def remedy(seen: RunHistory) -> Remedy:
                 advised = REMEDIES[id](seen).for_run(self._settings) if id in REMEDIES else None
                 return advised if advised and advised.changes else Remedy(span.advice(kind))
 
@@ -207,7 +207,7 @@ class Alerts:
         id: str,
         level: Literal["error", "warning"],
         message: str,
-        remedy: Callable[[Seen], Remedy],
+        remedy: Callable[[RunHistory], Remedy],
         env_steps: int,
     ) -> Alert:
         before = self._alerts.get(id)

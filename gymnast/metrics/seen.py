@@ -65,7 +65,7 @@ class Track:
         return self.total / self.count
 
 
-class Seen:
+class RunHistory:
     def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
         """`keys`: what is remembered; `settings`: dotted key -> plain value."""
         self._keys, self.settings = tuple(sorted(keys)), settings

@@ -16,7 +16,7 @@ from gymnast.config.sections.track import TrackConfig
 from gymnast.errors import UsageError
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.recorder import Sink
-from gymnast.metrics.sinks.tracker import Tell, Tracker
+from gymnast.metrics.sinks.tracker import Report, Tracker
 
 AXIS = "clock/vec_steps"
 """What charts are drawn over: steps of the whole vector, so that any number of copies compares fairly."""
@@ -86,7 +86,7 @@ def open_tracker(name: str, tracked: Tracked) -> OpenTracker:
     return importlib.import_module(f"gymnast.metrics.sinks.{name}").open_tracker(tracked)
 
 
-def trackers(tracked: Tracked, tell: Tell) -> list[Sink]:
+def trackers(tracked: Tracked, tell: Report) -> list[Sink]:
     """Those that the config names, each with a folder in the run's, opened by the first row and kept
     from harming the run."""
     return [

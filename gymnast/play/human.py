@@ -7,10 +7,10 @@ from typing import Any
 
 from gymnast.play.keys import Keys
 from gymnast.play.players import Decision
-from gymnast.play.window import LEAVE, Left, Window
+from gymnast.play.window import LEAVE, Window, WindowClosed
 
 
-class AtWindow:
+class WindowPlayer:
     """`step_by_step`: each press of a key is one step, and nothing happens without one."""
 
     def __init__(self, keys: Keys, window: Window, *, step_by_step: bool = False) -> None:
@@ -32,7 +32,7 @@ class AtWindow:
         return self.keys.action(pressed) if known or not self.step_by_step else None
 
 
-class AtTerminal:
+class TerminalPlayer:
     """`ask` shows a prompt and answers with a line; EOFError where there are no more."""
 
     def __init__(self, keys: Keys, ask: Callable[[str], str]) -> None:
@@ -45,9 +45,9 @@ class AtTerminal:
             try:
                 typed = self.ask(f"  key ({' '.join(self.keys.meaning)}, q ends): ").split()
             except EOFError:
-                raise Left from None
+                raise WindowClosed from None
             if set(typed) & set(LEAVE):
-                raise Left
+                raise WindowClosed
             unknown = [key for key in typed if key not in self.keys.meaning]
             action = None if unknown else self.keys.action(typed)
             if action is not None:

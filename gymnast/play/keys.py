@@ -37,7 +37,7 @@ class Keys:
         amounts = np.sum([np.reshape(m, self.space.shape) for m in meant], axis=0)
         return np.clip(amounts, self.space.low, self.space.high).astype(self.space.dtype)
 
-    def told(self) -> str:
+    def legend(self) -> str:
         """`left: push left, right: push right`, to be shown before it begins."""
         named = {key: self.actions.name(self.action([key])) for key in self.meaning}
         return ", ".join(f"{key}: {name}" if key != name else key for key, name in named.items())

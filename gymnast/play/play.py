@@ -17,7 +17,7 @@ from gymnast.film.shot import Shot, ending_of
 from gymnast.film.stage import Stage
 from gymnast.play import narrate
 from gymnast.play.players import Player
-from gymnast.play.window import Left, Window
+from gymnast.play.window import Window, WindowClosed
 
 Array = np.ndarray
 
@@ -91,7 +91,7 @@ class Audience:
         try:
             self.ask("")
         except EOFError:
-            raise Left from None
+            raise WindowClosed from None
 
     def _frame(self, shot: Shot) -> Array:
         if self._band is None:
@@ -117,7 +117,7 @@ def play_episode(stage: Stage, player: Player, seed: int, audience: Audience) ->
             audience.got(reward, total)
             ending = ending_of(terminated, truncated)
         audience.ended(Shot(_picture(stage, audience), step, total, reward, ending=ending))
-    except (Left, KeyboardInterrupt):
+    except (WindowClosed, KeyboardInterrupt):
         ending = ending or "left"
     return Outcome(seed, total, step, ending)
 

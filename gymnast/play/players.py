@@ -13,7 +13,7 @@ from gymnast.policy.actions import log_softmax
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Choice, as_masks, as_rows
+from gymnast.spaces.spaces import DiscreteAction, as_masks, as_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Player(Protocol):
         ...
 
 
-class Chance:
+class RandomPlayer:
     """Uniform random actions."""
 
     def __init__(self, space: gym.Space[Any]) -> None:
@@ -50,10 +50,10 @@ class Chance:
         space = spaces.action(self.space)
         rng = self.space.np_random
         action = random_actions(space, (1,), rng, as_masks(space, [mask]))[0]
-        return int(action) if isinstance(space, Choice) else action
+        return int(action) if isinstance(space, DiscreteAction) else action
 
 
-class Trained:
+class TrainedPlayer:
     """A stored policy: its most likely action, or one drawn as in training."""
 
     def __init__(self, policy: Policy, *, sampled: bool) -> None:
@@ -71,6 +71,6 @@ class Trained:
         drawn, dist = policy.act(shown, noise, allowed)
         action = head.for_env(drawn)[0]
         value = float(policy.value(shown)[0])
-        if not isinstance(policy.action, Choice):
+        if not isinstance(policy.action, DiscreteAction):
             return Decision(action, value)
         return Decision(int(action), value, np.exp(log_softmax(dist[0])))

@@ -14,14 +14,14 @@ from gymnast.config.facts import Facts
 from gymnast.film.actions import Actions
 from gymnast.film.encode import FilmWriter
 from gymnast.film.stage import Stage, without_screen
-from gymnast.play.human import AtTerminal, AtWindow
+from gymnast.play.human import TerminalPlayer, WindowPlayer
 from gymnast.play.keys import Keys
 from gymnast.play.play import Audience, Outcome, play_episode
-from gymnast.play.players import Chance, Player, Trained
+from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
 from gymnast.play.window import Window, has_display, no_display
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.declared import facts_for_policy_obs
 
 Who = Literal["policy", "random", "human"]
 
@@ -86,16 +86,16 @@ def _player(
 ) -> Player:
     space = stage.env.action_space
     if wish.who == "random":
-        return Chance(space)
+        return RandomPlayer(space)
     if wish.who == "policy":
         assert policy is not None
-        return Trained(policy, sampled=wish.sampled)
+        return TrainedPlayer(policy, sampled=wish.sampled)
     keys = Keys(space, cfg.facts)
-    audience.tell(f"keys  {keys.told()}; escape or q ends")
+    audience.tell(f"keys  {keys.legend()}; escape or q ends")
     if audience.window is None:
-        return AtTerminal(keys, audience.ask)
-    return AtWindow(keys, audience.window, step_by_step=wish.step_by_step)
+        return TerminalPlayer(keys, audience.ask)
+    return WindowPlayer(keys, audience.window, step_by_step=wish.step_by_step)
 
 
 def _told(cfg: Config[Any], stage: Stage) -> Facts:
-    return facts_as_shown(cfg.facts, cfg.env, spaces.observation(stage.env.observation_space))
+    return facts_for_policy_obs(cfg.facts, cfg.env, spaces.observation(stage.env.observation_space))

@@ -14,7 +14,7 @@ from gymnast.film.lettering import drawable
 LEAVE = ("escape", "q")
 
 
-class Left(Exception):
+class WindowClosed(Exception):
     """Whoever watches has closed the window, or asked to end."""
 
 
@@ -62,7 +62,7 @@ class Window:
         self._tapped = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT:
-                raise Left
+                raise WindowClosed
             if event.type == pygame.KEYDOWN:
                 self._down(pygame.key.name(event.key))
             elif event.type == pygame.KEYUP:
@@ -82,6 +82,6 @@ class Window:
 
     def _down(self, name: str) -> None:
         if name in LEAVE:
-            raise Left
+            raise WindowClosed
         self._tapped.append(name)
         self.held = [*(key for key in self.held if key != name), name]

@@ -21,7 +21,14 @@ from gymnast.policy.discrete import (
     MultiCategorical,
     log_softmax,
 )
-from gymnast.spaces.actions import Action, ActionKind, Amounts, Choice, Choices, Switches
+from gymnast.spaces.actions import (
+    Action,
+    ActionSpec,
+    BoxAction,
+    DiscreteAction,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+)
 
 __all__ = [
     "FORBIDDEN",
@@ -48,8 +55,8 @@ class Head(Protocol):
     """Width of the actor's last layer."""
     n_parameters: int
     """Numbers that describe one distribution."""
-    kind: ActionKind
-    free: tuple[tuple[str, int, float], ...]
+    kind: ActionSpec
+    extra_parameters: tuple[tuple[str, int, float], ...]
     """Parameters beside the network's output, at most one: name, size, initial value."""
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array: ...
@@ -69,24 +76,28 @@ def head_for(
     space: Action, log_std: float = 0.0, *, squash: bool = False, acts: Acts = "sample"
 ) -> AnyHead:
     if acts == "epsilon_greedy":
-        if not isinstance(space, Choice):
+        if not isinstance(space, DiscreteAction):
             what = f"this algorithm learns a value per action, which {_NAMES[type(space)]} have not"
             raise ConfigError(what, fix="choose an algorithm that draws actions, such as ppo")
         return EpsilonGreedy(space)
     match space:
-        case Choice():
+        case DiscreteAction():
             return Categorical(space)
-        case Choices():
+        case MultiDiscreteAction():
             return MultiCategorical(space)
-        case Switches():
+        case MultiBinaryAction():
             return Bernoulli(space)
-        case Amounts() if not squash:
+        case BoxAction() if not squash:
             return Gaussian(space, log_std)
-        case Amounts():
-            if not space.bounded:
+        case BoxAction():
+            if not space.is_bounded:
                 what = "policy.squash: on needs actions with a lowest and a highest value"
                 raise ConfigError(f"{what}; these are unbounded", fix="set policy.squash=off")
             return SquashedGaussian(space, log_std)
 
 
-_NAMES = {Choices: "MultiDiscrete actions", Switches: "MultiBinary actions", Amounts: "Box actions"}
+_NAMES = {
+    MultiDiscreteAction: "MultiDiscrete actions",
+    MultiBinaryAction: "MultiBinary actions",
+    BoxAction: "Box actions",
+}

@@ -24,7 +24,14 @@ from gymnast.policy.layers import (
     Residual,
     Stack,
 )
-from gymnast.spaces.observations import Categories, Category, Image, Observation, Parts, Vector
+from gymnast.spaces.observations import (
+    BoxObs,
+    CompositeObs,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
+    Observation,
+)
 
 GAIN = float(np.sqrt(2))
 NATURE_LEAST = 36
@@ -52,23 +59,23 @@ def network_for(
 def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
     """The layers that turn features of this kind into one vector, and its width."""
     match obs:
-        case Vector():
+        case BoxObs():
             return (), obs.size
-        case Category(n):
+        case DiscreteObs(n):
             return (Embedding(n, cfg.embedding),), cfg.embedding
-        case Categories(_, n):
+        case MultiDiscreteObs(_, n):
             return (Embedding(sum(n), cfg.embedding), Flatten()), len(n) * cfg.embedding
-        case Image():
+        case ImageObs():
             return cnn(obs, cfg)
-        case Parts():
+        case CompositeObs():
             encoders = {name: _entry(leaf, obs, cfg) for name, leaf in obs.leaves.items()}
             branches = tuple((name, stack) for name, (stack, _) in encoders.items())
             return (Parallel(obs.dtype, branches),), sum(width for _, width in encoders.values())
 
 
-def _entry(leaf: Observation, whole: Parts, cfg: PolicyConfig) -> tuple[Stack, int]:
+def _entry(leaf: Observation, whole: CompositeObs, cfg: PolicyConfig) -> tuple[Stack, int]:
     """A vector beside an image is widened, or a few numbers would drown among hundreds."""
-    if not isinstance(leaf, Vector):
+    if not isinstance(leaf, BoxObs):
         return encode(leaf, cfg)
     if not _sees_images(whole):
         return (Flatten(),), leaf.size
@@ -88,7 +95,7 @@ def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
     return tuple(layers), width
 
 
-def cnn(image: Image, cfg: PolicyConfig) -> tuple[Stack, int]:
+def cnn(image: ImageObs, cfg: PolicyConfig) -> tuple[Stack, int]:
     assert image.channels != "unknown"
     channels, height, width = image.planes
     kind = cfg.cnn
@@ -141,6 +148,7 @@ def _dense(n_in: int, n_out: int) -> list[Layer]:
 
 
 def _sees_images(obs: Observation) -> bool:
-    return isinstance(obs, Image) or (
-        isinstance(obs, Parts) and any(isinstance(leaf, Image) for leaf in obs.leaves.values())
+    return isinstance(obs, ImageObs) or (
+        isinstance(obs, CompositeObs)
+        and any(isinstance(leaf, ImageObs) for leaf in obs.leaves.values())
     )

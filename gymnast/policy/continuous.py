@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gymnast.spaces.actions import ActionKind, Amounts
+from gymnast.spaces.actions import ActionSpec, BoxAction
 
 Array = np.ndarray
 
@@ -25,10 +25,10 @@ class Gaussian:
     The environment gets the action clipped to its range; the log-probability is of the action drawn.
     """
 
-    def __init__(self, space: Amounts, log_std: float) -> None:
+    def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.n_parameters = 2 * space.size
-        self.kind = ActionKind((space.size,), np.dtype(np.float32))
+        self.kind = ActionSpec((space.size,), np.dtype(np.float32))
         self.free = (("log_std", space.size, log_std),)
         low, high = np.array(space.low), np.array(space.high)
         self.bounded = np.isfinite(low) & np.isfinite(high)
@@ -79,7 +79,7 @@ class SquashedGaussian:
     in units where the range is -1..1; tanh is one-to-one, so KL is that of the normals.
     """
 
-    def __init__(self, space: Amounts, log_std: float) -> None:
+    def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.normal = Gaussian(space, log_std)
         self.n_parameters, self.kind = self.normal.n_parameters, self.normal.kind

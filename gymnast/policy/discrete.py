@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.spaces.actions import ActionKind, Choice, Choices, Switches
+from gymnast.spaces.actions import (
+    ActionSpec,
+    DiscreteAction,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+)
 
 Array = np.ndarray
 Free = tuple[tuple[str, int, float], ...]
@@ -21,9 +26,9 @@ MOST_EPSILON = np.float32(1 - 1e-6)
 class Categorical:
     """One of n. Parameters: logits [..., n]."""
 
-    def __init__(self, space: Choice) -> None:
+    def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
-        self.n_parameters, self.kind = space.n, ActionKind((), np.dtype(np.int64))
+        self.n_parameters, self.kind = space.n, ActionSpec((), np.dtype(np.int64))
         self.free: Free = ()
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
@@ -61,12 +66,12 @@ class Categorical:
 class MultiCategorical:
     """One of n for each of k elements, independent. Parameters: all their logits end to end."""
 
-    def __init__(self, space: Choices) -> None:
+    def __init__(self, space: MultiDiscreteAction) -> None:
         self.space, self.n_outputs = space, sum(space.n)
         self.n_parameters = self.n_outputs
-        self.kind = ActionKind((len(space.n),), np.dtype(np.int64))
+        self.kind = ActionSpec((len(space.n),), np.dtype(np.int64))
         self.free: Free = ()
-        self.elements = [Categorical(Choice(n, 0)) for n in space.n]
+        self.elements = [Categorical(DiscreteAction(n, 0)) for n in space.n]
         self.ends = np.cumsum(space.n)[:-1]
         self.first = np.array(space.first).reshape(space.shape)
 
@@ -105,10 +110,10 @@ class MultiCategorical:
 class Bernoulli:
     """On or off for each element, independent. Parameters: the logits of on, [..., k]."""
 
-    def __init__(self, space: Switches) -> None:
+    def __init__(self, space: MultiBinaryAction) -> None:
         self.space, self.n_outputs = space, space.size
         self.n_parameters = space.size
-        self.kind = ActionKind((space.size,), np.dtype(np.int64))
+        self.kind = ActionSpec((space.size,), np.dtype(np.int64))
         self.free: Free = ()
 
     def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
@@ -151,7 +156,7 @@ class EpsilonGreedy:
     """The option of highest value, or with probability epsilon any. The network's outputs are
     action values; from there on it is a Categorical with their log-probabilities as logits."""
 
-    def __init__(self, space: Choice) -> None:
+    def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
         self.free: Free = (("epsilon", 1, 1.0),)
         choice = Categorical(space)

@@ -12,7 +12,14 @@ import numpy as np
 
 from gymnast.images import Images, Observed
 from gymnast.policy.normalize import ObsNormalizer
-from gymnast.spaces.observations import Categories, Category, Image, Observation, Parts, Vector
+from gymnast.spaces.observations import (
+    BoxObs,
+    CompositeObs,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
+    Observation,
+)
 
 Array = np.ndarray
 
@@ -29,25 +36,25 @@ class Features:
         if isinstance(obs, Images):
             return obs
         match self.space:
-            case Vector():
+            case BoxObs():
                 flat = obs.reshape(len(obs), -1)
                 return flat if self.normalizer is None else self.normalizer(flat)
-            case Parts():
+            case CompositeObs():
                 return self._of_record(obs, self.space)
             case _:
                 return _indices(self.space, obs)
 
     def vectors(self, obs: Array) -> Array:
         """All vectors of observations [B, ...] side by side, [B, n]: what the normaliser is for."""
-        if not isinstance(self.space, Parts):
+        if not isinstance(self.space, CompositeObs):
             return obs.reshape(len(obs), -1)
         parts = [obs[name].reshape(len(obs), -1) for name in self._vectors(self.space)]
         return np.concatenate(parts, -1)
 
-    def _of_record(self, obs: Array, space: Parts) -> Array:
+    def _of_record(self, obs: Array, space: CompositeObs) -> Array:
         rows = np.array(obs)
         for name, leaf in space.leaves.items():
-            if not isinstance(leaf, Vector):
+            if not isinstance(leaf, BoxObs):
                 rows[name] = _indices(leaf, obs[name]).reshape(rows[name].shape)
         if self.normalizer is not None:
             flat, start = self.normalizer(self.vectors(obs)), 0
@@ -57,15 +64,15 @@ class Features:
                 start += leaf.size
         return rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
 
-    def _vectors(self, space: Parts) -> dict[str, Vector]:
-        return {name: leaf for name, leaf in space.leaves.items() if isinstance(leaf, Vector)}
+    def _vectors(self, space: CompositeObs) -> dict[str, BoxObs]:
+        return {name: leaf for name, leaf in space.leaves.items() if isinstance(leaf, BoxObs)}
 
 
-def _indices(space: Category | Categories | Image, obs: Array) -> Array:
+def _indices(space: DiscreteObs | MultiDiscreteObs | ImageObs, obs: Array) -> Array:
     match space:
-        case Category():
+        case DiscreteObs():
             return obs - space.first
-        case Categories():
+        case MultiDiscreteObs():
             return space.rows_of_table(obs)
-        case Image():
+        case ImageObs():
             return obs

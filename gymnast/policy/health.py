@@ -65,11 +65,11 @@ class Health(NamedTuple):
 N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3
 
 
-def health(heard: Iterable[Heard], output: Array, head: AnyHead, dist: Array) -> Health:
+def network_health(heard: Iterable[Heard], output: Array, head: AnyHead, dist: Array) -> Health:
     """`output` [B, k]: what the actor's last layer says; `dist`: the distributions that makes."""
     parts: dict[str, Units] = dict.fromkeys(("shared", "actor", "critic"), Units())
     for part, kind, x in heard:
-        parts[part] = parts[part].plus(units(kind, x))
+        parts[part] = parts[part].plus(unit_health(kind, x))
     chances = probabilities(head, dist)
     most, least = (
         float(np.mean([of(p, axis=-1).mean() for p in chances])) if chances else 0.0
@@ -85,7 +85,7 @@ def health(heard: Iterable[Heard], output: Array, head: AnyHead, dist: Array) ->
     )
 
 
-def units(kind: str, x: Array) -> Units:
+def unit_health(kind: str, x: Array) -> Units:
     found = Units(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
     if kind == "tanh":
         return found._replace(tanh=found.outputs, saturated=float(saturated(x).sum()))

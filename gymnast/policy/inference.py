@@ -68,7 +68,7 @@ class Inference(Protocol):
         """What layer i of a stack says, [B, ...]."""
         ...
 
-    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+    def activations(self, features: Array) -> tuple[list[Heard], Array]:
         """Every activation of a network of ours, and what the last actor layer says, [B, k]."""
         ...
 
@@ -94,7 +94,7 @@ class NumpyInference:
             features = _run("shared", self.network.shared, self.weights, features)
         return _run(part, upto, self.weights, features)
 
-    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+    def activations(self, features: Array) -> tuple[list[Heard], Array]:
         heard: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
         hidden = _run("shared", self.network.shared, self.weights, features, heard["shared"])
         said = _run("actor", self.network.actor, self.weights, hidden, heard["actor"])
@@ -110,7 +110,7 @@ def inference_for(
     if engine == "native" and kernels() is not None:
         native = importlib.import_module("gymnast.engine.native.inference")
         return native.NativeInference(network, parameters, head)
-    if not network.dear:
+    if not network.is_expensive:
         return NumpyInference(network, parameters.views)
     torch = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
     return torch.TorchInference(network, parameters)

@@ -140,12 +140,12 @@ class Network:
     actor: Stack
     critic: Stack
     """Empty where the actor's outputs are values themselves."""
-    free: Free = ()
+    extra_parameters: Free = ()
     """Parameters that no input reaches (a Gaussian's log_std): name, size, initial value."""
     module: OwnModule | None = None
 
     @cached_property
-    def dear(self) -> bool:
+    def is_expensive(self) -> bool:
         """Whether a row is much work: images, or a user's module."""
         return self.module is not None or any(isinstance(x, Pixels) for _, x in self.layers())
 
@@ -178,19 +178,19 @@ def parameter_shapes(network: Network) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {}
     for part, stack in network.stacks():
         if part == "critic":
-            shapes |= free_shapes(network.free)
+            shapes |= extra_parameter_shapes(network.extra_parameters)
         for name, layer in walk(part, stack):
             shapes |= {f"{name}.{key}": shape for key, shape in _shapes(layer).items()}
     return shapes
 
 
-def free_shapes(free: Free) -> dict[str, Shape]:
+def extra_parameter_shapes(free: Free) -> dict[str, Shape]:
     return {f"actor.{name}": (size,) for name, size, _ in free}
 
 
 def initial(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
     """Initial value of one parameter."""
-    for key, _, value in network.free:
+    for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":
             return np.full(shape, value)
     owner, _, key = name.rpartition(".")

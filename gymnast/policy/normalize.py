@@ -13,7 +13,7 @@ import numpy as np
 from gymnast.errors import ConfigError
 from gymnast.rl.returns import discounted_so_far
 from gymnast.rl.running import Moments
-from gymnast.spaces.spaces import Vector
+from gymnast.spaces.spaces import BoxObs
 
 Array = np.ndarray
 
@@ -21,7 +21,7 @@ Array = np.ndarray
 class ObsNormalizer:
     """Observations with mean 0 and spread 1: of those seen (running) or of their range (static)."""
 
-    def __init__(self, mode: Literal["off", "running", "static"], space: Vector, clip: float):
+    def __init__(self, mode: Literal["off", "running", "static"], space: BoxObs, clip: float):
         self.mode, self.clip = mode, np.float32(clip)
         self.moments = Moments.of_nothing(space.size)
         if mode == "static":
@@ -35,7 +35,7 @@ class ObsNormalizer:
         x *= self._scale
         return np.clip(x, -self.clip, self.clip, out=x)
 
-    def learn(self, obs: Array) -> None:
+    def update(self, obs: Array) -> None:
         if self.mode == "running":
             self.moments = self.moments.seen(obs.reshape(len(obs), -1))
             self._refresh()
@@ -62,7 +62,7 @@ class RewardScale:
     def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
         """Learn from rewards [T, N], where valid, then scale them."""
         if self.mode == "running":
-            total = self.follow(reward, done, gamma=gamma)
+            total = self.observe(reward, done, gamma=gamma)
             self.moments = self.moments.seen(total[valid].reshape(-1, 1))
         return self.scaled(reward)
 
@@ -72,7 +72,7 @@ class RewardScale:
             return reward
         return np.sign(reward) if self.mode == "sign" else reward / self.scale
 
-    def follow(self, reward: Array, done: Array, *, gamma: float) -> Array:
+    def observe(self, reward: Array, done: Array, *, gamma: float) -> Array:
         """The discounted return so far at every step [T, N], by which nothing is learned yet."""
         total = discounted_so_far(reward, done, self.carry, gamma=gamma)
         self.carry = np.where(done[-1], 0.0, total[-1])
@@ -99,7 +99,7 @@ class ValueScale:
     def std(self) -> float:
         return float(self.moments.std[0])
 
-    def learn(self, target: Array, weight: Array, bias: Array) -> None:
+    def update(self, target: Array, weight: Array, bias: Array) -> None:
         """Take in targets [B]; weight and bias of the critic's last layer are changed in place."""
         if self.mode == "off":
             return
@@ -111,13 +111,13 @@ class ValueScale:
     def normalized(self, value: Array) -> Array:
         return value if self.mode == "off" else (value - self.mean) / self.std
 
-    def real(self, output: Array) -> Array:
+    def denormalized(self, output: Array) -> Array:
         return (
             output if self.mode == "off" else output * np.float32(self.std) + np.float32(self.mean)
         )
 
 
-def _moments_of_range(space: Vector) -> Moments:
+def _moments_of_range(space: BoxObs) -> Moments:
     low, high = np.array(space.low), np.array(space.high)
     unbounded = np.flatnonzero(~(np.isfinite(low) & np.isfinite(high) & (high > low)))
     if len(unbounded):

@@ -18,13 +18,13 @@ from gymnast.policy import weights
 from gymnast.policy.actions import Acts, AnyHead, EpsilonGreedy, head_for
 from gymnast.policy.architecture import network_for
 from gymnast.policy.features import Features
-from gymnast.policy.health import Health, health
+from gymnast.policy.health import Health, network_health
 from gymnast.policy.inference import Inference, inference_for
 from gymnast.policy.normalize import ObsNormalizer, ValueScale
 from gymnast.policy.parameters import Parameters
 from gymnast.rl.running import Moments
 from gymnast.spaces import spaces
-from gymnast.spaces.observations import Observation, vector_of
+from gymnast.spaces.observations import Observation, as_box
 from gymnast.spaces.spaces import Action
 
 Array = np.ndarray
@@ -50,14 +50,14 @@ class Policy:
         self.parameters = Parameters(weights.shapes_of(self.network))
         named = [self.parameters.views[f"actor.{name}"] for name, *_ in self.head.free]
         self._free = named[0] if named else None
-        vector = vector_of(self.obs)
+        vector = as_box(self.obs)
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
         self.features = Features(self.obs, self.normalizer)
         """What the network reads, from observations [B, ...]."""
         self.value_scale = ValueScale(normalize.value)
-        self.run_on("torch")
+        self.use_engine("torch")
 
-    def run_on(self, engine: str) -> None:
+    def use_engine(self, engine: str) -> None:
         """Which engine computes with this policy, from now on; all share its parameters."""
         self.engine = engine
         self.__dict__.pop("inference", None)
@@ -106,11 +106,11 @@ class Policy:
             told = np.empty(len(value), np.float32) if self.values_while_acting else None
             self.inference.act_into(features, noise, mask, action, dist, logprob, told)
             if told is not None:
-                value[:] = self.value_scale.real(told)
+                value[:] = self.value_scale.denormalized(told)
             return
         if self.values_while_acting and self.inference.both is not None:
             output, found = self.inference.both(features)
-            value[:] = self.value_scale.real(found)
+            value[:] = self.value_scale.denormalized(found)
         else:
             output = self.inference.actor(features)
         dist[:] = self.head.parameters(output, self._free, mask)
@@ -129,7 +129,7 @@ class Policy:
         if isinstance(self.head, EpsilonGreedy):
             values = self.inference.actor(features)
             return (np.exp(self.head.parameters(values, self._free, None)) * values).sum(-1)
-        return self.value_scale.real(self.inference.critic(features))
+        return self.value_scale.denormalized(self.inference.critic(features))
 
     def health(self, obs: Array, mask: Array | None) -> Health:
         """How its network is on observations [B, ...]."""
@@ -137,10 +137,10 @@ class Policy:
         if self.inference.health is not None:
             return self.inference.health(features, mask)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in what is told
-            heard, output = self.inference.hear(features)
-            return health(heard, output, self.head, self.dist_from(output, mask))
+            heard, output = self.inference.activations(features)
+            return network_health(heard, output, self.head, self.dist_from(output, mask))
 
-    def become(self, other: Policy) -> None:
+    def copy_from(self, other: Policy) -> None:
         """Take over all that another policy of the same kind has learned."""
         self.parameters.flat[:] = other.parameters.flat
         if self.normalizer is not None and other.normalizer is not None:
@@ -200,7 +200,7 @@ class Policy:
             NormalizeConfig.model_validate(spec["normalize"]),
             spec.get("acts", "sample"),
         )
-        policy.run_on(spec.get("engine", "torch"))
+        policy.use_engine(spec.get("engine", "torch"))
         return policy
 
     def _moments(self) -> dict[str, Moments]:

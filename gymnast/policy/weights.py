@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gymnast.policy.layers import Network, Shape, free_shapes, initial, parameter_shapes
+from gymnast.policy.layers import Network, Shape, extra_parameter_shapes, initial, parameter_shapes
 from gymnast.policy.parameters import Parameters
 from gymnast.seeds import episode_seed, stream
 
@@ -14,7 +14,7 @@ def shapes_of(network: Network) -> dict[str, Shape]:
     """Name -> shape, in the order they lie in memory."""
     if network.module is None:
         return parameter_shapes(network)
-    return _own_modules().shapes(network.module) | free_shapes(network.free)
+    return _own_modules().shapes(network.module) | extra_parameter_shapes(network.extra_parameters)
 
 
 def draw(network: Network, parameters: Parameters, seed: int, role: str) -> None:

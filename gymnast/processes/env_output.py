@@ -39,7 +39,7 @@ _apart: _Apart | None = None
 
 
 @contextmanager
-def kept_apart() -> Iterator[TextIO]:
+def separate_env_output() -> Iterator[TextIO]:
     """Yields standard output, for the command itself. Warnings that no run's log took are shown in the
     end, one line each."""
     global _apart
@@ -69,7 +69,7 @@ def kept_apart() -> Iterator[TextIO]:
 
 
 @contextmanager
-def kept_in(file: int, line: Callable[[str], None]) -> Iterator[None]:
+def redirect_env_output(file: int, line: Callable[[str], None]) -> Iterator[None]:
     """While inside, a log takes what environments write and warn of: `file` is its descriptor, `line`
     adds to it. Without effect unless output is kept apart."""
     if _apart is None:
@@ -87,7 +87,7 @@ def kept_in(file: int, line: Callable[[str], None]) -> Iterator[None]:
         warnings.showwarning = warned
 
 
-def is_kept_apart() -> bool:
+def is_separated() -> bool:
     return _apart is not None
 
 

@@ -114,11 +114,11 @@ def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
 def explained_share(missed: Spread, actual: Spread) -> float:
     """The same, told by how errors and returns are spread."""
     if is_constant(actual):
-        return 1.0 - error_share(missed, actual)
+        return 1.0 - relative_rmse(missed, actual)
     return 1.0 - (missed.std / actual.std) ** 2
 
 
-def error_share(missed: Spread, actual: Spread) -> float:
+def relative_rmse(missed: Spread, actual: Spread) -> float:
     """Root mean square of errors, in units of how what was to be predicted varies. Constant: 0 if met
     exactly, else 1."""
     error = math.hypot(missed.mean, missed.std)

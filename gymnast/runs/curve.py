@@ -92,7 +92,7 @@ def learning_of(
     }
 
 
-def learning_told(info: Mapping[str, Any]) -> dict[str, Any] | None:
+def learning_summary(info: Mapping[str, Any]) -> dict[str, Any] | None:
     """What run.json says of it; None while the run goes on, and of runs that ended before it did."""
     return info.get("learning") if info["status"] in ("finished", "stopped") else None
 
@@ -101,7 +101,7 @@ def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
     """The same, or else by what is recorded."""
     info = run.info
     budget = _budget(run) if info["status"] == "finished" else None
-    return learning_told(info) or learning_of(rows, info["threshold"], budget)
+    return learning_summary(info) or learning_of(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:

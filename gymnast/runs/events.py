@@ -32,10 +32,12 @@ def valid(recorded: Iterable[Event]) -> list[Event]:
 
 def up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
     """What a run that continues from this rollout keeps of these events."""
-    return [event for event in events if event.get("rollouts", 0) <= rollouts or stands(event)]
+    return [
+        event for event in events if event.get("rollouts", 0) <= rollouts or effective_events(event)
+    ]
 
 
-def stands(event: Mapping[str, Any]) -> bool:
+def effective_events(event: Mapping[str, Any]) -> bool:
     """Whether it is done again, at the same rollout, by a run that goes on from before it."""
     return event["kind"] in (CHANGED, EVALUATED)
 

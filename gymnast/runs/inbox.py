@@ -87,7 +87,7 @@ def forget(inbox: Path, command_id: str) -> None:
     _file(inbox, command_id).unlink(missing_ok=True)
 
 
-def set_aside(unreadable: Unreadable) -> None:
+def reject_file(unreadable: Unreadable) -> None:
     """Keep a file that is no command where it is not looked at again."""
     folder = unreadable.file.parent / REFUSED
     folder.mkdir(exist_ok=True)

@@ -163,7 +163,7 @@ class Run:
         event = {"time": time.time(), "kind": kind, **counters, **detail}
         durable.append(self.path / "events.jsonl", document.dumps(event).encode())
 
-    def supersede(self, after_rollouts: int) -> None:
+    def discard_after(self, after_rollouts: int) -> None:
         """Declare events later than this rollout void: the run goes on from there another way."""
         self.event(events.SUPERSEDED, {"rollouts": after_rollouts})
 

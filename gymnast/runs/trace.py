@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.errors import RunError
-from gymnast.images import Observed, as_arrays, from_arrays, joined
+from gymnast.images import Observed, as_arrays, concatenate, from_arrays
 from gymnast.runs import durable
 from gymnast.runs.tensors import header_of, pack, unpack
 
@@ -84,7 +84,7 @@ def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any])
             arrays[name] = np.concatenate([getattr(e, name) for e in episodes])
     seen = [e.obs for e in episodes if e.obs is not None]
     if seen:
-        arrays |= as_arrays({"obs": joined(seen)})
+        arrays |= as_arrays({"obs": concatenate(seen)})
     _check(arrays, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(path, pack(arrays, {"version": VERSION, "meta": dict(meta)}))

@@ -12,7 +12,7 @@ from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import load, revise
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import RunError, UsageError
 from gymnast.evaluation.episodes import Plan, Watch
 from gymnast.evaluation.progress import Report, Shown
@@ -24,7 +24,7 @@ from gymnast.runs import document, durable
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.run import Run
 from gymnast.selfplay.evaluation import MatchEvaluator
-from gymnast.selfplay.play import Played, play_matches
+from gymnast.selfplay.play import PlayedMatch, play_matches
 from gymnast.selfplay.players import SCRIPTED, STEP, by_name
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import CROSS_PLAY, Snapshots
@@ -68,14 +68,14 @@ class Tournament:
             raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
         return policy_of(saved, role)
 
-    def play(self, cast: Mapping[str, str], plan: Plan) -> list[Played]:
+    def play(self, cast: Mapping[str, str], plan: Plan) -> list[PlayedMatch]:
         """Those that finish in time: an error if there is none."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
         watch = Watch(beat=Shown(self.report), total=len(plan.seeds))
         more = {"version": self.saved.step, "watch": watch, "timeout": plan.timeout}
         played = play_matches(self.matches, players, cast, plan.seeds, **more)
         if not played:
-            refuse(self.matches.name, watch.left_out)
+            raise_fault(self.matches.name, watch.left_out)
             late = ", ".join(watch.late[:1])
             raise RunError(f"no match had finished at eval.timeout: {late}")
         return played
@@ -142,7 +142,7 @@ def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[st
 
 
 def _told(
-    tournament: Tournament, cast: Mapping[str, str], played: Sequence[Played], plan: Plan
+    tournament: Tournament, cast: Mapping[str, str], played: Sequence[PlayedMatch], plan: Plan
 ) -> dict[str, Any]:
     roles: dict[str, Any] = {}
     for role in tournament.roles:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.collect.casting import LEARNER, Player, by_rules, decided, sampling
+from gymnast.collect.casting import LEARNER, Player, greedy_player, sampling_player, scripted_player
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.config import Config
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import RunError
 from gymnast.evaluation.episodes import Plan, Watch
@@ -27,7 +27,7 @@ from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import Interval, interquartile_mean, mean_interval, wilson_interval
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import episode_seed
-from gymnast.selfplay.play import Played, play_matches
+from gymnast.selfplay.play import PlayedMatch, play_matches
 from gymnast.selfplay.players import SCRIPTED, by_name, scripted
 from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
@@ -37,7 +37,7 @@ KEPT = 4
 
 
 @dataclass(frozen=True)
-class Met:
+class Pairing:
     """One role's matches against one opponent."""
 
     role: str
@@ -58,7 +58,7 @@ class Met:
 class MatchEvaluation:
     version: int
     """Env steps the policies had learned from when they were scored."""
-    met: tuple[Met, ...]
+    pairings: tuple[Pairing, ...]
     outcomes: dict[str, str]
     numbers: dict[str, str]
     shortfall: Shortfall = COMPLETE
@@ -68,11 +68,11 @@ class MatchEvaluation:
     @property
     def has_score(self) -> bool:
         """False where not every pair finished a match in time."""
-        return bool(self.met)
+        return bool(self.pairings)
 
     @property
     def roles(self) -> list[str]:
-        return list(dict.fromkeys(met.role for met in self.met))
+        return list(dict.fromkeys(met.role for met in self.pairings))
 
     @property
     def tells_winners(self) -> bool:
@@ -100,7 +100,7 @@ class MatchEvaluation:
         }
 
     def row(self) -> dict[str, float]:
-        score, ends = self.score(), [end for met in self.met for end in met.ends]
+        score, ends = self.score(), [end for met in self.pairings for end in met.ends]
         row: dict[str, float] = {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
@@ -127,15 +127,15 @@ class MatchEvaluation:
     def results(self, row: str, column: str) -> Results:
         """As a table of who played whom: learners are named by their version."""
         table = Results(row, column)
-        for met in self.met:
+        for met in self.pairings:
             for end in met.ends if met.opponent else ():
                 names = {role: str(self.version) for role in (row, column)}
                 names |= {role: name for role, name in end.cast.items() if name != LEARNER}
                 table.add(names[row], names[column], end.winner)
         return table
 
-    def _of(self, role: str) -> Sequence[Met]:
-        return [met for met in self.met if met.role == role]
+    def _of(self, role: str) -> Sequence[Pairing]:
+        return [met for met in self.pairings if met.role == role]
 
 
 class MatchEvaluator:
@@ -163,18 +163,18 @@ class MatchEvaluator:
         learners = {role: self.learner(policies[role], plan) for role in self.learners}
         pairs, watch = self._pairs(learners, run), watch or Watch()
         watch.total = len(pairs) * len(plan.seeds)
-        played: list[list[Played]] = [[] for _ in pairs]
+        played: list[list[PlayedMatch]] = [[] for _ in pairs]
         for seeds in self._rounds(plan):  # pairs have equally many matches, whenever time is up
             for (_, _, players, names), of in zip(pairs, played, strict=True):
                 of += self._play(players, names, replace(plan, seeds=seeds), version, watch)
             if watch.late or watch.passed(plan.seconds):
                 break
-        met: list[Met] = []
+        met: list[Pairing] = []
         for (role, opponent, _, _), of in zip(pairs, played, strict=True):
             returns = tuple(float(np.mean(p.returns[role])) for p in of)
-            met.append(Met(role, opponent, tuple(p.end for p in of), returns))
+            met.append(Pairing(role, opponent, tuple(p.end for p in of), returns))
         if not all(one.ends for one in met):
-            refuse(self.matches.name, watch.left_out)
+            raise_fault(self.matches.name, watch.left_out)
             met = []  # the timeout came before every pair had finished a match
         every = replace(plan, seeds=plan.seeds * len(pairs))
         evaluation = MatchEvaluation(
@@ -194,7 +194,7 @@ class MatchEvaluator:
         return [plan.seeds[at : at + size] for at in range(0, len(plan.seeds), size)]
 
     def learner(self, policy: Policy, plan: Plan) -> Player:
-        return decided(policy) if plan.deterministic else sampling(policy)
+        return greedy_player(policy) if plan.deterministic else sampling_player(policy)
 
     def _pairs(
         self, learners: Mapping[str, Player], run: Path | None
@@ -205,7 +205,7 @@ class MatchEvaluator:
             others = [other for other in roles if other != role]
             rivals = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
             for name in rivals:
-                theirs = {o: by_rules(scripted(self.matches, o, name)) for o in others}
+                theirs = {o: scripted_player(scripted(self.matches, o, name)) for o in others}
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
                 found.append((role, name, {role: player, **theirs}, names))
             if not rivals:
@@ -226,7 +226,7 @@ class MatchEvaluator:
         if run is None:
             raise RunError(f"{name}, who plays {role}, is kept in a run that is not named")
         guest = Snapshots.guest(role, len(self.cfg.roles[role].plays) - 1)
-        return sampling(Snapshots(run).read(guest, role))
+        return sampling_player(Snapshots(run).read(guest, role))
 
     def _scripted(self, roles: Sequence[str]) -> bool:
         return all(self.matches.scripted.get(role) for role in roles)
@@ -238,7 +238,7 @@ class MatchEvaluator:
         plan: Plan,
         version: int,
         watch: Watch,
-    ) -> list[Played]:
+    ) -> list[PlayedMatch]:
         bears = self.cfg.env.on_fault == "restart"
         played = play_matches(
             self.matches,
@@ -251,7 +251,7 @@ class MatchEvaluator:
             timeout=plan.timeout,
         )
         if not bears:
-            refuse(self.matches.name, watch.left_out)
+            raise_fault(self.matches.name, watch.left_out)
         return played
 
     def close(self) -> None:

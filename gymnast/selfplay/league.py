@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gymnast.clock import Clock
-from gymnast.collect.casting import LEARNER, Cast, Player, sampling
+from gymnast.collect.casting import LEARNER, Cast, Player, sampling_player
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.cadence import Every
 from gymnast.config.config import Config
@@ -117,8 +117,8 @@ class League:
         if (found := by_name(self.matches, role, name)) is not None:
             return found
         if name.startswith(STEP):
-            return sampling(self.snapshots.read(int(name.removeprefix(STEP)), role))
-        return sampling(self._from_elsewhere(role, name))
+            return sampling_player(self.snapshots.read(int(name.removeprefix(STEP)), role))
+        return sampling_player(self._from_elsewhere(role, name))
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
         """A policy of another run, copied so that this run does not depend on that one."""
@@ -129,7 +129,7 @@ class League:
 
     # ---- what came of it ---------------------------------------------------------------------
 
-    def take(self, ends: Sequence[MatchEnd]) -> None:
+    def record_matches(self, ends: Sequence[MatchEnd]) -> None:
         """The matches of a rollout that are over."""
         for end in ends:
             past = {r: end.cast[r] for r in self.learners if end.cast[r] != LEARNER}
@@ -147,7 +147,7 @@ class League:
                 if end.cast[role] == ladder[self.rung[role]]:
                     self.climbed[role].add(score(role, end.winner))
 
-    def follow(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
+    def advance(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
         """What a rollout's matches lead to: (kind, detail) of the events to be told."""
         told: list[tuple[str, dict[str, Any]]] = []
         if self.snapshot_due(clock):

@@ -25,7 +25,7 @@ _BLOCK = 64
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedMatch:
     """One match to its end."""
 
     seed: int
@@ -55,14 +55,14 @@ def play_matches(
     attempts: int = 1,
     watch: Watch | None = None,
     timeout: float | None = None,
-) -> list[Played]:
+) -> list[PlayedMatch]:
     """In the order of the seeds. `names`: what the players are called. A match that a fault broke is
     retried; after so many attempts it is left out. Matches that still run after `timeout` seconds are
     given up."""
     table = _Table(matches, players, names, version)
     watch = watch or Watch()
     waiting = [(place, seed, attempts) for place, seed in enumerate(seeds)][::-1]
-    done: dict[int, Played] = {}
+    done: dict[int, PlayedMatch] = {}
 
     def broke(fault: Fault) -> None:
         place, seed, left = table.playing.pop(fault.copy)
@@ -121,7 +121,7 @@ class _Table:
         self._began[match] = len(self._past)
         return self.matches.reset([match], [turn[1]])
 
-    def step(self, broke: Callable[[Fault], None]) -> list[tuple[int, Played]]:
+    def step(self, broke: Callable[[Fault], None]) -> list[tuple[int, PlayedMatch]]:
         """One step of every match that is played; those that it ended."""
         matches, told = self.matches, dict[str, Array]()
         for role, kind in matches.roles.items():
@@ -147,7 +147,7 @@ class _Table:
         for fault in {fault.copy: fault for fault in step.faults}.values():
             if fault.copy in self.playing:
                 broke(fault)
-        ended: list[tuple[int, Played]] = []
+        ended: list[tuple[int, PlayedMatch]] = []
         for match in [m for m in np.flatnonzero(step.over).tolist() if m in self.playing]:
             place, seed, _ = self.playing.pop(match)
             ended.append((place, self._finished(match, seed, step)))
@@ -161,7 +161,7 @@ class _Table:
             for match, (_, seed, _) in self.playing.items()
         ]
 
-    def _finished(self, match: int, seed: int, step: MatchStep) -> Played:
+    def _finished(self, match: int, seed: int, step: MatchStep) -> PlayedMatch:
         past = self._past[self._began[match] :]
         whole = {name: np.stack([told[name][match] for told in past]) for name in past[-1]}
         outcome, roles = int(step.outcome[match]), self.matches.roles
@@ -187,7 +187,7 @@ class _Table:
             numbers=end.numbers,
         )
         returns = {role: tuple(trace.rewards[role].sum(axis=0).tolist()) for role in roles}
-        return Played(seed, end, returns, paid, trace)
+        return PlayedMatch(seed, end, returns, paid, trace)
 
     def _draws(self, role: str) -> tuple[Array, Array]:
         """This step's noise of every seat: a row of what was drawn for a block of steps."""

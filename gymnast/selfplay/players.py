@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gymnast.collect.casting import Player, at_random, by_rules
+from gymnast.collect.casting import Player, random_player, scripted_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.errors import ConfigError
@@ -21,9 +21,9 @@ SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
 def by_name(matches: Matches, role: str, name: str) -> Player | None:
     """Who needs no policy: `random` or `scripted:NAME`; None for all others."""
     if name == RANDOM:
-        return at_random(matches.roles[role])
+        return random_player(matches.roles[role])
     if name.startswith(SCRIPTED):
-        return by_rules(scripted(matches, role, name.removeprefix(SCRIPTED)))
+        return scripted_player(scripted(matches, role, name.removeprefix(SCRIPTED)))
     return None
 
 

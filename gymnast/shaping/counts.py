@@ -9,7 +9,7 @@ import numpy as np
 
 from gymnast.errors import ConfigError
 from gymnast.shaping.steps import Scene, Seen, Steps
-from gymnast.spaces.observations import Category
+from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
 MOST = 10_000_000
@@ -29,7 +29,7 @@ class Counts:
         self._first, cells = 0, 0
         self._parts: list[tuple[str, float, float]] = []
         self._bins = bins
-        if isinstance(scene.obs, Category):
+        if isinstance(scene.obs, DiscreteObs):
             self._first, cells = scene.obs.first, scene.obs.n
         else:
             self._parts = _ranges(scene, components)

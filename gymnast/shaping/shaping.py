@@ -23,7 +23,7 @@ from gymnast.imported import imported
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Rollout
 from gymnast.shaping.steps import Scene, Seen, Steps, ages, sums
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.observations import Observation, blank
 
 Array = np.ndarray
@@ -34,7 +34,9 @@ class Shaping:
     def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
         """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
         columns = columns or cfg.env.n_envs
-        self._scene = Scene(cfg.env, obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
+        self._scene = Scene(
+            cfg.env, obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations
+        )
         self._bootstraps = cfg.algo.bootstraps
         self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
         self.age = np.zeros(columns, dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
 from gymnast.shaping.steps import Scene, Seen, Steps
-from gymnast.spaces.observations import Category
+from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
 Table = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
@@ -21,7 +21,7 @@ class Progress:
     """Potential: minus the fewest steps from a state to an end that is rewarded."""
 
     def __init__(self, scene: Scene) -> None:
-        if scene.env.tasks or not isinstance(scene.obs, Category):
+        if scene.env.tasks or not isinstance(scene.obs, DiscreteObs):
             raise ConfigError("progress is of one environment whose observation is its state")
         env = make_env(scene.env)
         table: Table | None = getattr(env.unwrapped, "P", None)

@@ -16,7 +16,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class ActionKind:
+class ActionSpec:
     """What one action is as a policy keeps it."""
 
     shape: tuple[int, ...]
@@ -24,7 +24,7 @@ class ActionKind:
 
 
 @dataclass(frozen=True)
-class Choice:
+class DiscreteAction:
     """A Discrete action: one of n."""
 
     n: int
@@ -32,7 +32,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Choices:
+class MultiDiscreteAction:
     """A MultiDiscrete action: one of n for each element."""
 
     shape: tuple[int, ...]
@@ -41,7 +41,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Switches:
+class MultiBinaryAction:
     """A MultiBinary action: on or off for each element."""
 
     shape: tuple[int, ...]
@@ -52,7 +52,7 @@ class Switches:
 
 
 @dataclass(frozen=True)
-class Amounts:
+class BoxAction:
     """A Box action, one amount per element."""
 
     shape: tuple[int, ...]
@@ -64,28 +64,28 @@ class Amounts:
         return int(np.prod(self.shape, dtype=int))
 
     @property
-    def bounded(self) -> bool:
+    def is_bounded(self) -> bool:
         """Every element has a lowest and a highest amount."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
 
-Action = Choice | Choices | Switches | Amounts
+Action = DiscreteAction | MultiDiscreteAction | MultiBinaryAction | BoxAction
 
 
-def limits(space: Action) -> tuple[float | None, float | None]:
+def action_bounds(space: Action) -> tuple[float | None, float | None]:
     """Lowest and highest value of any element of several, as a policy counts them."""
     match space:
-        case Choice():
+        case DiscreteAction():
             return None, None
-        case Choices():
+        case MultiDiscreteAction():
             return 0.0, max(space.n) - 1.0
-        case Switches():
+        case MultiBinaryAction():
             return 0.0, 1.0
-        case Amounts():
+        case BoxAction():
             return min(space.low), max(space.high)
 
 
-def highest_entropy(space: Action) -> float | None:
+def max_entropy(space: Action) -> float | None:
     """Of a policy over options that are all equally likely; amounts have none."""
     options = _options(space)
     return sum(math.log(n) for n in options) if options else None
@@ -97,7 +97,7 @@ def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
     return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
 
 
-def n_options(space: Action) -> int:
+def mask_width(space: Action) -> int:
     """Width of an action mask: how many options it rules on."""
     return sum(_options(space))
 
@@ -118,7 +118,7 @@ def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
     if allowed is None or allowed.dtype.kind not in "biuf" or allowed.shape != (sum(options),):
         return f'info["action_mask"] is {given!r}, not {_EXPECTED[type(space)]}'
     rows[i] = allowed
-    if isinstance(space, Choice):  # once per step, so the short way
+    if isinstance(space, DiscreteAction):  # once per step, so the short way
         return None if rows[i].any() else 'info["action_mask"] allows no action'
     starts = np.cumsum([0, *options[:-1]])
     empty = np.flatnonzero(~np.logical_or.reduceat(rows[i], starts))
@@ -126,29 +126,29 @@ def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
 
 
 _EXPECTED = {
-    Choice: "one entry per action",
-    Choices: "one entry per option, in one array or one array per element",
-    Switches: "0 (off), 1 (on) or 2 (either) per element, as gymnasium has it",
+    DiscreteAction: "one entry per action",
+    MultiDiscreteAction: "one entry per option, in one array or one array per element",
+    MultiBinaryAction: "0 (off), 1 (on) or 2 (either) per element, as gymnasium has it",
 }
 
 
 def _options(space: Action) -> tuple[int, ...]:
     """Of each element."""
     match space:
-        case Choice():
+        case DiscreteAction():
             return (space.n,)
-        case Choices():
+        case MultiDiscreteAction():
             return space.n
-        case Switches():
+        case MultiBinaryAction():
             return (2,) * space.size
-        case Amounts():
+        case BoxAction():
             return ()
 
 
 def _as_row(space: Action, given: Any) -> np.ndarray | None:
-    if isinstance(space, Choice):
+    if isinstance(space, DiscreteAction):
         return np.asarray(given)
-    if isinstance(space, Choices):
+    if isinstance(space, MultiDiscreteAction):
         return np.concatenate([np.ravel(part) for part in _flattened(given)])
     wanted = np.asarray(given)
     # True could mean "may be on" as well as "must be on", so it is refused

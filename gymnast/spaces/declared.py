@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from gymnast.config.facts import Component, Facts
 from gymnast.config.sections.env import EnvConfig
-from gymnast.spaces.observations import Observation, Vector
+from gymnast.spaces.observations import BoxObs, Observation
 
 
-def facts_as_shown(facts: Facts, env: EnvConfig, obs: Observation) -> Facts:
+def facts_for_policy_obs(facts: Facts, env: EnvConfig, obs: Observation) -> Facts:
     """With a name for every part of `obs`, the newest by the names that the environment declares.
 
     Left as they are where nothing is declared, each part has a name already, or what is declared does
     not fit: that is for a check to tell.
     """
     own = facts.observations
-    if not own or not isinstance(obs, Vector) or obs.size == len(own):
+    if not own or not isinstance(obs, BoxObs) or obs.size == len(own):
         return facts
     seen = tuple(_stacked(own, env.stack))
     parts = (*seen, *_taken(facts.actions, env.previous_actions, obs, len(seen)))
@@ -30,7 +30,7 @@ def _stacked(own: Sequence[Component], n: int) -> Iterator[Component]:
     yield from own
 
 
-def _taken(actions: Sequence[str], n: int, obs: Vector, first: int) -> Iterator[Component]:
+def _taken(actions: Sequence[str], n: int, obs: BoxObs, first: int) -> Iterator[Component]:
     """Of the last n actions, from the part `first` on."""
     count = (obs.size - first) // max(n, 1)
     labels = actions if len(actions) == count else [str(k) for k in range(count)]

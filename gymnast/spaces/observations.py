@@ -21,7 +21,7 @@ SMALL = 1024
 
 
 @dataclass(frozen=True)
-class Vector:
+class BoxObs:
     """A Box (or MultiBinary) observation, read as one flat float vector."""
 
     shape: tuple[int, ...]
@@ -54,7 +54,7 @@ class Vector:
 
 
 @dataclass(frozen=True)
-class Category:
+class DiscreteObs:
     """A Discrete observation: one of n, embedded by the network."""
 
     n: int
@@ -76,7 +76,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Categories:
+class MultiDiscreteObs:
     """A MultiDiscrete observation: one of n for each element, each embedded by the network."""
 
     shape: tuple[int, ...]
@@ -116,7 +116,7 @@ def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True)
-class Image:
+class ImageObs:
     """A Box of bytes with two or three axes, kept as bytes; the network divides by `top`."""
 
     shape: tuple[int, ...]
@@ -154,7 +154,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Parts:
+class CompositeObs:
     """A Dict or Tuple observation: a record with a field per entry, `a.b` for one inside another."""
 
     kind: Literal["Dict", "Tuple"]
@@ -162,7 +162,7 @@ class Parts:
     shape = ()
 
     @cached_property
-    def leaves(self) -> dict[str, Vector | Category | Categories | Image]:
+    def leaves(self) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
         """Field -> what it holds, entries of entries included."""
         return dict(self._leaves())
 
@@ -186,7 +186,7 @@ class Parts:
 
     def _leaves(self) -> Iterator[tuple[str, Any]]:
         for name, entry in self.entries:
-            if isinstance(entry, Parts):
+            if isinstance(entry, CompositeObs):
                 yield from ((f"{name}.{inner}", leaf) for inner, leaf in entry._leaves())
             else:
                 yield name, entry
@@ -200,7 +200,7 @@ class Parts:
             if name not in given:
                 return f"{_subject(prefix)} lacks the entry {name}"
             path = f"{prefix}{name}"
-            if isinstance(entry, Parts):
+            if isinstance(entry, CompositeObs):
                 problem = entry._put(rows, i, given[name], f"{path}.")
             else:
                 problem = entry.put(rows[path], i, given[name])
@@ -213,40 +213,40 @@ class Parts:
         return None
 
 
-Observation = Vector | Category | Categories | Image | Parts
+Observation = BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs | CompositeObs
 
 
-def leaves_of(space: Observation) -> dict[str, Vector | Category | Categories | Image]:
+def leaves_of(space: Observation) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
     """What an observation is made of, by name; all of it has the name ""."""
-    return space.leaves if isinstance(space, Parts) else {"": space}
+    return space.leaves if isinstance(space, CompositeObs) else {"": space}
 
 
-def vector_of(space: Observation) -> Vector | None:
+def as_box(space: Observation) -> BoxObs | None:
     """All its Vectors side by side as one: what can be normalised."""
-    if isinstance(space, Vector):
+    if isinstance(space, BoxObs):
         return space
-    found = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, Vector)]
+    found = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, BoxObs)]
     low, high = sum((v.low for v in found), ()), sum((v.high for v in found), ())
-    return Vector((len(low),), low, high) if found else None
+    return BoxObs((len(low),), low, high) if found else None
 
 
 def blank(space: Observation, n: int) -> np.ndarray:
     """Rows for n observations, each a valid one."""
     rows = np.zeros((n, *space.shape), space.dtype)
     for name, leaf in leaves_of(space).items():
-        if isinstance(leaf, Category | Categories):
+        if isinstance(leaf, DiscreteObs | MultiDiscreteObs):
             part: Any = rows[name] if name else rows  # type: ignore[index]
             part[:] = np.reshape(leaf.first, leaf.shape)
     return rows
 
 
-def numbers_in(rows: Observed) -> dict[str, np.ndarray]:
+def flat_size(rows: Observed) -> dict[str, np.ndarray]:
     """What rows of observations hold, by name, images left out; all of it has the name ""."""
     if isinstance(rows, Images):
         return {}
     names = rows.dtype.names
     found = {"": rows} if names is None else {name: rows[name] for name in names}
-    return {name: column for name, column in found.items() if column.dtype != Image.dtype}
+    return {name: column for name, column in found.items() if column.dtype != ImageObs.dtype}
 
 
 def _entries(kind: str, obs: Any) -> Mapping[str, Any] | None:

@@ -9,35 +9,43 @@ from typing import Any, Literal
 import numpy as np
 
 from gymnast.errors import ConfigError, EnvError
-from gymnast.spaces.actions import Action, Amounts, Choice, Choices, Switches, n_options, put_mask
+from gymnast.spaces.actions import (
+    Action,
+    BoxAction,
+    DiscreteAction,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+    mask_width,
+    put_mask,
+)
 from gymnast.spaces.observations import (
-    Categories,
-    Category,
-    Image,
+    BoxObs,
+    CompositeObs,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
     Observation,
-    Parts,
-    Vector,
     blank,
 )
 
 __all__ = [
     "Action",
-    "Amounts",
-    "Categories",
-    "Category",
-    "Choice",
-    "Choices",
-    "Image",
+    "BoxAction",
+    "BoxObs",
+    "CompositeObs",
+    "DiscreteAction",
+    "DiscreteObs",
+    "ImageObs",
+    "MultiBinaryAction",
+    "MultiDiscreteAction",
+    "MultiDiscreteObs",
     "Observation",
-    "Parts",
-    "Switches",
-    "Vector",
     "action",
     "as_masks",
     "as_rows",
     "blank",
     "from_json",
-    "n_options",
+    "mask_width",
     "observation",
     "put_mask",
     "space_text",
@@ -49,7 +57,17 @@ __all__ = [
 
 _KINDS = {
     k.__name__: k
-    for k in (Vector, Category, Categories, Image, Parts, Choice, Choices, Switches, Amounts)
+    for k in (
+        BoxObs,
+        DiscreteObs,
+        MultiDiscreteObs,
+        ImageObs,
+        CompositeObs,
+        DiscreteAction,
+        MultiDiscreteAction,
+        MultiBinaryAction,
+        BoxAction,
+    )
 }
 _OBSERVATIONS = "Box, Discrete, MultiDiscrete, MultiBinary, and Dict and Tuple of these"
 _ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
@@ -59,19 +77,19 @@ def observation(space: Any) -> Observation:
     """By the type of the space. Bytes with two or three axes are an image, any other Box a vector."""
     kind = type(space).__name__
     if kind == "Discrete":
-        return Category(int(space.n), int(space.start))
+        return DiscreteObs(int(space.n), int(space.start))
     if kind == "MultiDiscrete":
-        return Categories(*_counts(space))
+        return MultiDiscreteObs(*_counts(space))
     if kind == "MultiBinary":
         n = int(np.prod(space.shape))
-        return Vector(tuple(space.shape), (0.0,) * n, (1.0,) * n)
+        return BoxObs(tuple(space.shape), (0.0,) * n, (1.0,) * n)
     if kind == "Box" and space.dtype == np.uint8 and len(space.shape) in (2, 3):
         shape = tuple(space.shape)
-        return Image(shape, max(int(space.high.max()), 1), _likely_channels(shape))
+        return ImageObs(shape, max(int(space.high.max()), 1), _likely_channels(shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.complexfloating):
         raise EnvError(f"observations of complex numbers ({space}) are not supported")
     if kind == "Box":
-        return Vector(tuple(space.shape), *_limits(space))
+        return BoxObs(tuple(space.shape), *_limits(space))
     if kind in ("Dict", "Tuple") and len(space.spaces) > 0:
         return _parts(kind, space)
     raise EnvError(
@@ -82,30 +100,30 @@ def observation(space: Any) -> Observation:
 def action(space: Any) -> Action:
     kind = type(space).__name__
     if kind == "Discrete":
-        return Choice(int(space.n), int(space.start))
+        return DiscreteAction(int(space.n), int(space.start))
     if kind == "MultiDiscrete":
-        return Choices(*_counts(space))
+        return MultiDiscreteAction(*_counts(space))
     if kind == "MultiBinary":
-        return Switches(tuple(space.shape))
+        return MultiBinaryAction(tuple(space.shape))
     if kind == "Box" and np.issubdtype(space.dtype, np.floating):
-        return Amounts(tuple(space.shape), *_limits(space))
+        return BoxAction(tuple(space.shape), *_limits(space))
     what = f"Box actions of {space.dtype}" if kind == "Box" else f"{kind} actions"
     raise EnvError(f"{what} ({space}) are not supported; supported are {_ACTIONS}")
 
 
 def space_text(space: Observation | Action) -> str:
     """For people: `(3, 4)`, `1 of 5`."""
-    if isinstance(space, Choice | Category):
+    if isinstance(space, DiscreteAction | DiscreteObs):
         return f"1 of {space.n}"
-    if isinstance(space, Choices | Categories):
+    if isinstance(space, MultiDiscreteAction | MultiDiscreteObs):
         return f"1 each of {', '.join(map(str, space.n))}"
-    if isinstance(space, Parts):
+    if isinstance(space, CompositeObs):
         return f"({', '.join(f'{name} {space_text(entry)}' for name, entry in space.entries)})"
     return str(space.shape)
 
 
 def to_json(space: Observation | Action) -> dict[str, Any]:
-    if isinstance(space, Parts):
+    if isinstance(space, CompositeObs):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
         return {"kind": "Parts", "of": space.kind, "entries": entries}
     return {"kind": type(space).__name__, **asdict(space)}
@@ -114,7 +132,7 @@ def to_json(space: Observation | Action) -> dict[str, Any]:
 def from_json(stored: dict[str, Any]) -> Any:
     if stored["kind"] == "Parts":
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
-        return Parts(stored["of"], entries)
+        return CompositeObs(stored["of"], entries)
     fields: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in stored.items() if k != "kind"
     }
@@ -123,7 +141,7 @@ def from_json(stored: dict[str, Any]) -> Any:
 
 def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
     """The space with unbounded components limited to what the environment's facts declare."""
-    if not isinstance(obs, Vector) or len(components) != obs.size:
+    if not isinstance(obs, BoxObs) or len(components) != obs.size:
         return obs
     low = tuple(
         float(c.low) if c.low is not None else x for c, x in zip(components, obs.low, strict=True)
@@ -139,10 +157,10 @@ def with_image_channels(
     obs: Observation, channels: Literal["auto", "first", "last"]
 ) -> Observation:
     """The space with every image laid out as told, or as its shape tells without doubt."""
-    if isinstance(obs, Parts):
+    if isinstance(obs, CompositeObs):
         entries = tuple((name, with_image_channels(e, channels)) for name, e in obs.entries)
-        return Parts(obs.kind, entries)
-    if not isinstance(obs, Image):
+        return CompositeObs(obs.kind, entries)
+    if not isinstance(obs, ImageObs):
         return obs
     if channels != "auto":
         return replace(obs, channels=channels)
@@ -164,7 +182,7 @@ def as_rows(space: Observation, given: Sequence[Any]) -> np.ndarray:
 
 def as_masks(space: Action, given: Sequence[Any]) -> np.ndarray:
     """`info["action_mask"]` of several states, [B, options]."""
-    rows = np.ones((len(given), n_options(space)), dtype=bool)
+    rows = np.ones((len(given), mask_width(space)), dtype=bool)
     _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(given))
     return rows
 
@@ -183,7 +201,7 @@ def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknow
     return "first" if first <= 16 and first < last else "unknown"
 
 
-def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> Parts:
+def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> CompositeObs:
     named = dict(space.spaces.items() if kind == "Dict" else enumerate(space.spaces))
     entries, unfit = dict[str, Observation](), dict[str, EnvError]()
     for name, entry in named.items():
@@ -195,7 +213,7 @@ def _parts(kind: Literal["Dict", "Tuple"], space: Any) -> Parts:
         keep = f"--set 'env.keep=[{', '.join(entries)}]'" if kind == "Dict" and entries else ""
         fix = f"leave it out: {keep}" if keep else problem.fix
         raise EnvError(f"entry {name}: {problem.message}", fix=fix)
-    parts = Parts(kind, tuple(entries.items()))
+    parts = CompositeObs(kind, tuple(entries.items()))
     names = [name for name, _ in parts._leaves()]
     if len(set(names)) < len(names) or not all(names):
         raise EnvError(f"the entries of {space} have no distinct names: {names}")

@@ -30,7 +30,7 @@ def evaluate(loop: Loop) -> tuple[Reason | None, bool]:
     """Where an evaluation point has come: is there a reason to stop, and was it one?"""
     s = loop.session
     if s.evaluates.cadence is not None:  # the last version, at least, will be scored
-        s.scores.evaluating.get_ready()
+        s.scores.evaluating.start()
     if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, loop.row):
         return None, False
     return _at_point(loop, loop.row), True
@@ -151,4 +151,4 @@ def _late_results(loop: Loop) -> Iterator[Row]:
     if row:
         loop.recorder.write(row | clock_row(loop.session.clock, 0.0))
         loop.session.late_rows += 1
-        loop.follow(row)
+        loop.apply_rules(row)

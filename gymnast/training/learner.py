@@ -19,8 +19,8 @@ from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
 from gymnast.rollout import Rollout
 from gymnast.shaping.shaping import Shaping
-from gymnast.spaces.actions import highest_entropy, highest_masked_entropy
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.actions import highest_masked_entropy, max_entropy
+from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
 from gymnast.steps import Lesson
 from gymnast.training.rows.network import network_row
@@ -90,13 +90,13 @@ class Learner:
             return rollout
         return replace(rollout, reward=rollout.reward * self._factor)
 
-    def learn(
+    def update(
         self,
         rollout: Rollout,
         values: Any,
         stream: np.random.Generator,
         *,
-        closely: bool = True,
+        network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
         """What it says of itself; `closely`: and of its network."""
@@ -105,13 +105,13 @@ class Learner:
             replace(rollout, reward=reward), values, stream, max_gradient_steps=max_gradient_steps
         )
         policy = self.policy
-        most = highest_entropy(policy.action)
+        most = max_entropy(policy.action)
         if rollout.mask is not None:
             most = highest_masked_entropy(policy.action, rollout.mask[rollout.valid])
         if most and "policy/entropy" in metrics:
             # not all minibatches may have been used, and masks leave more choice in some
             metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / most, 1.0)
-        if closely:
+        if network_stats:
             metrics |= network_row(policy, rollout)
         if self.reward_scale.mode == "running":
             metrics["normalize/reward_scale"] = self.reward_scale.scale
@@ -120,7 +120,9 @@ class Learner:
             metrics["normalize/value_std"] = policy.value_scale.std
         if policy.normalizer is not None and policy.normalizer.mode == "running":
             # only now: the update must see what the policy saw when it acted
-            policy.normalizer.learn(policy.features.vectors(np.asarray(rollout.obs[rollout.valid])))
+            policy.normalizer.update(
+                policy.features.vectors(np.asarray(rollout.obs[rollout.valid]))
+            )
             metrics["normalize/obs_count"] = policy.normalizer.moments.count
         if "actor.log_std" in policy.parameters.views:
             metrics["policy/log_std"] = float(policy.parameters.views["actor.log_std"].mean())
@@ -141,10 +143,10 @@ class Learner:
         scale = self.reward_scale.scale if self.reward_scale.mode == "running" else 1.0
         return scale / self._factor
 
-    def look_on(self, rollout: Rollout, gamma: float) -> None:
+    def observe_without_update(self, rollout: Rollout, gamma: float) -> None:
         """It is another's turn to learn, and the episodes go on."""
         if self.reward_scale.mode == "running":
-            self.reward_scale.follow(rollout.reward, rollout.done, gamma=gamma)
+            self.reward_scale.observe(rollout.reward, rollout.done, gamma=gamma)
 
     def snapshot(self) -> Snapshot:
         """All that an update changes, copied. A replay memory is not: it can be as large as the machine's,
@@ -190,9 +192,9 @@ class Learner:
 
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """A policy for these spaces, limited where the environment's facts say more than they do."""
-    obs = with_declared_ranges(obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
+    obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
-    policy.run_on(choose(cfg, policy.network).name)
+    policy.use_engine(choose(cfg, policy.network).name)
     return policy
 
 

@@ -18,23 +18,23 @@ from typing import Any
 
 from gymnast.collect.collector import Collected
 from gymnast.config.families import has_roles
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
 from gymnast.runs.run import Run
 from gymnast.training import evaluation_points
-from gymnast.training.lifecycle.bundle import write_bundle
-from gymnast.training.lifecycle.ending import Ended, close_books
+from gymnast.training.lifecycle.bundle import write_incident_bundle
+from gymnast.training.lifecycle.ending import Ending, finish_run
 from gymnast.training.lifecycle.saving import save, trim_traces
 from gymnast.training.lifecycle.stop import Reason, after_rollout, is_solved, within_budget
-from gymnast.training.live.commands import Commands, adopt
+from gymnast.training.live.commands import Commands, apply_changes
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
 from gymnast.training.rows.rollout import Stopwatch, clock_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
-from gymnast.training.update import Beside, Update, learn
+from gymnast.training.update import LearnerThread, Update, update_roles
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
@@ -59,7 +59,7 @@ class Loop:
     updates: int = 0
     """Steps of the optimiser in the last update."""
     reported: float = 0.0
-    beside: Beside = field(default_factory=Beside)
+    learner_thread: LearnerThread = field(default_factory=LearnerThread)
     faults: FaultReports = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,21 +70,21 @@ class Loop:
         s = self.session
         if s.clock.rollouts == 0:
             self.save("start")
-        reason = s.ended or evaluation_points.finish_point(self) or self.spent_already()
-        reason = reason or self.commands.obey(self)
+        reason = s.ended or evaluation_points.finish_point(self) or self.budget_spent_reason()
+        reason = reason or self.commands.apply_pending(self)
         while reason is None:
             self.iterate()
             reason, scored = evaluation_points.evaluate(self)
             self.record()
-            self.follow(self.row)
-            self.follow_matches()
+            self.apply_rules(self.row)
+            self.update_league()
             s.ended = reason
-            reason = reason or self.why_stop()
+            reason = reason or self.stop_reason()
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
             self.stop_if_given_up()
             self.report()
-            reason = reason or self.commands.obey(self)  # while paused, it stays in there
+            reason = reason or self.commands.apply_pending(self)  # while paused, it stays in there
         self.tell_reason(reason)
         for fault in self.faults.rest():
             self.event("fault", env=s.cfg.env.id, **fault)
@@ -99,26 +99,26 @@ class Loop:
         s, clock = self.session, self.session.clock
         values = {role: s.settings.control_of(role).values(clock) for role in s.learners}
         if s.cfg.overlap:
-            under_way = self.beside.begin(partial(learn, s, s.waiting, values))
+            under_way = self.learner_thread.submit(partial(update_roles, s, s.waiting, values))
             collected, s.waiting = self.collect()
             began = time.perf_counter()
             learned = under_way.result()
-            s.catch_up()
+            s.sync_acting_policies()
         else:
             collected, fresh = self.collect()
             began = time.perf_counter()
-            learned = learn(s, fresh, values)
+            learned = update_roles(s, fresh, values)
         self.watch.add("update", time.perf_counter() - began)
         self.row, self.made = dict(learned.row), learned.made
         for role, algo in values.items():
             self.row |= scoped(role, s.settings.control_of(role).row(algo))
         for role, rollout in collected.rollouts.items():
-            s.recent[role].take(rollout.episodes)
+            s.recent[role].add(rollout.episodes)
             self.row |= scoped(role, s.recent[role].row())
-        for role, incident, rollout in learned.undone:
-            self.undone(role, incident, rollout, values[role])
+        for role, incident, rollout in learned.rolled_back:
+            self.record_rollback(role, incident, rollout, values[role])
         if s.league is not None:
-            s.league.take(collected.ends)
+            s.league.record_matches(collected.ends)
             self.row |= s.league.row()
 
         clock.env_steps += collected.steps
@@ -155,9 +155,9 @@ class Loop:
         total = clock.limits.get("seconds")
         return total is not None and clock.seconds + self.watch.elapsed >= total
 
-    def undone(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
+    def record_rollback(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
         """Keep what a person needs to find out why, and say so."""
-        bundle = write_bundle(self.run, self.session, role, incident, rollout, values)
+        bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, values)
         self.event("update undone", role=role, **asdict(incident), bundle=str(bundle))
 
     def stop_if_given_up(self) -> None:
@@ -166,7 +166,7 @@ class Loop:
         if self.collected is not None and self.collected.failed is not None:
             self.save("fault")
             fix = f"mend the environment, then: gymnast resume {self.run.id}"
-            refuse(self.session.cfg.env.id, [self.collected.failed], fix)
+            raise_fault(self.session.cfg.env.id, [self.collected.failed], fix)
 
     def record(self) -> None:
         """Finish the row with clocks and times, and write it."""
@@ -179,9 +179,9 @@ class Loop:
         self.row |= clock_row(clock, self.pace(before))
         self.recorder.write(self.row)
         self.session.late_rows = 0
-        self.session.obeyed = []
+        self.session.applied_commands = []
 
-    def follow(self, row: Row) -> None:
+    def apply_rules(self, row: Row) -> None:
         """Do what a row says is to change: the stage of the curriculum, for the episodes that begin
         from now on; settings, by the rules."""
         s = self.session
@@ -191,28 +191,28 @@ class Loop:
         for rule in s.rules.values():
             told = rule.watch(row, s.settings)
             if told is not None:
-                adopt(self, told.pop("changes"), "rule", **told)
+                apply_changes(self, told.pop("changes"), "rule", **told)
 
-    def follow_matches(self) -> None:
+    def update_league(self) -> None:
         """Do what the matches of the rollout lead to: past selves, next opponents, remedies."""
         s = self.session
         if s.league is not None:
             policies = {role: learner.policy for role, learner in s.learners.items()}
-            for kind, detail in s.league.follow(s.clock, policies):
+            for kind, detail in s.league.advance(s.clock, policies):
                 self.event(kind, **detail)
-            s.catch_up()
+            s.sync_acting_policies()
 
     def pace(self, reading: float) -> float:
         """Counts of the budget's clock per second, over the whole run so far."""
         clock = self.session.clock
         return 1.0 if clock.main == "seconds" else reading / max(clock.seconds, 1e-9)
 
-    def why_stop(self) -> Reason | None:
+    def stop_reason(self) -> Reason | None:
         if self.interrupts.received is not None:
             return Reason("interrupted", f"interrupted by {self.interrupts.received}")
         return after_rollout(self.session.cfg, self.session.clock, self.row)
 
-    def spent_already(self) -> Reason | None:
+    def budget_spent_reason(self) -> Reason | None:
         """A resumed run may have nothing left to do."""
         clock = self.session.clock
         return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
@@ -262,7 +262,7 @@ class Loop:
             self.event("confirmed", version=version, score=score)
         self.store.flush()
         trim_traces(self.run, s, {version})
-        ended = Ended(
+        ended = Ending(
             reason=reason,
             interrupted=self.interrupts.asked(),
             score=score,
@@ -270,7 +270,7 @@ class Loop:
             solved=solved,
             best=version if confirmed or best else None,
         )
-        return close_books(self.run, s.clock, ended, self.recorder.alerts)
+        return finish_run(self.run, s.clock, ended, self.recorder.alerts)
 
     def event(self, kind: str, **detail: object) -> None:
         counters = self.session.clock.counters()

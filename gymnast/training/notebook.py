@@ -13,10 +13,10 @@ from gymnast.metrics.sinks.console import Console
 from gymnast.policy.policy import Policy
 from gymnast.runs import store
 from gymnast.runs.run import Run
-from gymnast.spaces.spaces import Parts, as_masks, as_rows
+from gymnast.spaces.spaces import CompositeObs, as_masks, as_rows
 from gymnast.training.lifecycle.label import Label
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.lifecycle.start import begin
+from gymnast.training.lifecycle.start import start_run
 from gymnast.training.lifecycle.summary import end_text
 
 
@@ -38,7 +38,7 @@ def train(
         settings["seed"] = seed
     parent = find(_ref(source), runs_dir) if source is not None else None
     prepared = prepare(target, settings, algo)
-    run, _ = begin(
+    run, _ = start_run(
         prepared.resolved,
         prepared.collector,
         store.runs_dir(runs_dir),
@@ -88,7 +88,7 @@ class Player:
         """Observations [B, ...], and whether there was a single one. Several dicts or tuples come as
         a list of them."""
         space = self.policy.obs
-        if not isinstance(space, Parts):
+        if not isinstance(space, CompositeObs):
             one = np.ndim(obs) == len(space.shape)
             rows = np.asarray(obs, dtype=space.dtype)
             return (rows[None] if one else rows), one

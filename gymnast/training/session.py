@@ -20,9 +20,9 @@ from gymnast.config.saved import values
 from gymnast.config.schedule import highest
 from gymnast.config.sections.env import WHOLE
 from gymnast.config.sections.shaping import step_keys
-from gymnast.envs.backends.backend import OTHERWISE
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
 from gymnast.envs.build.open import open_envs
-from gymnast.envs.build.seeding import try_seeds
+from gymnast.envs.build.seeding import check_seeding
 from gymnast.errors import ConfigError
 from gymnast.evaluation.scores import Scores
 from gymnast.metrics.alerts import Alerts
@@ -36,16 +36,16 @@ from gymnast.runs.parts import POLICY, of_role, prefixed
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
 from gymnast.seeds import is_among
-from gymnast.spaces.actions import Amounts, Choice, highest_entropy, limits
-from gymnast.spaces.declared import facts_as_shown
-from gymnast.spaces.observations import Vector, vector_of
+from gymnast.spaces.actions import BoxAction, DiscreteAction, action_bounds, max_entropy
+from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.observations import BoxObs, as_box
 from gymnast.spaces.spaces import with_declared_ranges
 from gymnast.training.learner import Learner
 from gymnast.training.lifecycle.stop import Reason
 from gymnast.training.live.control import Control, Settings
 from gymnast.training.live.curriculum import Curriculum
 from gymnast.training.live.rules import PlateauRule, rules_of
-from gymnast.training.rows.recent import Recent
+from gymnast.training.rows.recent import RecentEpisodes
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Session:
     evaluates: Every
     saves: Every
     transactions: dict[str, Transaction]
-    recent: dict[str, Recent]
+    recent: dict[str, RecentEpisodes]
     """Last finished episodes of each role."""
     ended: Reason | None = None
     """The evaluation result that ended training, so that a run killed right then stays ended."""
@@ -85,7 +85,7 @@ class Session:
     rules: dict[str, PlateauRule] = field(default_factory=dict[str, PlateauRule])
     late_rows: int = 0
     """Rows of results alone, written since the last rollout."""
-    obeyed: list[str] = field(default_factory=list[str])
+    applied_commands: list[str] = field(default_factory=list[str])
     """Ids of the live changes that were commanded since the last rollout."""
 
     @classmethod
@@ -109,23 +109,23 @@ class Session:
             evaluates=Every(cfg.eval.every, clock),
             saves=Every(cfg.checkpoint.every, clock),
             transactions={r: Transaction(settings.of(r).transaction) for r in spaces},
-            recent={role: Recent(tuple(cfg.env.tasks)) for role in spaces},
+            recent={role: RecentEpisodes(tuple(cfg.env.tasks)) for role in spaces},
             curriculum=Curriculum.of(
-                cfg.env, collector.tasks, declared(cfg, limits_of(collector, cfg))
+                cfg.env, collector.tasks, declared(cfg, task_limits(collector, cfg))
             ),
             rules=rules_of(cfg),
         )
-        session.catch_up()
+        session.sync_acting_policies()
         return session
 
     def lineup(self) -> dict[str, Policy]:
         """The policies that act."""
         return self.acting or {role: learner.policy for role, learner in self.learners.items()}
 
-    def catch_up(self) -> None:
+    def sync_acting_policies(self) -> None:
         """Let the policies that act know what has been learned."""
         for role, policy in self.acting.items():
-            policy.become(self.learners[role].policy)
+            policy.copy_from(self.learners[role].policy)
 
     @property
     def cfg(self) -> Config[Any]:
@@ -174,7 +174,7 @@ class Session:
             "ended": asdict(self.ended) if self.ended else None,
             "live": self.settings.live,
             "late_rows": self.late_rows,
-            "obeyed": self.obeyed,
+            "obeyed": self.applied_commands,
             "league": self.league.state() if self.league else None,
         }
 
@@ -194,18 +194,18 @@ class Session:
             learner.policy.load(of_role(role, policies))
             plain = state["learners"][role]
             learner.load(of_role(role, learners), plain, optimizer=optimizer)
-            self.recent[role].take(Episodes.of(Episode(**e) for e in state["recent"][role]))
+            self.recent[role].add(Episodes.of(Episode(**e) for e in state["recent"][role]))
             self.transactions[role].recent.extend(state["recent_kl"][role])
         self.clock.load(state["clock"])
         if self.cfg.overlap and WAITING in checkpoint.stems:
             stored = checkpoint.tensors(WAITING)
             self.waiting = {r: Rollout.from_arrays(of_role(r, stored)) for r in self.learners}
-        self.catch_up()
+        self.sync_acting_policies()
         live = state.get("live", {})
         self.settings.load({key: live[key] for key in live if key not in overruled})
         self.adopt_settings()
         self.late_rows = state.get("late_rows", 0)
-        self.obeyed = state.get("obeyed", [])
+        self.applied_commands = state.get("obeyed", [])
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])
         self.ended = Reason(**state["ended"]) if state["ended"] else None
@@ -274,7 +274,7 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
     env = cfg.env
     if env.backend in WHOLE and cfg.starting_values().span().episodes:
         what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
-        raise ConfigError(what, fix=OTHERWISE)
+        raise ConfigError(what, fix=OTHER_BACKEND_FIX)
     numbers, keys = cfg.numbers(), step_keys(cfg.shaping)
     envs = open_envs(
         env,
@@ -284,7 +284,7 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
         tell=logging.getLogger("gymnast.envs").warning,
     )
     try:
-        seeding = try_seeds(envs, cfg.facts.deterministic)
+        seeding = check_seeding(envs, cfg.facts.deterministic)
     except BaseException:
         envs.close()
         raise
@@ -300,31 +300,31 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
         on_fault=env.on_fault,
         max_faults=env.max_faults,
         tasks=TaskDraw.of(env),
-        doubts=seeding.doubts,
+        doubts=seeding.warnings,
     )
 
 
-def judged_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
+def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
     """What alerts are judged and advice is made by: every setting, and what the run began from."""
     return {**values(cfg), "run.parent": run.info["parent"]}
 
 
-def limits_of(collector: Collector, cfg: Config[Any]) -> Limits:
+def task_limits(collector: Collector, cfg: Config[Any]) -> Limits:
     """What bounds the metrics of this task; where there are several roles, of any of them."""
     every = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
     return reduce(Limits.joined, every)
 
 
 def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
-    facts = facts_as_shown(cfg.facts, cfg.env, obs)
+    facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
     certain = not (cfg.env.tasks or cfg.env.has_luck)
     # declared for the environment as it is: noise or another task may lead beyond
     obs = with_declared_ranges(obs, facts.observations) if certain else obs
-    seen, (low, high) = vector_of(obs), limits(action)
+    seen, (low, high) = as_box(obs), action_bounds(action)
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
-        n_actions=action.n if isinstance(action, Choice) else None,
-        entropy=highest_entropy(action),
+        n_actions=action.n if isinstance(action, DiscreteAction) else None,
+        entropy=max_entropy(action),
         action_low=low,
         action_high=high,
         obs_low=min(seen.low) if seen else None,
@@ -333,10 +333,10 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
         returns=facts.returns,
         episode_steps=collector.time_limit if own_limit else None,
         epochs=int(highest(getattr(cfg.algo, "epochs", 0))) or None,
-        options=_labels(facts.actions, action.n) if isinstance(action, Choice) else (),
-        amounts=_parts(facts.actions, action) if isinstance(action, Amounts) else (),
+        options=_labels(facts.actions, action.n) if isinstance(action, DiscreteAction) else (),
+        amounts=_parts(facts.actions, action) if isinstance(action, BoxAction) else (),
         components=_parts([part.name for part in facts.observations], obs)
-        if isinstance(obs, Vector)
+        if isinstance(obs, BoxObs)
         else (),
         outcomes=tuple(collector.outcomes),
         band=cfg.league.balance.band if len(collector.spaces) > 1 else None,
@@ -348,5 +348,5 @@ def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
     return tuple(names) if len(names) == count else ("",) * count
 
 
-def _parts(names: Sequence[str], space: Amounts | Vector) -> tuple[Part, ...]:
+def _parts(names: Sequence[str], space: BoxAction | BoxObs) -> tuple[Part, ...]:
     return tuple(map(Part, _labels(names, space.size), space.low, space.high))

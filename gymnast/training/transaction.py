@@ -37,14 +37,14 @@ class Transaction:
         self.cfg = cfg
         self.recent: deque[float] = deque(maxlen=cfg.window)
 
-    def learn(
+    def update(
         self,
         learner: Learner,
         rollout: Rollout,
         values: Any,
         stream: Callable[[], np.random.Generator],
         *,
-        closely: bool = True,
+        network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> tuple[dict[str, float], list[Incident]]:
         """The metrics of the update that stood (none if the batch was dropped), and what was undone.
@@ -52,8 +52,12 @@ class Transaction:
         before = learner.snapshot()
         incidents: list[Incident] = []
         for attempt in (values, values.with_smaller_step()):
-            metrics = learner.learn(
-                rollout, attempt, stream(), closely=closely, max_gradient_steps=max_gradient_steps
+            metrics = learner.update(
+                rollout,
+                attempt,
+                stream(),
+                network_stats=network_stats,
+                max_gradient_steps=max_gradient_steps,
             )
             problem = self.problem(learner, metrics)
             if problem is None:

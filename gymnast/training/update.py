@@ -22,7 +22,7 @@ NETWORK_EVERY, EFFECT_EVERY = (1, 4), (4, 16)
 ones, and after them. These cost as much as all other numbers of a row."""
 
 
-def looks(number: int, every: tuple[int, int]) -> bool:
+def is_due(number: int, every: tuple[int, int]) -> bool:
     return number % every[number >= FIRST] == 0
 
 
@@ -39,21 +39,23 @@ class Update:
 
 
 @dataclass
-class Learned:
+class UpdatedRoles:
     row: dict[str, float] = field(default_factory=dict[str, float])
     made: dict[str, Update] = field(default_factory=dict[str, Update])
     """Role -> its update; none of a role that did not learn, or whose batch was dropped."""
     updates: int = 0
     """Gradient steps."""
-    undone: list[tuple[str, Incident, Rollout]] = field(
+    rolled_back: list[tuple[str, Incident, Rollout]] = field(
         default_factory=list[tuple[str, Incident, Rollout]]
     )
     """Role, what went wrong, and with which rollout."""
 
 
-def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]) -> Learned:
+def update_roles(
+    session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]
+) -> UpdatedRoles:
     """From the rollouts of the roles that have one. `of_role`: the algorithm's values for each."""
-    done, number, league = Learned(), session.clock.rollouts, session.league
+    done, number, league = UpdatedRoles(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
             continue  # all broke, or none is whole yet
@@ -65,25 +67,25 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
         # before the transaction: what was reached was reached, even if nothing is learned from it
         shaped, added = learner.shaping(rollout, weights, values.gamma)
         shaped = learner.scaled(shaped)
-        if looks(number, EFFECT_EVERY):
+        if is_due(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
         left = updates_left(session.clock, done.updates)
         if left != 0 and (league is None or league.learns(role, session.clock)):
-            metrics, undone = session.transactions[role].learn(
+            metrics, undone = session.transactions[role].update(
                 learner,
                 shaped,
                 values,
                 order,
-                closely=looks(number, NETWORK_EVERY),
+                network_stats=is_due(number, NETWORK_EVERY),
                 max_gradient_steps=left,
             )
-            done.undone += [(role, incident, shaped) for incident in undone]
+            done.rolled_back += [(role, incident, shaped) for incident in undone]
             done.updates += int(metrics.pop("optim/steps"))
             if not any(incident.dropped for incident in undone):
                 done.made[role] = Update(rollout, shaped, values)
         else:
-            learner.look_on(shaped, values.gamma)
+            learner.observe_without_update(shaped, values.gamma)
         row = rollout_row(rollout, shaped, learner.policy)
         row |= added
         row |= metrics
@@ -91,14 +93,14 @@ def learn(session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[st
     return done
 
 
-class Beside:
+class LearnerThread:
     """A thread to learn in, and thus another core: engines let go of the interpreter while they
     compute."""
 
     def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
 
-    def begin(self, work: Callable[[], Learned]) -> Future[Learned]:
+    def submit(self, work: Callable[[], UpdatedRoles]) -> Future[UpdatedRoles]:
         self._thread = self._thread or ThreadPoolExecutor(1, "learning")
         return self._thread.submit(work)
 

@@ -18,7 +18,7 @@ import numpy as np
 from gymnast.config.config import Config
 from gymnast.config.resolve import revise
 from gymnast.config.sections.env import Backend
-from gymnast.envs.backends.backend import random_actions, refuse
+from gymnast.envs.backends.backend import raise_fault, random_actions
 from gymnast.envs.build.open import open_envs
 from gymnast.errors import ConfigError
 from gymnast.rl.diversity import diversity
@@ -127,16 +127,16 @@ def look(cfg: Config[Any]) -> Signal:
     seen: list[Array] = []
     began = perf_counter()
     with closing(open_envs(few, limit=cfg.training_limit(), tell=lambda _: None)) as envs:
-        refuse(envs.name, envs.reset(every, [next(seeds) for _ in every]))
+        raise_fault(envs.name, envs.reset(every, [next(seeds) for _ in every]))
         while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
             step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))
-            refuse(envs.name, step.faults)
+            raise_fault(envs.name, step.faults)
             reward.append(step.reward.copy())
             terminated.append(step.terminated.copy())
             if step.obs.nbytes * len(seen) < _MEMORY:
                 seen.append(step.obs.copy())
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
-            refuse(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
+            raise_fault(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
     between = steps_between_rewards(np.array(reward), np.array(terminated))
     return Signal(between, len(reward) * _LOOK, diversity(np.stack(seen)) or 0.0)
 

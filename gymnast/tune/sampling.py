@@ -17,9 +17,9 @@ from gymnast.collect.collector import ROLE
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.section import Span
-from gymnast.engine.choice import in_shares
+from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.threads import fix_threads
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.errors import GymnastError
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_vector
@@ -105,16 +105,16 @@ def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _S
     policy = policy_for(*collector.spaces[ROLE], cfg)
     policy.initialize(cfg.seed, ROLE)
     policy.act(collector.envs.obs, None)  # which loads what it acts with
-    fix_threads(cfg.threads, in_shares=in_shares(cfg, policy.network))
+    fix_threads(cfg.threads, in_shares=splits_batch_over_threads(cfg, policy.network))
     clock = Clock()
-    collector.begin()
+    collector.start_episodes()
 
     def collect(vec_steps: int) -> _Slice:
         began = perf_counter()
         done = collector.collect({ROLE: policy}, Span(vec_steps), clock)
         clock.rollouts += 1
         if done.failed is not None:
-            refuse(collector.envs.name, [done.failed])
+            raise_fault(collector.envs.name, [done.failed])
         return _Slice(done.steps, perf_counter() - began, done.env_seconds)
 
     vec_steps = SHORTEST

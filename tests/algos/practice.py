@@ -54,7 +54,7 @@ class Practice:
         path = env if ":" in env else f"tests.scripted:{env}"
         cfg = resolve(f"py:{path}", given, algo=algo).config
         collector = open_collector(cfg)
-        collector.begin()
+        collector.start_episodes()
         learner = Learner("agent", *collector.spaces["agent"], cfg)
         return cls(cfg, collector, learner, Clock(limits=cfg.stop.limits()))
 
@@ -66,7 +66,7 @@ class Practice:
     def learn(self, rollout: Rollout) -> dict[str, float]:
         values = Control(self.cfg.algo).values(self.clock)
         order = stream(self.cfg.seed, "batch", "agent", self.clock.rollouts)
-        metrics = self.learner.learn(rollout, values, order)
+        metrics = self.learner.update(rollout, values, order)
         self.clock.rollouts += 1
         self.clock.env_steps += rollout.steps
         return metrics

@@ -195,7 +195,7 @@ def slow_policy_gradient(
 
 def same_gradient(practice: Practice, weights: dict[str, torch.Tensor]) -> None:
     parameters = practice.learner.policy.parameters
-    gradient = parameters.views_of(practice.learner.algorithm.descent.engine.gradient)
+    gradient = parameters.views_of(practice.learner.algorithm.gradient_step.engine.gradient)
     expected = {name: _grad(w) for name, w in weights.items()}
     size = max(float(np.abs(g).max()) for g in expected.values())
     assert size > 1e-3

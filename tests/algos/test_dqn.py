@@ -144,7 +144,7 @@ def test_an_update_that_is_rolled_back_leaves_the_memory_as_it_was_also_where_th
     before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
     values = Control(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
     order = partial(np.random.default_rng, 0)
-    _, incidents = Transaction(TransactionConfig()).learn(learner, rollout, values, order)
+    _, incidents = Transaction(TransactionConfig()).update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False, True]
     after, now = learner.state()
     after |= learner.policy.arrays()
@@ -166,7 +166,7 @@ def test_a_transaction_copies_nothing_of_the_size_of_the_memory():
     tracemalloc.start()
     try:
         order = partial(np.random.default_rng, 0)
-        Transaction(TransactionConfig()).learn(learner, rollout, values, order)
+        Transaction(TransactionConfig()).update(learner, rollout, values, order)
         assert tracemalloc.get_traced_memory()[1] < size  # bytes: a column has more of them
     finally:
         tracemalloc.stop()

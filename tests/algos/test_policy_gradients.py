@@ -92,7 +92,7 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
     if target is None:  # a critic that is no baseline is left alone
         spans = practice.learner.policy.parameters.part("critic.")
-        assert not practice.learner.algorithm.descent.engine.gradient[spans].any()
+        assert not practice.learner.algorithm.gradient_step.engine.gradient[spans].any()
 
 
 def test_no_baseline_is_another_update_than_the_mean_of_the_batch():
@@ -102,7 +102,7 @@ def test_no_baseline_is_another_update_than_the_mean_of_the_batch():
         practice, rollout = practised(False, settings, "reinforce")
         assert practice.cfg.algo.advantage_norm == "rollout"
         updated(practice, rollout, stream(0, "order"))
-        moved[baseline] = practice.learner.algorithm.descent.engine.gradient.copy()
+        moved[baseline] = practice.learner.algorithm.gradient_step.engine.gradient.copy()
     assert not np.allclose(moved["none"], moved["batch"])
 
 

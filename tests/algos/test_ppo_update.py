@@ -10,7 +10,7 @@ import torch
 from torch.distributions import kl_divergence
 
 from gymnast.config.resolve import resolve
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.seeds import stream
 from gymnast.training.live.control import Control
 from tests.algos.practice import BOTH_ENGINES
@@ -80,7 +80,7 @@ def test_gradients_are_limited_only_where_a_limit_is_set(engine: str):
         practice, rollout = practised(False, STILL | settings)
         metrics = updated(practice, rollout, Recorded())
         assert metrics["optim/clipped_share"] == share
-        applied = np.linalg.norm(practice.learner.algorithm.descent.engine.gradient)
+        applied = np.linalg.norm(practice.learner.algorithm.gradient_step.engine.gradient)
         if limit == 1e-3:
             assert applied == pytest.approx(1e-3, rel=1e-2)
             assert metrics["optim/grad_norm"] > 0.1
@@ -99,8 +99,8 @@ def test_minibatches_are_shuffled_anew_in_every_epoch():
 
 @pytest.mark.parametrize(("n", "size"), [(96, 24), (96, 96), (97, 24), (5, 1), (7, 100), (10, 4)])
 def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: int, size: int):
-    passes = Passes.shuffled(1, n, size, stream(0, "order"), None)
-    batches = list(passes.portions(passes.orders[0]))
+    passes = MinibatchPlan.shuffled(1, n, size, stream(0, "order"), None)
+    batches = list(passes.minibatches(passes.orders[0]))
     assert sorted(np.concatenate(batches)) == list(range(n))
     sizes = {len(batch) for batch in batches}
     assert max(sizes) <= size
@@ -130,7 +130,7 @@ def test_the_optimiser_forgets_only_where_the_learning_rate_jumps_that_far():
     def steps_after(lr: float, factor: float | None) -> int:
         values = base.model_copy(update={"lr": lr, "reset_optimizer_on_lr_jump": factor})
         algorithm.update(rollout, values, Recorded())
-        return algorithm.descent.adam.steps
+        return algorithm.gradient_step.adam.steps
 
     assert [steps_after(1e-3, 3.0), steps_after(5e-4, 3.0), steps_after(1e-3, 3.0)] == [1, 2, 3]
     assert steps_after(1e-4, 3.0) == 1  # down by ten
@@ -152,7 +152,10 @@ def test_the_optimiser_and_its_last_learning_rate_come_back_from_their_state():
         updated(practice, rollout, Recorded(5))
     flats = [p.learner.policy.parameters.flat for p in (first, second)]
     assert np.array_equal(*flats)
-    assert second.learner.algorithm.descent._last_lr == first.learner.algorithm.descent._last_lr
+    assert (
+        second.learner.algorithm.gradient_step._last_lr
+        == first.learner.algorithm.gradient_step._last_lr
+    )
 
 
 @BOTH_ENGINES

@@ -13,7 +13,7 @@ from gymnast.audit.audit import audit
 from gymnast.audit.shaping import ShapingTotal, shaping_totals
 from gymnast.audit.totals import totals
 from gymnast.cli import cli
-from gymnast.collect.casting import by_rules
+from gymnast.collect.casting import scripted_player
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.envs.matches.tag.arena import TagMatches
 from gymnast.envs.matches.tag.rules import ROLES, SEEKER
@@ -45,7 +45,7 @@ def audited(run: Any, *words: str) -> tuple[int, str]:
 
 def test_totals_are_sums_of_what_was_paid_by_who_won():
     matches = TagMatches(8, seekers=2)
-    players = {role: by_rules(matches.scripted[role]["medium"]) for role in ROLES}
+    players = {role: scripted_player(matches.scripted[role]["medium"]) for role in ROLES}
     played = play_matches(matches, players, dict.fromkeys(ROLES, "medium"), range(8))
     for role in ROLES:
         found = {total.term: total for total in totals(played, role)}

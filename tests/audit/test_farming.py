@@ -15,14 +15,14 @@ from gymnast.audit.farming import (
     FEWEST,
     HONEST,
     TOGETHER,
-    Judged,
-    Tried,
+    TermVerdict,
+    Trial,
     difference,
     farm,
     judged,
     tries,
 )
-from gymnast.collect.casting import by_rules
+from gymnast.collect.casting import scripted_player
 from gymnast.envs.matches.tag.arena import TagMatches
 from gymnast.envs.matches.tag.exploiters import EXPLOITERS, circle
 from gymnast.envs.matches.tag.rewards import WEIGHTS
@@ -34,16 +34,16 @@ PLANTED = ("seeing", "nearness", "moving")
 
 
 @cache
-def played(role: str) -> list[Tried]:
+def played(role: str) -> list[Trial]:
     """With every term, the planted ones at a weight of 0.05: how anybody plays does not depend on it."""
     terms = {role: dict.fromkeys(PLANTED, 0.05)}
-    farmers = {name: by_rules(rules) for name, rules in EXPLOITERS[role].items()}
+    farmers = {name: scripted_player(rules) for name, rules in EXPLOITERS[role].items()}
     return tries(
         lambda n: TagMatches(n, terms=terms), role, farmers, discount=GAMMA, seed=SEED, n=N
     )
 
 
-def found(role: str, weights: Mapping[str, float] = {}, **factors: float) -> dict[str, Judged]:
+def found(role: str, weights: Mapping[str, float] = {}, **factors: float) -> dict[str, TermVerdict]:
     """Under the rewards that ship, times factors; other weights of planted terms, which are else left
     out."""
     factors = {term: factors.get(term, 1.0) for term in WEIGHTS[role]} | {
@@ -143,15 +143,15 @@ def test_players_that_farm_take_actions_that_exist_and_need_no_chance(role: str)
 # ---- how it is judged, by made-up matches ----------------------------------------------------
 
 
-def tried(player: str, won: float, *, term: tuple[float, float], n: int = 20) -> Tried:
+def tried(player: str, won: float, *, term: tuple[float, float], n: int = 20) -> Trial:
     """Who won a share of n matches: goal 1 or -1, and the term's mean where won and where not."""
     wins = np.arange(n) < won * n
     wobble = np.where(np.arange(n) % 2, 0.01, -0.01)
     totals = {"goal": np.where(wins, 1.0, -1.0), "term": np.where(wins, *term) + wobble}
-    return Tried(player, "medium", wins, totals)
+    return Trial(player, "medium", wins, totals)
 
 
-def verdict(farmer: Tried, *honest: Tried) -> Judged:
+def verdict(farmer: Trial, *honest: Trial) -> TermVerdict:
     (one, _) = judged("seeker", "goal", [farmer], honest)
     return one
 
@@ -190,9 +190,9 @@ def test_without_enough_matches_nothing_is_said():
 
 
 def test_where_winning_pays_nothing_any_gain_outweighs_it():
-    def worthless(one: Tried) -> Tried:
+    def worthless(one: Trial) -> Trial:
         totals = {**one.totals, "goal": np.zeros(len(one.won))}
-        return Tried(one.player, one.opponent, one.won, totals)
+        return Trial(one.player, one.opponent, one.won, totals)
 
     farmer, winner = tried("f", 0.0, term=(0.0, 0.1)), tried("h", 1.0, term=(0.0, 0.0))
     one = verdict(worthless(farmer), worthless(winner))
@@ -205,7 +205,7 @@ def test_a_gain_that_chance_may_have_made_is_not_farmed():
     winner = tried("honest", 0.5, term=(0.0, 0.0))
     farmer = tried("farmer", 0.0, term=(0.0, 0.0))
     lucky = {**farmer.totals, "term": np.array([30.0] + [0.0] * 19)}
-    one = verdict(Tried("farmer", "medium", farmer.won, lucky), winner)
+    one = verdict(Trial("farmer", "medium", farmer.won, lucky), winner)
     assert one.verdict == "sound"
     assert one.farmed is not None
     assert one.farmed.share > EVEN

@@ -16,7 +16,7 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.policy.policy import Policy
 from tests.scripted import (
     ENDS,
@@ -35,10 +35,10 @@ N = 3
 def collector_of(
     make: Callable[[], gym.Env] = Script, *, seed: int = 0, n_envs: int = N, **more: Any
 ) -> VectorCollector:
-    return collector_on(InProcess(make, n_envs, "Scripted-v0"), seed=seed, **more)
+    return collector_on(InProcessBackend(make, n_envs, "Scripted-v0"), seed=seed, **more)
 
 
-def collector_on(envs: InProcess, *, seed: int = 0, **more: Any) -> VectorCollector:
+def collector_on(envs: InProcessBackend, *, seed: int = 0, **more: Any) -> VectorCollector:
     given = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
     return VectorCollector(envs, seed=seed, **given)
 
@@ -64,7 +64,7 @@ def collect(collector: VectorCollector, policy: Policy, lengths: list[int], done
 
 def begun(make: Callable[[], gym.Env] = Script, **more: Any) -> tuple[VectorCollector, Policy]:
     collector = collector_of(make, **more)
-    collector.begin()
+    collector.start_episodes()
     return collector, policy_for(collector)
 
 

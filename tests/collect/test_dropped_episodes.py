@@ -13,7 +13,7 @@ from gymnast.collect.collector import Collected
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.section import Span
 from gymnast.envs.backends.backend import Fault
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.errors import EnvError
 from gymnast.seeds import episode_seed
 from tests.collect.test_collecting import collector_of, collector_on, policy_for
@@ -43,7 +43,7 @@ class Hopeless(Script):
 
 def played(make: Any, span: Span, **more: Any) -> tuple[VectorCollector, Collected]:
     collector = collector_of(make, **more)
-    collector.begin()
+    collector.start_episodes()
     return collector, collector.collect({"agent": policy_for(collector)}, span, Clock())
 
 
@@ -146,7 +146,7 @@ def test_a_copy_that_never_begins_is_an_error_at_once():
     Hopeless.gone = True
     collector = collector_of(lambda: Hopeless(length=6))
     with pytest.raises(EnvError, match=r"copy 0, step 0.*RuntimeError: no more"):
-        collector.begin()
+        collector.start_episodes()
 
 
 def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
@@ -161,7 +161,7 @@ def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
     assert np.array_equal(found.rollouts["agent"].obs, expected.rollouts["agent"].obs)
 
 
-class Rebuilt(InProcess):
+class Rebuilt(InProcessBackend):
     """Begins episodes with a step of its own, like a vector, and at its sixth call all copies but the
     first have faults, as bystanders."""
 
@@ -179,7 +179,7 @@ class Rebuilt(InProcess):
 def test_what_is_dropped_in_a_step_that_only_reset_is_dropped_from_where_it_began():
     envs = Rebuilt(lambda: Script(length=50), 3, "Rebuilt")
     collector = collector_on(envs, max_faults=1)
-    collector.begin()
+    collector.start_episodes()
     found = collector.collect({"agent": policy_for(collector)}, Span(10), Clock())
     valid = found.rollouts["agent"].valid
     assert not valid[:6, 1:].any()
@@ -190,7 +190,7 @@ def test_what_is_dropped_in_a_step_that_only_reset_is_dropped_from_where_it_bega
 @pytest.mark.parametrize("seconds_over", [True, False])
 def test_whole_episodes_are_cut_off_when_there_is_no_time_left(seconds_over: bool):
     collector = collector_of(lambda: Script(length=30))
-    collector.begin()
+    collector.start_episodes()
     policy = {"agent": policy_for(collector)}
     found = collector.collect(policy, Span(None, 1), Clock(), lambda: seconds_over)
     assert found.complete is not seconds_over

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.torch.rows import ready
-from gymnast.images import Images, ImagesNoted, as_arrays, from_arrays, joined
+from gymnast.images import ImageRecorder, Images, as_arrays, concatenate, from_arrays
 from gymnast.policy.architecture import network_for
 from gymnast.rollout import Episodes, Rollout
 from gymnast.runs.trace import Trace, read_traces, write_traces
-from gymnast.spaces.observations import Image
+from gymnast.spaces.observations import ImageObs
 
 SIZE = (4, 6)
 N = 3
@@ -54,10 +54,10 @@ def stacks(how: Played) -> np.ndarray:
 
 
 def noted(rows: np.ndarray, channels, room: int = 4) -> Images:
-    book, shown = ImagesNoted(rows[0], channels, room), np.empty_like(rows[0])
+    book, shown = ImageRecorder(rows[0], channels, room), np.empty_like(rows[0])
     for t, row in enumerate(rows):
         shown[...] = row  # an environment shows everything in the same memory
-        assert np.array_equal(book.note(t, shown), row)
+        assert np.array_equal(book.record(t, shown), row)
     return book[: len(rows)]
 
 
@@ -81,7 +81,7 @@ def test_whatever_is_noted_comes_out_whole_and_in_parts(how: Played, data: st.Da
         same(images[key], rows[key])
         same(images[key].copy(), rows[key])
     same(images.reshape(-1, *rows.shape[2:]), rows.reshape(-1, *rows.shape[2:]))
-    same(joined([images[cut:, 0], rows[:cut, 1], images[:, 2]]),
+    same(concatenate([images[cut:, 0], rows[:cut, 1], images[:, 2]]),
          np.concatenate([rows[cut:, 0], rows[:cut, 1], rows[:, 2]]))  # fmt: skip
     same(from_arrays(as_arrays({"obs": images[cut:]}))["obs"], rows[cut:])
 
@@ -108,7 +108,7 @@ def test_a_minibatch_is_made_of_the_same_pixels_with_their_channels_side_by_side
     rng = np.random.default_rng(1)
     shape = (n, 40, 36) if channels == "first" else (40, 36, n)
     rows = rng.integers(0, 256, (20, *shape), dtype=np.uint8)
-    network = network_for(Image(shape, 255, channels), 2, PolicyConfig(), free=(), critic=True)
+    network = network_for(ImageObs(shape, 255, channels), 2, PolicyConfig(), free=(), critic=True)
     index = torch.tensor([3, 3, 19, 0, 7])
     plain = ready(network, rows)(index)
     once = ready(network, Images.of(rows, channels))(index)
@@ -136,10 +136,10 @@ def test_copies_that_wait_or_show_colours_add_nothing_twice():
 
 
 def test_only_several_pictures_of_some_size_are_taken_for_a_stack():
-    assert Image((4, 84, 84), 255, "first").is_stack
-    assert Image((84, 84, 12), 255, "last").is_stack
+    assert ImageObs((4, 84, 84), 255, "first").is_stack
+    assert ImageObs((84, 84, 12), 255, "last").is_stack
     for shape in ((84, 84, 3), (84, 84, 1), (84, 84), (10, 10, 6)):
-        assert not Image(shape, 255, "last").is_stack
+        assert not ImageObs(shape, 255, "last").is_stack
 
 
 def test_traces_hold_pictures_once(tmp_path):

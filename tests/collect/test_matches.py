@@ -207,7 +207,7 @@ def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
 def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: bool):
     policies, lengths = lineup(), [11, 1, 30, 17]
     collector = collector_of(Careless(N, faulty=faulty), max_faults=99)
-    collector.begin()
+    collector.start_episodes()
     found = collect(collector, policies, lengths)
     steps, ends, episodes = played(policies, lengths, faulty=faulty)
     assert any(breaks(end[0]) for rollout in ends for end in rollout) != faulty
@@ -235,7 +235,7 @@ def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: boo
 def test_what_is_learned_never_pairs_an_action_with_what_somebody_else_saw():
     game, policies = Coop(N), lineup()
     collector = collector_of(game)
-    collector.begin()
+    collector.start_episodes()
     for told in collect(collector, policies, [40]):
         for role, rollout in told.rollouts.items():
             pairs = {
@@ -251,7 +251,7 @@ def test_what_is_learned_never_pairs_an_action_with_what_somebody_else_saw():
 def test_a_trace_holds_what_was_done_and_paid_in_the_whole_match():
     game = Careless(N)
     collector = collector_of(game)
-    collector.begin()
+    collector.start_episodes()
     longest = 0
     for told in collect(collector, lineup(), [7, 7, 7, 7]):
         for trace in told.match_traces:
@@ -272,7 +272,7 @@ def test_roles_that_nobody_learns_have_no_rollout_and_play_all_the_same():
 
     collector = collector_of(Coop(N), (FOX,))
     collector.casting = Given()
-    collector.begin()
+    collector.start_episodes()
     assert collector.spaces.keys() == {FOX}
     (told,) = collect(collector, lineup(roles=[FOX]), [20])
     assert told.rollouts.keys() == {FOX}
@@ -282,7 +282,7 @@ def test_roles_that_nobody_learns_have_no_rollout_and_play_all_the_same():
 
 def test_matches_are_counted_and_not_the_agents_that_left_them():
     collector = collector_of(Coop(N))
-    collector.begin()
+    collector.start_episodes()
     first, rest = collect(collector, lineup(), [2, 3])
     parts = sum(len(rollout.episodes) for rollout in first.rollouts.values())
     assert parts > 0  # some left early
@@ -294,11 +294,11 @@ def test_matches_are_counted_and_not_the_agents_that_left_them():
 def test_going_on_from_the_middle_of_matches_is_the_same_as_never_having_stopped(restore):
     policies = lineup()
     whole = collector_of(Coop(N, restore, faulty=True), max_faults=99)
-    whole.begin()
+    whole.start_episodes()
     expected = collect(whole, policies, LENGTHS)
     for done in (1, 2, 3):
         first = collector_of(Coop(N, restore, faulty=True), max_faults=99)
-        first.begin()
+        first.start_episodes()
         collect(first, policies, LENGTHS[:done])
         saved = {name: array.copy() for name, array in first.state().items()}
         second = collector_of(Coop(N, restore, faulty=True), max_faults=99)
@@ -339,7 +339,7 @@ def same_collected(one: Collected, other: Collected) -> None:
 def test_a_match_that_does_not_come_back_the_same_begins_anew_and_is_named():
     policies = lineup()
     first = collector_of(Coop(N, "replay"))
-    first.begin()
+    first.start_episodes()
     collect(first, policies, [5])
     saved = first.state()
     running = np.flatnonzero(saved["length"] > 1)
@@ -357,10 +357,10 @@ def test_a_match_that_does_not_come_back_the_same_begins_anew_and_is_named():
 
 def test_what_cannot_be_had_again_begins_anew():
     first = collector_of(Coop(N, "none"))
-    first.begin()
+    first.start_episodes()
     collect(first, lineup(), [5])
     second = collector_of(Coop(N, "none"))
-    assert not second.goes_on_exactly
+    assert not second.resumes_exactly
     assert list(second.load(first.state())) == list(range(N))
 
 
@@ -370,7 +370,7 @@ def test_a_match_that_breaks_too_often_ends_collecting():
             return super().reset(matches, [7 * seed for seed in seeds])
 
     collector = collector_of(Rotten(N, faulty=True), max_faults=2)
-    collector.begin()
+    collector.start_episodes()
     (told,) = collect(collector, lineup(), [20])
     assert told.failed is not None
     assert told.vec_steps == 2 * BREAKS_AT
@@ -385,4 +385,4 @@ def test_matches_that_cannot_begin_are_refused_with_their_reason():
             return tuple(Fault(match, 0, "no hens") for match in matches)
 
     with pytest.raises(EnvError, match="no hens"):
-        collector_of(Stillborn(N)).begin()
+        collector_of(Stillborn(N)).start_episodes()

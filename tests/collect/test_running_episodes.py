@@ -72,13 +72,13 @@ def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pyte
     for k in range(60):
         running.length += 64
         running.length[np.arange(100) != 7] = k % 64  # the others ended in this rollout
-        running.go_on({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
+        running.append_rollout({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
         assert running.so_far(7)["reward"].tolist() == list(range(64 * (k + 1)))
         other = running.so_far(8).get("reward", np.zeros(0))
         assert other.tolist() == list(range(64 * (k + 1) - k % 64, 64 * (k + 1)))
     assert running._bytes < 2**21
     running.length[7] = 0
-    running.go_on({"reward": np.zeros((64, 100))}, 64)
+    running.append_rollout({"reward": np.zeros((64, 100))}, 64)
     assert len(running._past) == 1
     assert not running._before
 
@@ -87,10 +87,10 @@ def test_long_episodes_over_short_rollouts_are_let_go_when_they_end():
     running = RunningEpisodes(2)
     for _ in range(500):
         running.length += 1
-        running.go_on({"reward": np.zeros((1, 2))}, 1)
+        running.append_rollout({"reward": np.zeros((1, 2))}, 1)
     assert len(running._past) == 500
     running.length[:] = (0, 3)
-    running.go_on({"reward": np.zeros((1, 2))}, 1)
+    running.append_rollout({"reward": np.zeros((1, 2))}, 1)
     assert len(running._past) == 3
 
 

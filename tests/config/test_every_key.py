@@ -18,7 +18,7 @@ from gymnast.config.saved import load, save, values
 from gymnast.config.section import Section
 from gymnast.errors import GymnastError
 from gymnast.training.lifecycle.prepare import prepare
-from gymnast.training.lifecycle.start import refuse_what_cannot_begin
+from gymnast.training.lifecycle.start import validate_before_start
 from gymnast.training.lifecycle.summary import preflight_text
 
 NAMES = {
@@ -88,7 +88,7 @@ def try_setting(algo: str, key: str, written: str) -> str:
         told = [k for k in prepared.resolved.given if k == key or k.startswith(f"{key}.")]
         assert told, f"{key}={written} is ignored"
         try:
-            refuse_what_cannot_begin(cfg, prepared.collector, None)
+            validate_before_start(cfg, prepared.collector, None)
             return preflight_text(prepared.preflight())
         except GymnastError as refused:
             return _checked(str(refused))
@@ -190,4 +190,4 @@ def test_what_cannot_fit_into_memory_is_refused_before_there_is_a_run(
 ):
     prepared = prepare("CartPole-v1", QUICK | setting, algo)
     with closing(prepared.collector), pytest.raises(GymnastError, match=problem):
-        refuse_what_cannot_begin(prepared.resolved.config, prepared.collector, None)
+        validate_before_start(prepared.resolved.config, prepared.collector, None)

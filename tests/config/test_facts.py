@@ -17,7 +17,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import is_atari
 from gymnast.envs.build.make import make_env
 from gymnast.play.keys import Keys
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.spaces import observation
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def test_keys_exist_and_reach_every_action(config, env):
 
 def test_observation_ranges_are_those_of_the_environment(config, env):
     space = env.observation_space
-    facts = facts_as_shown(config.facts, config.env, observation(space))
+    facts = facts_for_policy_obs(config.facts, config.env, observation(space))
     components = facts.observations
     if space.dtype == np.uint8 and not components:
         return  # pictures, or bytes of memory

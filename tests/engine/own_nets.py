@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from gymnast.spaces.spaces import Category, Image, Vector
+from gymnast.spaces.spaces import BoxObs, DiscreteObs, ImageObs
 
 
 class Right(nn.Module):
@@ -25,11 +25,11 @@ class Right(nn.Module):
         self.scale = nn.Parameter(torch.tensor(1.0))  # no axes at all
 
     def _encoder(self, leaf, width: int) -> tuple[nn.Module, int]:
-        if isinstance(leaf, Vector):
+        if isinstance(leaf, BoxObs):
             return nn.Sequential(nn.Linear(leaf.size, width), nn.Tanh(), nn.Dropout(0.5)), width
-        if isinstance(leaf, Category):
+        if isinstance(leaf, DiscreteObs):
             return nn.Embedding(leaf.n, width), width
-        if isinstance(leaf, Image):
+        if isinstance(leaf, ImageObs):
             channels = leaf.planes[0]
             pooled = nn.AdaptiveAvgPool2d(2)
             return nn.Sequential(nn.Conv2d(channels, 4, 3), nn.ReLU(), pooled, nn.Flatten()), 16

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gymnast.engine.adam import Adam
-from gymnast.engine.torch.adam import descend
+from gymnast.engine.torch.adam import adamw_step
 from gymnast.policy.parameters import Parameters
 
 SHAPES = {"a": (5, 3), "b": (3,), "c": (7,)}
@@ -55,7 +55,7 @@ class Twin:
         self.gradient[:] = 0.0
         (_loss(self.tensors, k) * steeper).backward()
         flat = self.parameters.flat
-        return descend(flat, self.gradient, self.ours, lr=lr, max_norm=max_norm)
+        return adamw_step(flat, self.gradient, self.ours, lr=lr, max_norm=max_norm)
 
     def agree(self, rtol: float = 2e-5) -> bool:
         return all(

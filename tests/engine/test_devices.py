@@ -41,7 +41,7 @@ def test_training_through_copies_learns_the_very_same_weights(action: str):
     learned = []
     for device in ("cpu", "cpu:0"):
         practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
-        practice.learner.algorithm.descent.engine.network.device = device
+        practice.learner.algorithm.gradient_step.engine.network.device = device
         practice.repeat(3)
         learned.append(practice.learner.policy.parameters.flat)
     assert np.array_equal(*learned)

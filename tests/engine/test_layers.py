@@ -33,7 +33,14 @@ from gymnast.policy.layers import (
 )
 from gymnast.policy.layers import Network as NetworkData
 from gymnast.policy.policy import Policy
-from gymnast.spaces.spaces import Categories, Category, Choice, Image, Parts, Vector
+from gymnast.spaces.spaces import (
+    BoxObs,
+    CompositeObs,
+    DiscreteAction,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
+)
 from tests.engine.activations import TORCH, exact
 
 RNG = np.random.default_rng(11)
@@ -44,27 +51,27 @@ def _the_same_draws_whichever_test_comes_first() -> None:
     RNG.bit_generator.state = np.random.default_rng(11).bit_generator.state
 
 
-IMAGE = Image((9, 7, 2), 255, "last")
-PARTS = Parts(
+IMAGE = ImageObs((9, 7, 2), 255, "last")
+PARTS = CompositeObs(
     "Dict",
     (
         ("eye", IMAGE),
-        ("speed", Vector((2, 2), (-1.0,) * 4, (1.0,) * 4)),
-        ("gear", Category(3, 1)),
-        ("keys", Categories((2,), (2, 3), (0, 0))),
+        ("speed", BoxObs((2, 2), (-1.0,) * 4, (1.0,) * 4)),
+        ("gear", DiscreteObs(3, 1)),
+        ("keys", MultiDiscreteObs((2,), (2, 3), (0, 0))),
     ),
 )
-BLIND = Parts("Dict", PARTS.entries[1:])
+BLIND = CompositeObs("Dict", PARTS.entries[1:])
 
 
 def seen_by(obs: Any, n: int = 5) -> np.ndarray:
     rows = np.zeros((n, *obs.shape), obs.dtype)
-    leaves = obs.leaves if isinstance(obs, Parts) else {"": obs}
+    leaves = obs.leaves if isinstance(obs, CompositeObs) else {"": obs}
     for name, leaf in leaves.items():
         part = rows[name] if name else rows
-        if isinstance(leaf, Vector):
+        if isinstance(leaf, BoxObs):
             part[:] = RNG.normal(size=part.shape)
-        elif isinstance(leaf, Image):
+        elif isinstance(leaf, ImageObs):
             part[:] = RNG.integers(256, size=part.shape)
         else:
             first = np.reshape(leaf.first, leaf.shape)
@@ -74,7 +81,7 @@ def seen_by(obs: Any, n: int = 5) -> np.ndarray:
 
 def policy_of(obs: Any, **settings: Any) -> Policy:
     cfg = PolicyConfig(**{"hidden": (8,), "embedding": 4, **settings})
-    policy = Policy(obs, Choice(3, 0), cfg, NormalizeConfig())
+    policy = Policy(obs, DiscreteAction(3, 0), cfg, NormalizeConfig())
     policy.initialize(0, "agent")
     return policy
 
@@ -137,10 +144,10 @@ def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any
 
 
 CASES = {
-    "nature": (Image((36, 40, 3), 255, "last"), {}),
-    "nature, channels first": (Image((4, 40, 36), 255, "first"), {"cnn": "nature"}),
+    "nature": (ImageObs((36, 40, 3), 255, "last"), {}),
+    "nature, channels first": (ImageObs((4, 40, 36), 255, "first"), {"cnn": "nature"}),
     "impala": (IMAGE, {}),
-    "impala, grey": (Image((9, 7), 15, "last"), {"shared": True}),
+    "impala, grey": (ImageObs((9, 7), 15, "last"), {"shared": True}),
     "parts": (PARTS, {}),
     "parts, shared": (PARTS, {"shared": True, "hidden": ()}),
     "parts without images": (BLIND, {}),
@@ -157,7 +164,7 @@ def test_every_network_is_its_layers_written_out(case: str, n: int):
     seen = seen_by(obs, n)
     weights = {k: v.astype(np.float64) for k, v in policy.parameters.views.items()}
     features = policy.features(seen)
-    if isinstance(obs, Parts):
+    if isinstance(obs, CompositeObs):
         features = features.view(obs.dtype)[:, 0]
     network = policy.network
     hidden = slow("shared", network.shared, weights, features)
@@ -239,10 +246,10 @@ def test_gradients_of_layers_that_read_whole_numbers(stack: Stack, rows: tuple[i
 
 
 IMAGES = {
-    "channels first": (Image((4, 40, 36), 255, "first"), {}),
-    "channels last": (Image((36, 40, 3), 255, "last"), {}),
-    "grey": (Image((38, 37), 15, "last"), {"cnn": "nature"}),
-    "impala": (Image((3, 12, 9), 255, "first"), {"cnn": "impala"}),
+    "channels first": (ImageObs((4, 40, 36), 255, "first"), {}),
+    "channels last": (ImageObs((36, 40, 3), 255, "last"), {}),
+    "grey": (ImageObs((38, 37), 15, "last"), {"cnn": "nature"}),
+    "impala": (ImageObs((3, 12, 9), 255, "first"), {"cnn": "impala"}),
 }
 
 
@@ -336,7 +343,7 @@ def test_rows_made_ready_once_are_the_same_rows_to_the_network(case: str):
 
 
 def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
-    obs = Image((4, 40, 36), 255, "first")
+    obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     rows = ready(policy.network, policy.features(seen_by(obs, 3)))(torch.tensor([2, 0]))
     layer = policy.network.shared[0]
@@ -346,7 +353,7 @@ def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
 
 
 def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_size():
-    obs = Image((4, 40, 36), 255, "first")
+    obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     features = policy.features(seen_by(obs, MOST_IMAGES + 3))
     assert policy.inference.both is not None
@@ -358,26 +365,26 @@ def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_s
 
 
 def test_nature_and_impala_have_the_sizes_of_their_papers():
-    atari = Image((84, 84, 4), 255, "last")
+    atari = ImageObs((84, 84, 4), 255, "last")
     stack, width = cnn(atari, PolicyConfig())
     shapes = parameter_shapes(NetworkData(stack, (), ()))
     assert width == 512
     assert sum(np.prod(s) for s in shapes.values()) == 1_684_128  # Mnih et al. without the heads
-    stack, width = cnn(Image((64, 64, 3), 255, "last"), PolicyConfig(cnn="impala"))
+    stack, width = cnn(ImageObs((64, 64, 3), 255, "last"), PolicyConfig(cnn="impala"))
     convolutions = [layer for _, layer in walk("", stack) if isinstance(layer, Conv)]
     assert (width, len(convolutions)) == (256, 15)
     assert [c.n_out for c in convolutions[::5]] == [16, 32, 32]
 
 
 def test_an_image_too_small_for_nature_is_refused_and_auto_takes_impala():
-    small = Image((35, 84, 3), 255, "last")
+    small = ImageObs((35, 84, 3), 255, "last")
     with pytest.raises(ConfigError, match=r"policy\.cnn: nature needs .* 36 x 36.* 35 x 84"):
         cnn(small, PolicyConfig(cnn="nature"))
     assert cnn(small, PolicyConfig())[1] == 256
 
 
 def test_convolutions_begin_orthogonal():
-    policy = policy_of(Image((36, 36, 3), 255, "last"))
+    policy = policy_of(ImageObs((36, 36, 3), 255, "last"))
     for name, layer in policy.network.layers():
         if isinstance(layer, Conv):
             kernel = policy.parameters.views[f"{name}.weight"].astype(np.float64)

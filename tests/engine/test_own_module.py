@@ -20,27 +20,27 @@ from gymnast.engine.torch.network import TorchNetwork
 from gymnast.errors import ConfigError
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Amounts, Choice, Vector
+from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
 from tests.algos.practice import IDENTITY, Practice
 from tests.engine.own_nets import Right
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, traces, trained
 
-VECTOR = Vector((3,), (-1.0,) * 3, (1.0,) * 3)
+VECTOR = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
 ROOT = Path(__file__).parents[2]
 
 
 def policy_of(name: str, obs: Any = VECTOR, action: Any = None, **settings: Any) -> Policy:
     normalize = NormalizeConfig(**settings.pop("normalize", {}))
     cfg = PolicyConfig(module=f"tests.engine.own_nets:{name}", **settings)
-    policy = Policy(obs, action or Choice(4, 0), cfg, normalize)
+    policy = Policy(obs, action or DiscreteAction(4, 0), cfg, normalize)
     policy.initialize(3, "agent")
     return policy
 
 
 def test_outputs_and_gradients_are_those_of_the_module_itself():
     """Run by hand, with its own parameters set to ours."""
-    policy = policy_of("Right", action=Amounts((2,), (-1.0,) * 2, (1.0,) * 2))
+    policy = policy_of("Right", action=BoxAction((2,), (-1.0,) * 2, (1.0,) * 2))
     seen = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
     policy.parameters.flat += np.random.default_rng(1).normal(size=policy.parameters.flat.size) / 9
     module = Right(VECTOR, 2).eval()
@@ -108,7 +108,7 @@ def test_what_cannot_be_a_network_is_refused_naming_the_setting(name: str):
 def test_wrong_paths_arguments_and_popart_are_refused():
     for path in ("nowhere_at_all:Net", "tests.engine.own_nets"):
         with pytest.raises(ConfigError, match=f"policy.module: {path} cannot be imported"):
-            Policy(VECTOR, Choice(2, 0), PolicyConfig(module=path), NormalizeConfig())
+            Policy(VECTOR, DiscreteAction(2, 0), PolicyConfig(module=path), NormalizeConfig())
     with pytest.raises(ConfigError, match=r"cannot be made: TypeError.*depth"):
         policy_of("Right", module_kwargs={"depth": 3})
     with pytest.raises(ConfigError, match="popart"):

@@ -12,8 +12,8 @@ import torch
 
 from gymnast.config.resolve import resolve
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Passes
-from gymnast.engine.choice import in_shares
+from gymnast.engine.batch import MinibatchPlan
+from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.threads import fix_threads
 from gymnast.engine.torch import shares
@@ -83,7 +83,9 @@ def test_each_of_several_threads_has_rows_and_one_thread_of_torch(monkeypatch: p
 
     monkeypatch.setattr(engine, "losses", watched)
     adam = Adam(problem.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-    engine.improve(problem.batch, EVERYTHING, Passes.once(20), adam, lr=0.0, max_norm=None)
+    engine.update(
+        problem.batch, EVERYTHING, MinibatchPlan.single_batch(20), adam, lr=0.0, max_norm=None
+    )
     assert len({name for name, _ in seen}) == 2
     assert {threads for _, threads in seen} == {1}
 
@@ -92,7 +94,7 @@ def test_updates_with_two_threads_repeat_to_the_bit():
     def improved() -> tuple[np.ndarray, np.ndarray]:
         problem = images(24)
         order = np.stack([np.random.default_rng(k).permutation(24) for k in range(2)])
-        _, told = problem.improve(EVERYTHING, Passes(order, 12), engine="torch", lr=1e-3)
+        _, told = problem.improve(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
         return problem.policy.parameters.flat.copy(), told.losses
 
     fix_threads(2, in_shares=True)
@@ -143,7 +145,7 @@ def test_images_in_layers_of_ours_are_shared_out(settings, algo, expected):
     collector = open_collector(cfg)
     policy = policy_for(*collector.spaces["agent"], cfg)
     collector.close()
-    assert in_shares(cfg, policy.network) == expected
+    assert splits_batch_over_threads(cfg, policy.network) == expected
 
 
 def test_a_run_with_two_threads_repeats_to_the_bit():

@@ -9,30 +9,30 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends.backend import Fault, Step
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.backends.process import Process
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.backends.process import ProcessBackend
+from gymnast.envs.backends.vector import VectorBackend
 from tests.scripted import Shaky, obs_of, reward_of
 
 N = 4
 NAME = "Shaky-v0"
 
 
-def in_process() -> InProcess:
-    return InProcess(Shaky, N, NAME)
+def in_process() -> InProcessBackend:
+    return InProcessBackend(Shaky, N, NAME)
 
 
-def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> Process:
+def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> ProcessBackend:
     """Copies 0 and 1 in one worker, 2 and 3 in another."""
     given = {"info_keys": ["steps"], "tell": print}
     own = {name: more.pop(name) for name in ("info_keys", "tell", "limit") if name in more}
     settings = {"n_envs": N, "workers": 2} | more
-    return Process(EnvConfig(id=id, **settings), **given | own)
+    return ProcessBackend(EnvConfig(id=id, **settings), **given | own)
 
 
-def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> Vectorized:
+def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> VectorBackend:
     """Gymnasium's own vector, which knows all three rules of resetting."""
-    return Vectorized(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
+    return VectorBackend(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
 
 
 OURS = ("in process", "in workers")

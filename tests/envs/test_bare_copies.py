@@ -11,9 +11,9 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
-from gymnast.envs.build.strip_wrappers import bare
+from gymnast.envs.build.strip_wrappers import strip_wrappers
 from tests.scripted import Masked, Script, Shaky
 
 
@@ -27,22 +27,22 @@ class Loud(gym.Wrapper[Any, Any, Any, Any]):
 
 def test_only_gymnasiums_own_outermost_wrappers_come_off():
     inside = Loud(TimeLimit(Script(), 5))
-    env, limit = bare(TimeLimit(OrderEnforcing(PassiveEnvChecker(inside)), 9))
+    env, limit = strip_wrappers(TimeLimit(OrderEnforcing(PassiveEnvChecker(inside)), 9))
     assert env is inside
     assert limit == 9
     own = OwnLimit(Script(), 5)
-    assert bare(own) == (own, None)
-    assert bare(TimeLimit(TimeLimit(Script(), 3), 7))[1] == 3
+    assert strip_wrappers(own) == (own, None)
+    assert strip_wrappers(TimeLimit(TimeLimit(Script(), 3), 7))[1] == 3
     plain = Script()
-    assert bare(plain) == (plain, None)
+    assert strip_wrappers(plain) == (plain, None)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 6])
 @pytest.mark.parametrize("some", [False, True], ids=["all copies", "some copies"])
 def test_episodes_are_cut_short_as_the_wrapper_would(limit: int, some: bool):
     """`OwnLimit` stays on, so it is what ours is held against. Nothing resets by itself."""
-    ours = InProcess(lambda: TimeLimit(Script(), limit), 3, "ours")
-    theirs = InProcess(lambda: OwnLimit(Script(), limit), 3, "theirs")
+    ours = InProcessBackend(lambda: TimeLimit(Script(), limit), 3, "ours")
+    theirs = InProcessBackend(lambda: OwnLimit(Script(), limit), 3, "theirs")
     assert not isinstance(ours.envs[0], gym.Wrapper)
     assert isinstance(theirs.envs[0], OwnLimit)
     seeds = iter(range(1000))
@@ -67,7 +67,7 @@ def test_episodes_are_cut_short_as_the_wrapper_would(limit: int, some: bool):
 
 
 def test_a_step_that_breaks_at_the_limit_is_a_fault_and_no_end():
-    envs = InProcess(lambda: TimeLimit(Shaky(), 3), 4, "Shaky")
+    envs = InProcessBackend(lambda: TimeLimit(Shaky(), 3), 4, "Shaky")
     envs.reset(range(4), [2030, 2031, 2032, 2033])  # a reward that is nan, at step 3 of copy 2
     for _ in range(3):
         step = envs.step(np.zeros(4, dtype=np.int64))
@@ -82,7 +82,7 @@ def test_the_mask_of_a_state_that_ends_an_episode_is_not_asked_for():
         def _mask(self) -> dict[str, Any]:
             return {"action_mask": np.zeros(3, bool)} if self.t == 2 else super()._mask()
 
-    envs = InProcess(lambda: TimeLimit(Stuck(length=50), 2), 2, "Stuck")
+    envs = InProcessBackend(lambda: TimeLimit(Stuck(length=50), 2), 2, "Stuck")
     envs.reset(range(2), [1, 2])
     for _ in range(2):
         step = envs.step(np.zeros(2, dtype=np.int64))
@@ -92,9 +92,9 @@ def test_the_mask_of_a_state_that_ends_an_episode_is_not_asked_for():
 
 @pytest.mark.parametrize("limit", [None, 7])
 def test_the_longest_episode_is_declared_with_or_without_the_wrapper(limit: int | None):
-    def opened(id: str) -> InProcess:
+    def opened(id: str) -> InProcessBackend:
         cfg = EnvConfig(id=id)
-        return InProcess(lambda: make_env(cfg, limit=EpisodeLimit(limit)), 1, id)
+        return InProcessBackend(lambda: make_env(cfg, limit=EpisodeLimit(limit)), 1, id)
 
     assert opened("CartPole-v1").time_limit == (limit or 500)
     assert opened("py:tests.scripted:Script").time_limit == limit

@@ -16,8 +16,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends.backend import random_actions
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.backends.vector import VectorBackend
 from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import replays_exactly
 from gymnast.errors import EnvError
@@ -130,8 +130,8 @@ def test_the_same_seed_is_the_same_episode_in_any_copy_and_another_is_not(env: s
 # ---- what is shown and taken -----------------------------------------------------------------
 
 
-def open_here(make: Callable[[], gym.Env], n_envs: int = 2) -> InProcess:
-    return InProcess(make, n_envs, "Scripted-v0")
+def open_here(make: Callable[[], gym.Env], n_envs: int = 2) -> InProcessBackend:
+    return InProcessBackend(make, n_envs, "Scripted-v0")
 
 
 def test_spaces_that_do_not_begin_at_zero_are_shown_as_they_are():
@@ -206,7 +206,7 @@ class Unreasonable(Reasonable):
 
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
 def test_masks_of_a_vector_are_those_of_the_states_that_are_shown(mode: AutoresetMode):
-    envs = Vectorized(lambda: SyncVectorEnv([Reasonable] * N, autoreset_mode=mode), "Masked")
+    envs = VectorBackend(lambda: SyncVectorEnv([Reasonable] * N, autoreset_mode=mode), "Masked")
     begin(envs, [3, 4, 5, 6])
     fresh = iter(range(20, 900))
     for _ in range(30):
@@ -223,7 +223,7 @@ def test_masks_of_a_vector_are_those_of_the_states_that_are_shown(mode: Autorese
 
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
 def test_a_copy_of_a_vector_that_allows_nothing_is_named(mode: AutoresetMode):
-    envs = Vectorized(lambda: SyncVectorEnv([Unreasonable] * N, autoreset_mode=mode), "Masked")
+    envs = VectorBackend(lambda: SyncVectorEnv([Unreasonable] * N, autoreset_mode=mode), "Masked")
     begin(envs, [9, 10, 11, 13])  # of 3, 4, 5 and 7 steps
     faults = stepped(envs, 3).faults
     assert [f.copy for f in faults if "allows no action" in f.what] == [1, 2, 3]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from gymnast.envs.backends.backend import refuse
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.backend import raise_fault
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.errors import EnvError
 from tests.envs.backends import (
     OURS,
@@ -75,11 +75,11 @@ def test_one_copy_goes_wrong(envs: Any, how: str, at: int):
     }.items(),
 )
 def test_what_is_no_category_goes_wrong_too(how: str, cause: str):
-    envs = InProcess(lambda: Broken(how), 2, "Shaky-v0")
+    envs = InProcessBackend(lambda: Broken(how), 2, "Shaky-v0")
     envs.reset([0, 1], [1, 2])
     (fault,) = stepped(envs, 3).faults
     with pytest.raises(EnvError, match=f"Shaky-v0, copy 1, step 3 of its episode: {cause}"):
-        refuse(envs.name, [fault])
+        raise_fault(envs.name, [fault])
 
 
 # ---- vector implementations ------------------------------------------------------------------

@@ -7,10 +7,10 @@ import pytest
 
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.build.defaults import suggested
+from gymnast.envs.build.defaults import default_settings
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
-from gymnast.spaces.spaces import Amounts, Category, Choice, Vector
+from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction, DiscreteObs
 
 
 def made(id: str, limit: int | None = None, **kwargs) -> gym.Env:
@@ -64,9 +64,9 @@ def test_a_wrong_name_or_argument_is_refused_with_a_hint(id: str, kwargs: dict, 
 
 
 def test_defaults_follow_what_is_shown_and_what_is_taken():
-    vector = Vector((2,), (-1.0,) * 2, (1.0,) * 2)
-    assert suggested(vector, Choice(2, 0), "ppo")["normalize"]["obs"] == "running"
-    assert "normalize" not in suggested(Category(4, 0), Choice(2, 0), "ppo")
-    both = (Choice(2, 0), Amounts((1,), (-1.0,), (1.0,)))
-    discrete, continuous = (suggested(vector, action, "ppo")["algo"] for action in both)
+    vector = BoxObs((2,), (-1.0,) * 2, (1.0,) * 2)
+    assert default_settings(vector, DiscreteAction(2, 0), "ppo")["normalize"]["obs"] == "running"
+    assert "normalize" not in default_settings(DiscreteObs(4, 0), DiscreteAction(2, 0), "ppo")
+    both = (DiscreteAction(2, 0), BoxAction((1,), (-1.0,), (1.0,)))
+    discrete, continuous = (default_settings(vector, action, "ppo")["algo"] for action in both)
     assert discrete != continuous

@@ -13,12 +13,12 @@ from gymnast.config.measured import MEASURED, UNKNOWN, measured
 from gymnast.config.presets import SHIPPED, Preset
 from gymnast.config.resolve import resolve, revise
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.backends.process import Process
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.backends.process import ProcessBackend
+from gymnast.envs.backends.vector import VectorBackend
 from gymnast.training.session import open_vector
 
-BACKENDS = {"inprocess": InProcess, "process": Process}
+BACKENDS = {"inprocess": InProcessBackend, "process": ProcessBackend}
 
 
 @pytest.mark.parametrize("begin", MEASURED)
@@ -105,5 +105,5 @@ def test_no_shipped_preset_takes_a_vector_that_it_does_not_name():
 def test_a_vector_that_auto_takes_can_be_opened(case: str):
     target, settings, _ = FASTEST[case]
     with closing(open_vector(resolve(target, settings).config)) as collector:
-        collector.begin()
-        assert isinstance(collector.envs, Vectorized)
+        collector.start_episodes()
+        assert isinstance(collector.envs, VectorBackend)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.build.seeding import try_seeds
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.build.seeding import check_seeding
 from tests.scripted import Chain, Choose, Forgetful, Match
 from tests.small_runs import trained
 
@@ -81,16 +81,18 @@ class Counting(gym.Env[np.ndarray, int]):
     ],
 )
 def test_doubts_are_told_and_nothing_else(make, declared, n, replays, said):
-    found = try_seeds(InProcess(make, n, "Test-v0"), declared)
+    found = check_seeding(InProcessBackend(make, n, "Test-v0"), declared)
     assert found.replays is replays
-    assert bool(found.doubts) is bool(said)
-    assert not said or said in found.doubts[0]
+    assert bool(found.warnings) is bool(said)
+    assert not said or said in found.warnings[0]
 
 
 def test_where_facts_declare_it_three_resets_are_all_it_costs():
     copies = [Counted() for _ in range(8)]
     waiting = iter(copies)
-    assert try_seeds(InProcess(lambda: next(waiting), 8, "Test-v0"), "yes").doubts == ()
+    assert (
+        check_seeding(InProcessBackend(lambda: next(waiting), 8, "Test-v0"), "yes").warnings == ()
+    )
     assert [copy.resets for copy in copies] == [3] + [0] * 7
     assert sum(copy.steps for copy in copies) == 0
 

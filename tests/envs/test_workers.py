@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.backends.process import Process
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.backends.process import ProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from tests.envs.backends import begin, goes_as_written, in_workers, no_action, stepped
@@ -29,7 +29,7 @@ from tests.scripted import trouble
 class Hasty:
     """Workers that must answer within a second and a half, and what their environments print."""
 
-    envs: Process
+    envs: ProcessBackend
     printed: list[str]
     trap: Path
     """While this file is there, no copy can be made."""
@@ -200,15 +200,15 @@ def test_a_worker_that_cannot_be_started_anew_is_a_fault_until_it_can(hasty: Has
 def test_what_cannot_be_made_at_all_is_refused_as_in_this_process(id: str, kwargs: dict):
     cfg = EnvConfig(id=id, kwargs=kwargs, n_envs=1)
     with pytest.raises(EnvError) as here:
-        InProcess(lambda: make_env(cfg), 1, id)
+        InProcessBackend(lambda: make_env(cfg), 1, id)
     with pytest.raises(EnvError) as there:
-        Process(cfg, tell=print)
+        ProcessBackend(cfg, tell=print)
     assert str(there.value) == str(here.value)
 
 
 def test_a_worker_that_dies_over_making_its_copies_is_named():
     with pytest.raises(EnvError, match="cannot be made: its worker process exited with code 7"):
-        Process(EnvConfig(id="py:tests.scripted:Stillborn", n_envs=1), tell=print)
+        ProcessBackend(EnvConfig(id="py:tests.scripted:Stillborn", n_envs=1), tell=print)
 
 
 # ---- what passes between ---------------------------------------------------------------------

@@ -12,9 +12,9 @@ import pytest
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.envs.backends.backend import random_actions
 from gymnast.envs.matches.matches import UNKNOWN
-from gymnast.envs.matches.pettingzoo import ZooMatches
+from gymnast.envs.matches.pettingzoo import PettingZooMatches
 from gymnast.errors import EnvError, NotInstalled
-from gymnast.spaces.spaces import Choice, Vector
+from gymnast.spaces.spaces import BoxObs, DiscreteAction
 from tests.envs import zoo_games as games
 from tests.envs.zoo_games import AGENTS, FAULTY_SEED, FAULTY_STEP
 
@@ -22,11 +22,11 @@ SEATS = {"cat": ["cat_0", "cat_1"], "mouse": ["mouse_0", "mouse_1", "mouse_2"]}
 KAZ = "pettingzoo/knights_archers_zombies_v11"
 
 
-def own(name: str, n: int = 2, roles: Any = None, **kwargs: Any) -> ZooMatches:
-    return ZooMatches(f"pettingzoo/py:tests.envs.zoo_games:{name}", n, kwargs, roles)
+def own(name: str, n: int = 2, roles: Any = None, **kwargs: Any) -> PettingZooMatches:
+    return PettingZooMatches(f"pettingzoo/py:tests.envs.zoo_games:{name}", n, kwargs, roles)
 
 
-def drawn(matches: ZooMatches, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def drawn(matches: PettingZooMatches, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {
         name: random_actions(role.action, (matches.n_matches, role.seats), rng)
         for name, role in matches.roles.items()
@@ -63,8 +63,8 @@ def test_each_agent_sees_gets_and_leaves_as_the_environment_says():
     matches = own("Fading", n=3)
     rng = np.random.default_rng(0)
     assert {name: role.seats for name, role in matches.roles.items()} == {"cat": 2, "mouse": 3}
-    assert matches.roles["cat"].action == Choice(4, 0)
-    assert isinstance(matches.roles["mouse"].obs, Vector)
+    assert matches.roles["cat"].action == DiscreteAction(4, 0)
+    assert isinstance(matches.roles["mouse"].obs, BoxObs)
     assert matches.roles["mouse"].obs.shape == (2,)
     assert (matches.outcomes, matches.time_limit, matches.restore) == ({}, 8, "replay")
     seeds, age, over = [10, 11, 12], [0, 0, 0], 0
@@ -243,7 +243,7 @@ def test_an_environment_that_cannot_be_played_is_refused(name: str, kwargs: Any,
 )
 def test_a_name_that_is_none_of_theirs_is_guessed_or_explained(name: str, problem: str):
     with pytest.raises(EnvError) as refused:
-        ZooMatches(f"pettingzoo/{name}", 1)
+        PettingZooMatches(f"pettingzoo/{name}", 1)
     assert problem in str(refused.value)
     assert f"pettingzoo/{name}" in str(refused.value)
 
@@ -265,7 +265,7 @@ def test_what_a_missing_package_is_and_how_it_is_installed(
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(NotInstalled) as refused:
-        ZooMatches(f"pettingzoo/{name}", 1)
+        PettingZooMatches(f"pettingzoo/{name}", 1)
     assert missing in refused.value.message
     assert refused.value.fix == f"pip install '{command}'"
 
@@ -274,7 +274,9 @@ def test_what_a_missing_package_is_and_how_it_is_installed(
 
 
 def test_knights_archers_zombies_goes_on_for_200_steps_in_4_matches():
-    matches = ZooMatches(KAZ, 4, {"max_cycles": 60}, {"bow": "archer_*", "sword": "knight_*"})
+    matches = PettingZooMatches(
+        KAZ, 4, {"max_cycles": 60}, {"bow": "archer_*", "sword": "knight_*"}
+    )
     assert (matches.restore, matches.time_limit) == ("replay", 60)
     assert {n: (r.seats, r.obs.shape) for n, r in matches.roles.items()} == {
         "bow": (2, (27, 5)),
@@ -305,7 +307,7 @@ def test_matches_are_what_a_plain_loop_over_the_environment_gives(
     name: str, theirs: str, kwargs: dict[str, Any]
 ):
     """Each in an environment of its own, to the end, deaths and all."""
-    matches, seeds = ZooMatches(name, 2, kwargs), [5, 6]
+    matches, seeds = PettingZooMatches(name, 2, kwargs), [5, 6]
     matches.reset([0, 1], seeds)
     plain: list[Any] = [pettingzoo.make("parallel", theirs, **kwargs) for _ in seeds]
     agents = {a: (a[: a.index("_")], int(a[-1])) for a in plain[0].possible_agents}
@@ -342,7 +344,7 @@ def test_a_match_is_truncated_for_everybody_at_a_limit_that_the_environment_does
 ):
     monkeypatch.delattr(games.Fading, "max_cycles")
     name = "pettingzoo/py:tests.envs.zoo_games:Fading"
-    matches = ZooMatches(name, 1, limit=EpisodeLimit(default=1))
+    matches = PettingZooMatches(name, 1, limit=EpisodeLimit(default=1))
     assert (matches.time_limit, matches.has_default_limit) == (1, True)
     seed = next(s for s in range(99) if min(games.last_step(s, a) for a in AGENTS) > 1)
     matches.reset([0], [seed])

@@ -18,7 +18,7 @@ from gymnast.config.saved import values
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, REMEDIES
 from gymnast.metrics.explain import catalogue
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 from gymnast.metrics.specs import METRICS
 
 RECORDS = Path(__file__).parent / "health"
@@ -85,8 +85,8 @@ def test_there_are_about_twenty_five_rules():
 
 
 class TestPhases:
-    def seen(self, *rows: dict[str, float], **settings: Any) -> Seen:
-        held = Seen({"hyper/lr", "episode/return", "eval:episode/return"}, settings)
+    def seen(self, *rows: dict[str, float], **settings: Any) -> RunHistory:
+        held = RunHistory({"hyper/lr", "episode/return", "eval:episode/return"}, settings)
         for number, row in enumerate(rows, start=1):
             held.take({"clock/rollouts": float(number)} | row)
         return held

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from gymnast.metrics.alerts import Alert, Alerts
 from gymnast.metrics.checks import CHECKS, KEYS
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 from gymnast.metrics.sinks.console import Console
 from gymnast.metrics.sinks.frame import View, frame
 from gymnast.metrics.sinks.history import History
@@ -148,7 +148,7 @@ def sick(row, n: int = 8) -> View:
     view = view_of(*rows)
     assert [a.id for a in view.alerts] == ["policy/kl:high"]
     stalled = CHECKS["episode/return:stalled"]
-    advice = stalled.remedy(Seen(KEYS, {})).text({})
+    advice = stalled.remedy(RunHistory(KEYS, {})).text({})
     more = Alert(stalled.id, "warning", "the training return has not risen", advice, 0, 9, 9, True)
     return replace(view, alerts=[more, *view.alerts])
 

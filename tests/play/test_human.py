@@ -15,7 +15,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnast.config.facts import Facts
 from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
-from gymnast.play.human import AtWindow
+from gymnast.play.human import WindowPlayer
 from gymnast.play.keys import Keys
 from gymnast.play.play import Outcome
 from gymnast.play.session import Wish, play
@@ -131,7 +131,9 @@ def test_leaving_at_once_leaves_no_film(tmp_path: Path, monkeypatch: pytest.Monk
 def test_step_by_step_each_press_is_one_step_and_nothing_happens_without_one():
     facts = Facts.model_validate({"keys": {"a": 1}, "idle": 0})
     window = Window("test", 1000)
-    slow, fast = (AtWindow(Keys(Discrete(2), facts), window, step_by_step=s) for s in (True, False))
+    slow, fast = (
+        WindowPlayer(Keys(Discrete(2), facts), window, step_by_step=s) for s in (True, False)
+    )
     assert fast.decide(None).action == 0
     pygame.time.set_timer(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a), 30, loops=1)
     assert slow.decide(None).action == 1

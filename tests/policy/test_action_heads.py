@@ -13,7 +13,7 @@ from torch.distributions import Independent, Normal, kl_divergence
 from gymnast.engine.torch.distributions import distribution
 from gymnast.policy.actions import Categorical, Gaussian, head_for
 from gymnast.seeds import stream
-from gymnast.spaces.spaces import Amounts, Choice
+from gymnast.spaces.spaces import BoxAction, DiscreteAction
 
 B, N = 64, 5
 RNG = np.random.default_rng(3)
@@ -23,11 +23,11 @@ def floats(*shape: int) -> np.ndarray:
     return RNG.normal(0, 2, shape).astype(np.float32)
 
 
-def amounts(low: tuple[float, ...], high: tuple[float, ...]) -> Amounts:
-    return Amounts((len(low),), low, high)
+def amounts(low: tuple[float, ...], high: tuple[float, ...]) -> BoxAction:
+    return BoxAction((len(low),), low, high)
 
 
-CHOICE = Categorical(Choice(N, 0))
+CHOICE = Categorical(DiscreteAction(N, 0))
 LEVER = Gaussian(amounts((-2.0, 0.0, -math.inf), (2.0, 10.0, math.inf)), log_std=-0.5)
 
 
@@ -130,14 +130,14 @@ def test_the_environment_gets_amounts_in_its_own_units_within_its_range():
 
 
 def test_the_environment_gets_the_shape_and_the_first_index_its_space_declares():
-    square = Gaussian(Amounts((2, 2), (-1.0,) * 4, (1.0,) * 4), 0.0)
+    square = Gaussian(BoxAction((2, 2), (-1.0,) * 4, (1.0,) * 4), 0.0)
     assert square.for_env(floats(7, 4)).shape == (7, 2, 2)
-    late = Categorical(Choice(3, first=5))
+    late = Categorical(DiscreteAction(3, first=5))
     assert late.for_env(np.array([0, 1, 2])).tolist() == [5, 6, 7]
 
 
 def test_every_action_space_has_its_head():
-    assert isinstance(head_for(Choice(2, 0), 0.0), Categorical)
+    assert isinstance(head_for(DiscreteAction(2, 0), 0.0), Categorical)
     lever = head_for(amounts((-1.0,), (1.0,)), -0.7)
     assert isinstance(lever, Gaussian)
     assert lever.free == (("log_std", 1, -0.7),)

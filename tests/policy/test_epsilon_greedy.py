@@ -10,9 +10,9 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy.actions import EpsilonGreedy, head_for
 from gymnast.policy.policy import Policy
-from gymnast.spaces.spaces import Choice, Switches, Vector
+from gymnast.spaces.spaces import BoxObs, DiscreteAction, MultiBinaryAction
 
-HEAD = EpsilonGreedy(Choice(4, 10))
+HEAD = EpsilonGreedy(DiscreteAction(4, 10))
 VALUES = np.array([[1.0, 3.0, 2.0, -1.0], [0.0, -5.0, 0.5, 0.4]], np.float32)
 MASK = np.array([[True, False, True, True], [True, True, False, False]])
 
@@ -46,8 +46,10 @@ def test_greedy_is_the_best_whatever_epsilon_is(epsilon: float):
 
 
 def test_a_policy_of_action_values_is_its_own_critic_and_comes_back_from_its_spec():
-    obs = Vector((3,), (-1.0,) * 3, (1.0,) * 3)
-    policy = Policy(obs, Choice(4, 0), PolicyConfig(), NormalizeConfig(), acts="epsilon_greedy")
+    obs = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
+    policy = Policy(
+        obs, DiscreteAction(4, 0), PolicyConfig(), NormalizeConfig(), acts="epsilon_greedy"
+    )
     policy.initialize(0, "agent")
     assert policy.network.critic == ()
     assert policy.parameters.views["actor.epsilon"] == 1.0
@@ -65,4 +67,4 @@ def test_a_policy_of_action_values_is_its_own_critic_and_comes_back_from_its_spe
 
 def test_only_single_choices_have_a_value_each():
     with pytest.raises(ConfigError, match="MultiBinary"):
-        head_for(Switches((2,)), acts="epsilon_greedy")
+        head_for(MultiBinaryAction((2,)), acts="epsilon_greedy")

@@ -14,16 +14,23 @@ from gymnast.config.families import has_roles
 from gymnast.config.resolve import resolve
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.matches.matches import ByRole
 from gymnast.envs.matches.open import open_matches
 from gymnast.inspect.network import start
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.actions import highest_entropy
-from gymnast.spaces.declared import facts_as_shown
-from gymnast.spaces.spaces import Action, Amounts, Choice, Image, Observation, with_declared_ranges
+from gymnast.spaces.actions import max_entropy
+from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.spaces import (
+    Action,
+    BoxAction,
+    DiscreteAction,
+    ImageObs,
+    Observation,
+    with_declared_ranges,
+)
 from tests.identity import ACTIONS, OBSERVATIONS, Identity
 
 SHIPPED = [
@@ -39,7 +46,7 @@ SHIPPED = [
 def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
     cfg = resolve(target).config
     for role, (obs, action, shown) in first_shown(cfg).items():
-        obs = with_declared_ranges(obs, facts_as_shown(cfg.facts, cfg.env, obs).observations)
+        obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
         policy = Policy(obs, action, cfg.policy, cfg.normalize)
         policy.initialize(seed, role)
         assert start(policy, shown)["uniform"]  # as `gymnast net` says it
@@ -55,7 +62,7 @@ def first_shown(cfg: Config[Any]) -> dict[str, tuple[Observation, Action, np.nda
                 name: (role.obs, role.action, np.concatenate([seen[name][0] for seen in every]))
                 for name, role in matches.roles.items()
             }
-    with closing(InProcess(lambda: make_env(cfg.env), 1, cfg.env.id)) as envs:
+    with closing(InProcessBackend(lambda: make_env(cfg.env), 1, cfg.env.id)) as envs:
         shown = [(envs.reset([0], [i]), envs.obs[0].copy())[1] for i in range(100)]
         return {"agent": (envs.obs_space, envs.action_space, np.stack(shown))}
 
@@ -77,15 +84,17 @@ def test_every_head_on_every_encoder_begins_close_to_uniform(obs: str, action: s
     for i in range(100):
         assert space.put(rows, i, Identity(obs=obs).reset(seed=i)[0]) is None
     if policy.normalizer is not None:
-        policy.normalizer.learn(policy.features.vectors(rows))
+        policy.normalizer.update(policy.features.vectors(rows))
     is_close_to_uniform(policy, rows)
 
 
 @pytest.mark.parametrize("kind", ["nature", "impala"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_cnn_begins_close_to_uniform_on_pictures_of_any_brightness(kind: str, seed: int):
-    space = Image((48, 48, 3), 255, "last")
-    policy = Policy(space, Choice(6, 0), PolicyConfig(cnn=kind, hidden=()), NormalizeConfig())
+    space = ImageObs((48, 48, 3), 255, "last")
+    policy = Policy(
+        space, DiscreteAction(6, 0), PolicyConfig(cnn=kind, hidden=()), NormalizeConfig()
+    )
     policy.initialize(seed, "agent")
     rng = np.random.default_rng(seed)
     rows = rng.integers(256, size=(24, 48, 48, 3)).astype(np.uint8)
@@ -95,13 +104,13 @@ def test_a_cnn_begins_close_to_uniform_on_pictures_of_any_brightness(kind: str, 
 
 def is_close_to_uniform(policy: Policy, rows: np.ndarray) -> None:
     dist, head = policy.dist(rows), policy.head
-    if isinstance(head.space, Amounts):
+    if isinstance(head.space, BoxAction):
         mean = head.for_env(head.mode(dist)).reshape(len(rows), -1)
         low, high = np.array(head.space.low), np.array(head.space.high)
         assert np.isfinite(low).all()
         assert (np.abs(mean - (low + high) / 2) <= 0.05 * (high - low)).all()
     else:
-        assert head.entropy(dist).min() >= 0.99 * highest_entropy(head.space)
+        assert head.entropy(dist).min() >= 0.99 * max_entropy(head.space)
 
 
 def test_every_shipped_preset_is_measured():

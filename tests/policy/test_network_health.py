@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from gymnast.config.sections.policy import ActivationName
-from gymnast.policy.health import FLAT, Health, health
+from gymnast.policy.health import FLAT, Health, network_health
 from gymnast.policy.layers import Activation
 from gymnast.training.rows.network import network_row
 from tests.algos.practice import BOTH_ENGINES, Practice
@@ -30,9 +30,9 @@ def played(engine: str, **more: Any) -> tuple[Practice, Any]:
 def both_ways(problem: Problem) -> tuple[Health, Health]:
     """By the kernels, and by NumPy."""
     policy, batch = problem.policy, problem.batch
-    policy.run_on("native")
-    heard, output = policy.inference.hear(batch.features)
-    by_numpy = health(heard, output, policy.head, policy.dist_from(output, batch.mask))
+    policy.use_engine("native")
+    heard, output = policy.inference.activations(batch.features)
+    by_numpy = network_health(heard, output, policy.head, policy.dist_from(output, batch.mask))
     assert policy.inference.health is not None
     return policy.inference.health(batch.features, batch.mask), by_numpy
 
@@ -166,7 +166,7 @@ def test_a_policy_whose_last_layer_is_zero_is_undecided(engine: str):
 
 def test_dead_channels_of_convolutions_are_counted_as_units():
     policy = Problem.of("image", activation="relu", hidden=(8,), moved=0.0, rows=8).policy
-    policy.run_on("torch")
+    policy.use_engine("torch")
     policy.parameters.views["shared.1.bias"][:5] = -1e3
     images = np.random.default_rng(0).integers(256, size=(8, 2, 36, 36)).astype(np.uint8)
     dead = units = 0

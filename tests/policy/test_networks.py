@@ -16,10 +16,10 @@ from gymnast.policy.layers import Embedding, Linear, orthogonal
 from gymnast.policy.parameters import Parameters, aligned_zeros
 from gymnast.policy.policy import Policy
 from gymnast.seeds import stream
-from gymnast.spaces.spaces import Amounts, Category, Choice, Vector
+from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction, DiscreteObs
 
-VECTOR = Vector((6,), (-1.0,) * 6, (1.0,) * 6)
-CATEGORY = Category(7, 0)
+VECTOR = BoxObs((6,), (-1.0,) * 6, (1.0,) * 6)
+CATEGORY = DiscreteObs(7, 0)
 KINDS = list(
     itertools.product(
         get_args(ActivationName),
@@ -35,7 +35,7 @@ def policy_of(obs, activation="tanh", layer_norm=False, shared=False, hidden=(24
     cfg = PolicyConfig(
         hidden=hidden, activation=activation, layer_norm=layer_norm, shared=shared, embedding=9
     )
-    policy = Policy(obs, action or Choice(3, 0), cfg, NormalizeConfig())
+    policy = Policy(obs, action or DiscreteAction(3, 0), cfg, NormalizeConfig())
     policy.initialize(5, "agent")
     rng = np.random.default_rng(0)  # away from the near-zero heads and the zero biases
     for view in policy.parameters.views.values():
@@ -45,7 +45,7 @@ def policy_of(obs, activation="tanh", layer_norm=False, shared=False, hidden=(24
 
 def observations(obs, n: int = 33) -> np.ndarray:
     rng = np.random.default_rng(1)
-    if isinstance(obs, Category):
+    if isinstance(obs, DiscreteObs):
         return rng.integers(obs.first, obs.first + obs.n, size=n)
     return rng.normal(0, 2, (n, *obs.shape)).astype(np.float32)
 
@@ -98,14 +98,14 @@ def test_an_observation_is_scored_alike_alone_and_in_company():
 
 
 def test_categories_are_counted_from_the_first_of_their_space():
-    late = policy_of(Category(7, first=-3))
-    early = policy_of(Category(7, first=0))
+    late = policy_of(DiscreteObs(7, first=-3))
+    early = policy_of(DiscreteObs(7, first=0))
     seen = np.arange(7)
     assert np.array_equal(late.dist(seen - 3), early.dist(seen))
 
 
 def test_shapes_of_observations_are_flattened_in_order():
-    square = policy_of(Vector((2, 3), (-1.0,) * 6, (1.0,) * 6))
+    square = policy_of(BoxObs((2, 3), (-1.0,) * 6, (1.0,) * 6))
     flat = policy_of(VECTOR)
     seen = observations(VECTOR)
     assert np.array_equal(square.dist(seen.reshape(-1, 2, 3)), flat.dist(seen))
@@ -139,7 +139,7 @@ def test_aligned_memory_is_aligned(size: int):
 
 
 def test_a_part_is_all_of_its_parameters_and_nothing_of_the_next():
-    policy = policy_of(VECTOR, action=Amounts((2,), (-1.0,) * 2, (1.0,) * 2))
+    policy = policy_of(VECTOR, action=BoxAction((2,), (-1.0,) * 2, (1.0,) * 2))
     parameters = policy.parameters
     for part in ("actor.", "critic."):
         marks = np.zeros_like(parameters.flat)
@@ -171,7 +171,7 @@ def test_engine_and_policy_share_weights_and_gradients_land_in_one_vector():
 
 
 def test_initial_weights_are_orthogonal_and_scaled_by_their_gain():
-    policy = Policy(VECTOR, Choice(3, 0), PolicyConfig(hidden=(24, 17)), NormalizeConfig())
+    policy = Policy(VECTOR, DiscreteAction(3, 0), PolicyConfig(hidden=(24, 17)), NormalizeConfig())
     policy.initialize(0, "agent")
     for part, stack in policy.network.stacks():
         for i, layer in enumerate(stack):
@@ -190,7 +190,9 @@ def test_orthogonal_matrices_have_no_preferred_direction():
 
 def test_weights_are_a_function_of_seed_role_and_name():
     def weights(seed: int, role: str, hidden: tuple[int, ...] = (24, 17)) -> dict:
-        policy = Policy(VECTOR, Choice(3, 0), PolicyConfig(hidden=hidden), NormalizeConfig())
+        policy = Policy(
+            VECTOR, DiscreteAction(3, 0), PolicyConfig(hidden=hidden), NormalizeConfig()
+        )
         policy.initialize(seed, role)
         return policy.parameters.views
 

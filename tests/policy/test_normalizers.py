@@ -10,11 +10,11 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError
 from gymnast.policy.normalize import ObsNormalizer, RewardScale, ValueScale
 from gymnast.policy.policy import Policy
-from gymnast.spaces.spaces import Choice, Vector, with_declared_ranges
+from gymnast.spaces.spaces import BoxObs, DiscreteAction, with_declared_ranges
 
 RNG = np.random.default_rng(2)
-SPACE = Vector((3,), (-np.inf,) * 3, (np.inf,) * 3)
-RANGE = Vector((3,), (-1.0, 0.0, -8.0), (1.0, 10.0, 8.0))
+SPACE = BoxObs((3,), (-np.inf,) * 3, (np.inf,) * 3)
+RANGE = BoxObs((3,), (-1.0, 0.0, -8.0), (1.0, 10.0, 8.0))
 
 
 def batches(n: int = 5) -> list[np.ndarray]:
@@ -25,7 +25,7 @@ def batches(n: int = 5) -> list[np.ndarray]:
 def test_running_observations_get_mean_0_and_spread_1_of_all_that_was_seen():
     normalizer, seen = ObsNormalizer("running", SPACE, 10.0), batches()
     for batch in seen:
-        normalizer.learn(batch)
+        normalizer.update(batch)
     every = np.concatenate(seen)
     found = normalizer(every)
     expected = (every - every.mean(0, dtype=np.float64)) / every.std(0, dtype=np.float64)
@@ -44,15 +44,15 @@ def test_before_anything_was_seen_observations_pass_unchanged():
 def test_a_component_that_never_moves_is_centred_and_not_blown_up():
     normalizer = ObsNormalizer("running", SPACE, 10.0)
     constant = np.tile(np.array([0.1, -7.3, 1e4], np.float32), (50, 1))
-    normalizer.learn(constant)
-    normalizer.learn(constant)
+    normalizer.update(constant)
+    normalizer.update(constant)
     assert np.allclose(normalizer(constant), 0, atol=1e-2)
     assert np.allclose(normalizer(constant + 1), 1, atol=1e-2)
 
 
 def test_outliers_are_clipped_and_the_observation_itself_is_left_alone():
     normalizer = ObsNormalizer("running", SPACE, 2.5)
-    normalizer.learn(RNG.normal(size=(500, 3)).astype(np.float32))
+    normalizer.update(RNG.normal(size=(500, 3)).astype(np.float32))
     outlier = np.array([[1e6, -1e6, 0.0]], np.float32)
     assert normalizer(outlier)[0, :2].tolist() == [2.5, -2.5]
     assert outlier[0, 0] == 1e6
@@ -63,12 +63,12 @@ def test_static_maps_the_declared_range_to_minus_1_to_1_and_never_learns():
     ends = np.array([RANGE.low, RANGE.high, (0.0, 5.0, 0.0)], np.float32)
     before = normalizer(ends)
     assert np.allclose(before, [[-1] * 3, [1] * 3, [0] * 3])
-    normalizer.learn(ends * 100)
+    normalizer.update(ends * 100)
     assert np.array_equal(normalizer(ends), before)
 
 
 def test_static_without_a_range_names_the_components_and_the_fix():
-    half_open = Vector((3,), (-1.0, -np.inf, 0.0), (1.0, np.inf, 0.0))
+    half_open = BoxObs((3,), (-1.0, -np.inf, 0.0), (1.0, np.inf, 0.0))
     with pytest.raises(ConfigError, match=r"\[1, 2\]") as refused:
         ObsNormalizer("static", half_open, 10.0)
     assert "facts.observations" in refused.value.fix
@@ -124,7 +124,7 @@ def test_reward_scaling_that_is_off_hands_rewards_through():
 
 
 def popart_policy() -> Policy:
-    policy = Policy(SPACE, Choice(2, 0), PolicyConfig(), NormalizeConfig(value="popart"))
+    policy = Policy(SPACE, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig(value="popart"))
     policy.initialize(0, "agent")
     policy.parameters.flat += RNG.normal(0, 0.2, policy.parameters.flat.size).astype(np.float32)
     return policy
@@ -137,7 +137,7 @@ def test_popart_keeps_what_the_critic_says_whenever_its_statistics_move():
     for mean, spread in ((50, 3), (-2000, 400), (0, 0.1), (7, 0)):
         before = policy.value(seen)
         target = RNG.normal(mean, spread, 300)
-        policy.value_scale.learn(
+        policy.value_scale.update(
             target, views[f"critic.{last}.weight"], views[f"critic.{last}.bias"]
         )
         size = max(np.abs(before).max(), policy.value_scale.std)
@@ -146,18 +146,18 @@ def test_popart_keeps_what_the_critic_says_whenever_its_statistics_move():
 
 def test_popart_targets_have_mean_0_and_spread_1():
     scale, target = ValueScale("popart"), RNG.normal(-50, 9, 1000)
-    scale.learn(target, np.ones((4, 1), np.float32), np.zeros(1, np.float32))
+    scale.update(target, np.ones((4, 1), np.float32), np.zeros(1, np.float32))
     found = scale.normalized(target)
     assert (found.mean(), found.std()) == pytest.approx((0, 1), abs=1e-9)
-    assert np.allclose(scale.real(found.astype(np.float32)), target, rtol=1e-5, atol=1e-4)
+    assert np.allclose(scale.denormalized(found.astype(np.float32)), target, rtol=1e-5, atol=1e-4)
     assert (scale.mean, scale.std) == pytest.approx((target.mean(), target.std()))
 
 
 def test_a_value_scale_that_is_off_changes_nothing():
     scale, weight, bias = ValueScale("off"), np.ones((4, 1)), np.ones(1)
-    scale.learn(np.arange(10.0), weight, bias)
+    scale.update(np.arange(10.0), weight, bias)
     assert (weight == 1).all()
     assert bias == 1
     value = np.arange(3.0)
     assert scale.normalized(value) is value
-    assert scale.real(value) is value
+    assert scale.denormalized(value) is value

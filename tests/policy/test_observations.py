@@ -26,8 +26,15 @@ from gymnast.config.sections.policy import PolicyConfig
 from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
-from gymnast.spaces.observations import blank, numbers_in, vector_of
-from gymnast.spaces.spaces import Categories, Category, Choice, Image, Parts, Vector
+from gymnast.spaces.observations import as_box, blank, flat_size
+from gymnast.spaces.spaces import (
+    BoxObs,
+    CompositeObs,
+    DiscreteAction,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
+)
 from tests.identity import OBSERVATIONS, Identity
 
 NESTED = Dict(
@@ -39,11 +46,11 @@ NESTED = Dict(
     }
 )
 LEAVES = {
-    "body.0": Vector((2, 2), (-1.0,) * 4, (2.0,) * 4),
-    "body.1": Category(3, 4),
-    "camera": Image((5, 6, 3), 255, "last"),
-    "flags": Vector((2,), (0.0,) * 2, (1.0,) * 2),
-    "keys": Categories((2,), (2, 3), (0, 7)),
+    "body.0": BoxObs((2, 2), (-1.0,) * 4, (2.0,) * 4),
+    "body.1": DiscreteObs(3, 4),
+    "camera": ImageObs((5, 6, 3), 255, "last"),
+    "flags": BoxObs((2,), (0.0,) * 2, (1.0,) * 2),
+    "keys": MultiDiscreteObs((2,), (2, 3), (0, 7)),
 }
 
 
@@ -147,10 +154,10 @@ def test_records_go_through_everything_that_arrays_go_through():
 def test_features_are_counted_from_0_normalised_and_images_left_alone():
     known = spaces.observation(NESTED)
     _, rows = sampled(NESTED, 40)
-    policy = Policy(known, Choice(2, 0), PolicyConfig(), NormalizeConfig(obs="running"))
+    policy = Policy(known, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig(obs="running"))
     vectors = np.concatenate([rows["body.0"].reshape(40, 4), rows["flags"]], 1)
     assert np.array_equal(policy.features.vectors(rows), vectors)
-    policy.normalizer.learn(vectors)
+    policy.normalizer.update(vectors)
     seen = policy.features(rows).view(known.dtype)[:, 0]
     expected = (vectors - vectors.mean(0)) / vectors.std(0)
     assert np.allclose(seen["body.0"].reshape(40, 4), expected[:, :4], atol=1e-5)
@@ -163,10 +170,10 @@ def test_features_are_counted_from_0_normalised_and_images_left_alone():
 
 def test_only_numbers_are_listed_and_only_vectors_are_normalised():
     _, rows = sampled(NESTED, 2)
-    assert set(numbers_in(rows)) == {"body.0", "body.1", "flags", "keys"}
-    assert vector_of(spaces.observation(NESTED)).size == 6
-    assert vector_of(Image((5, 6, 3), 255, "last")) is None
-    assert numbers_in(np.zeros((3, 5, 6), np.uint8)) == {}
+    assert set(flat_size(rows)) == {"body.0", "body.1", "flags", "keys"}
+    assert as_box(spaces.observation(NESTED)).size == 6
+    assert as_box(ImageObs((5, 6, 3), 255, "last")) is None
+    assert flat_size(np.zeros((3, 5, 6), np.uint8)) == {}
 
 
 @pytest.mark.parametrize(
@@ -189,17 +196,19 @@ def test_the_shorter_end_of_an_image_holds_its_channels(shape, channels, planes)
 def test_an_image_that_could_be_read_two_ways_must_be_told(shape):
     image = spaces.observation(Dict({"a": Box(0, 255, shape, np.uint8)}))
     with pytest.raises(ConfigError, match=r"policy\.image_channels") as refused:
-        Policy(image, Choice(2, 0), PolicyConfig(), NormalizeConfig())
+        Policy(image, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig())
     assert "first or last" in refused.value.fix
-    told = Policy(image, Choice(2, 0), PolicyConfig(image_channels="first"), NormalizeConfig())
+    told = Policy(
+        image, DiscreteAction(2, 0), PolicyConfig(image_channels="first"), NormalizeConfig()
+    )
     assert told.obs.leaves["a"].planes == shape
     assert Policy.from_spec(told.spec()).obs == told.obs
 
 
 def test_bytes_are_images_and_floats_are_vectors_whatever_their_shape():
     kinds = {
-        Vector: [Box(0, 1, (8, 8, 3), np.float32), Box(0, 255, (12,), np.uint8)],
-        Image: [Box(0, 255, (8, 8, 3), np.uint8), Box(0, 1, (8, 8), np.uint8)],
+        BoxObs: [Box(0, 1, (8, 8, 3), np.float32), Box(0, 255, (12,), np.uint8)],
+        ImageObs: [Box(0, 255, (8, 8, 3), np.uint8), Box(0, 1, (8, 8), np.uint8)],
     }
     for kind, boxes in kinds.items():
         assert all(isinstance(spaces.observation(box), kind) for box in boxes)
@@ -217,4 +226,4 @@ def test_what_is_not_supported_says_so_with_what_is():
         spaces.action(Box(0, 3, (2,), np.int64))
     with pytest.raises(EnvError, match="no distinct names"):
         spaces.observation(Dict({"a.b": number, "a": Dict({"b": number})}))
-    assert isinstance(spaces.observation(Tuple((number,))), Parts)
+    assert isinstance(spaces.observation(Tuple((number,))), CompositeObs)

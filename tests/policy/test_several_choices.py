@@ -11,12 +11,18 @@ import torch
 from gymnast.engine.torch.distributions import distribution
 from gymnast.policy.actions import Bernoulli, MultiCategorical, head_for
 from gymnast.seeds import stream
-from gymnast.spaces.spaces import Choice, Choices, Switches, n_options, put_mask
+from gymnast.spaces.spaces import (
+    DiscreteAction,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+    mask_width,
+    put_mask,
+)
 
 RNG = np.random.default_rng(8)
 B = 24
-CHOICES = MultiCategorical(Choices((3,), (3, 2, 4), (0, 0, 0)))
-SWITCHES = Bernoulli(Switches((4,)))
+CHOICES = MultiCategorical(MultiDiscreteAction((3,), (3, 2, 4), (0, 0, 0)))
+SWITCHES = Bernoulli(MultiBinaryAction((4,)))
 HEADS = {"choices": CHOICES, "switches": SWITCHES}
 
 
@@ -29,7 +35,7 @@ def head(request: pytest.FixtureRequest):
 def mask(request: pytest.FixtureRequest, head) -> np.ndarray | None:
     if request.param == "free":
         return None
-    allowed = RNG.random((B, n_options(head.space))) < 0.5
+    allowed = RNG.random((B, mask_width(head.space))) < 0.5
     for first, n in options(head):  # one of each element at least
         allowed[np.arange(B), first + RNG.integers(n, size=B)] = True
     return allowed
@@ -114,7 +120,7 @@ def test_combinations_are_drawn_as_often_as_they_are_likely_and_forbidden_ones_n
 @pytest.mark.parametrize("edge", [0.0, np.nextafter(np.float32(1), np.float32(0))])
 def test_at_both_ends_of_the_noise_nothing_forbidden_is_drawn(head, edge):
     for _ in range(50):
-        allowed = np.zeros((1, n_options(head.space)), bool)
+        allowed = np.zeros((1, mask_width(head.space)), bool)
         for first, n in options(head):
             allowed[0, first + RNG.integers(n)] = True  # one way only
         dist = head.parameters(drawn(head)[:1], None, allowed)
@@ -126,15 +132,15 @@ def test_at_both_ends_of_the_noise_nothing_forbidden_is_drawn(head, edge):
 
 
 def test_the_environment_gets_its_own_shape_numbering_and_type():
-    square = head_for(Choices((2, 2), (3, 2, 4, 2), (0, 5, -1, 0)))
+    square = head_for(MultiDiscreteAction((2, 2), (3, 2, 4, 2), (0, 5, -1, 0)))
     action = square.for_env(np.array([[2, 1, 0, 1]]))
     assert (action.tolist(), action.dtype) == ([[[2, 6], [-1, 1]]], np.int64)
-    switches = head_for(Switches((2, 2))).for_env(np.array([[1, 0, 0, 1]]))
+    switches = head_for(MultiBinaryAction((2, 2))).for_env(np.array([[1, 0, 0, 1]]))
     assert (switches.tolist(), switches.dtype) == ([[[1, 0], [0, 1]]], np.int8)
 
 
 def test_masks_are_read_as_gymnasium_writes_them():
-    space = Choices((2,), (3, 2), (0, 0))
+    space = MultiDiscreteAction((2,), (3, 2), (0, 0))
     rows = np.zeros((1, 5), bool)
     for given in (np.array([1, 0, 1, 0, 1]), (np.array([1, 0, 1], np.int8), np.array([0, 1]))):
         assert put_mask(space, rows, 0, given) is None
@@ -142,10 +148,10 @@ def test_masks_are_read_as_gymnasium_writes_them():
     assert "one entry per option" in put_mask(space, rows, 0, np.ones(4))
     assert "nothing for element 1" in put_mask(space, rows, 0, np.array([1, 1, 1, 0, 0]))
     rows = np.zeros((1, 6), bool)
-    assert put_mask(Switches((3,)), rows, 0, np.array([0, 1, 2], np.int8)) is None
+    assert put_mask(MultiBinaryAction((3,)), rows, 0, np.array([0, 1, 2], np.int8)) is None
     assert rows[0].tolist() == [True, False, False, True, True, True]
-    assert "0 (off), 1 (on) or 2" in put_mask(Switches((3,)), rows, 0, np.ones(3, bool))
-    assert put_mask(Switches((3,)), rows, 0, None) is None
+    assert "0 (off), 1 (on) or 2" in put_mask(MultiBinaryAction((3,)), rows, 0, np.ones(3, bool))
+    assert put_mask(MultiBinaryAction((3,)), rows, 0, None) is None
     assert rows.all()
 
 
@@ -157,15 +163,15 @@ def agree(ours: np.ndarray, twin: torch.Tensor, expected: np.ndarray) -> None:
 @pytest.mark.parametrize(
     ("space", "given"),
     [
-        (Choice(3, 0), ["a", "b", "c"]),
-        (Choice(3, 0), ()),
-        (Choice(3, 0), [[1], [1, 0]]),
-        (Choices((2,), (3, 2), (0, 0)), ()),
-        (Choices((2,), (3, 2), (0, 0)), ([1, 0], ["x"])),
+        (DiscreteAction(3, 0), ["a", "b", "c"]),
+        (DiscreteAction(3, 0), ()),
+        (DiscreteAction(3, 0), [[1], [1, 0]]),
+        (MultiDiscreteAction((2,), (3, 2), (0, 0)), ()),
+        (MultiDiscreteAction((2,), (3, 2), (0, 0)), ([1, 0], ["x"])),
     ],
 )
 def test_a_mask_that_makes_no_sense_is_said_to_be_wrong(space, given):
-    rows = np.ones((1, n_options(space)), dtype=bool)
+    rows = np.ones((1, mask_width(space)), dtype=bool)
     problem = put_mask(space, rows, 0, given)
     assert problem is not None
     assert 'info["action_mask"] is' in problem

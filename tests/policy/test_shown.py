@@ -16,11 +16,11 @@ from gymnast.envs.build.make import make_env
 from gymnast.play.session import Wish, play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
-from gymnast.spaces.declared import facts_as_shown
-from gymnast.spaces.observations import Vector
+from gymnast.spaces.declared import facts_for_policy_obs
+from gymnast.spaces.observations import BoxObs
 from gymnast.spaces.spaces import observation
 from gymnast.training.learner import policy_for
-from gymnast.training.session import limits_of, open_collector
+from gymnast.training.session import open_collector, task_limits
 from tests.play.test_playing import hide_display
 from tests.small_runs import rows, trained
 
@@ -37,7 +37,9 @@ def named(
     obs, _ = env.reset(seed=3)
     for action in actions:
         obs, *_ = env.step(action)
-    parts = facts_as_shown(cfg.facts, cfg.env, observation(env.observation_space)).observations
+    parts = facts_for_policy_obs(
+        cfg.facts, cfg.env, observation(env.observation_space)
+    ).observations
     assert env.observation_space.contains(obs)
     space: Any = env.observation_space
     ends = zip(space.low[-2:].tolist(), space.high[-2:].tolist(), strict=True)
@@ -80,7 +82,7 @@ def test_amounts_have_the_bounds_of_their_space():
 def test_facts_are_left_alone_where_nothing_is_to_be_named(settings: dict[str, Any]):
     cfg = resolve("CartPole-v1", settings).config
     space = observation(make_env(cfg.env).observation_space)
-    assert facts_as_shown(cfg.facts, cfg.env, space) == cfg.facts
+    assert facts_for_policy_obs(cfg.facts, cfg.env, space) == cfg.facts
 
 
 def test_declared_ranges_hold_for_every_observation_of_a_stack():
@@ -90,7 +92,7 @@ def test_declared_ranges_hold_for_every_observation_of_a_stack():
     collector = open_collector(cfg)
     policy = policy_for(*collector.spaces["agent"], cfg)
     collector.close()
-    assert isinstance(policy.obs, Vector)
+    assert isinstance(policy.obs, BoxObs)
     assert policy.obs.low == (-2, -3, -4, -5) * 2 + (0,) * 4
     assert policy.obs.high == (1, 2, 3, 4) * 2 + (1,) * 4
 
@@ -111,7 +113,7 @@ def test_terms_and_tables_of_a_run_know_the_parts_by_name():
 def test_metrics_bear_the_names_and_ranges():
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
     collector = open_collector(cfg)
-    components = limits_of(collector, cfg).components
+    components = task_limits(collector, cfg).components
     collector.close()
     names = [*CART, "last action: push left", "last action: push right"]
     assert [part.name for part in components] == names

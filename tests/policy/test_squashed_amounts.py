@@ -13,10 +13,10 @@ from torch.distributions.transforms import TanhTransform
 from gymnast.engine.torch.distributions import distribution
 from gymnast.errors import ConfigError
 from gymnast.policy.actions import SquashedGaussian, head_for
-from gymnast.spaces.spaces import Amounts
+from gymnast.spaces.spaces import BoxAction
 
 RNG = np.random.default_rng(9)
-SPACE = Amounts((2,), (-2.0, 0.0), (2.0, 10.0))
+SPACE = BoxAction((2,), (-2.0, 0.0), (2.0, 10.0))
 HEAD = SquashedGaussian(SPACE, log_std=-0.5)
 CORNERS = [(0.0, -1.0), (0.5, 0.0), (3.0, -1.0), (6.0, 0.0), (-4.0, 1.0), (12.0, 0.5), (1.0, 2.0)]
 """Mean and log deviation before tanh; some lie where 1 - tanh^2 is 0 in float32."""
@@ -101,4 +101,4 @@ def test_the_environment_gets_amounts_within_its_range_however_far_the_policy_go
 def test_amounts_without_bounds_cannot_be_squashed():
     assert isinstance(head_for(SPACE, 0.0, squash=True), SquashedGaussian)
     with pytest.raises(ConfigError, match=r"policy\.squash.*unbounded"):
-        head_for(Amounts((1,), (-1.0,), (np.inf,)), 0.0, squash=True)
+        head_for(BoxAction((1,), (-1.0,), (np.inf,)), 0.0, squash=True)

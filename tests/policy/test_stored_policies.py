@@ -13,33 +13,35 @@ from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.observations import leaves_of
 from gymnast.spaces.spaces import (
-    Amounts,
-    Categories,
-    Category,
-    Choice,
-    Choices,
-    Image,
-    Parts,
-    Switches,
-    Vector,
+    BoxAction,
+    BoxObs,
+    CompositeObs,
+    DiscreteAction,
+    DiscreteObs,
+    ImageObs,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+    MultiDiscreteObs,
 )
 
 RNG = np.random.default_rng(4)
-VECTOR = Vector((2, 2), (-1.0, -np.inf, 0.0, 0.0), (1.0, np.inf, 3.0, 1.0))
+VECTOR = BoxObs((2, 2), (-1.0, -np.inf, 0.0, 0.0), (1.0, np.inf, 3.0, 1.0))
 OBSERVATIONS = [
     VECTOR,
-    Category(5, -2),
-    Categories((2,), (3, 4), (0, -1)),
-    Image((6, 7, 2), 255, "last"),
-    Parts("Dict", (("a", VECTOR), ("b", Parts("Tuple", (("0", Category(3, 1)),))))),
-    Parts("Dict", (("eye", Image((6, 7), 255, "last")), ("a", VECTOR))),
+    DiscreteObs(5, -2),
+    MultiDiscreteObs((2,), (3, 4), (0, -1)),
+    ImageObs((6, 7, 2), 255, "last"),
+    CompositeObs(
+        "Dict", (("a", VECTOR), ("b", CompositeObs("Tuple", (("0", DiscreteObs(3, 1)),))))
+    ),
+    CompositeObs("Dict", (("eye", ImageObs((6, 7), 255, "last")), ("a", VECTOR))),
 ]
 KINDS = ["vector", "category", "categories", "image", "parts", "parts with image"]
 ACTIONS = [
-    Choice(3, 1),
-    Choices((2,), (3, 2), (0, 1)),
-    Switches((3,)),
-    Amounts((2,), (-1.0, -np.inf), (1.0, np.inf)),
+    DiscreteAction(3, 1),
+    MultiDiscreteAction((2,), (3, 2), (0, 1)),
+    MultiBinaryAction((3,)),
+    BoxAction((2,), (-1.0, -np.inf), (1.0, np.inf)),
 ]
 
 
@@ -50,11 +52,11 @@ def trained(obs, action, **more) -> Policy:
     policy.initialize(7, "agent")
     policy.parameters.flat += RNG.normal(0, 0.1, policy.parameters.flat.size).astype(np.float32)
     if policy.normalizer is not None:
-        policy.normalizer.learn(RNG.normal(3, 2, (50, 4)).astype(np.float32))
+        policy.normalizer.update(RNG.normal(3, 2, (50, 4)).astype(np.float32))
     last = len(policy.network.critic) - 1
     views = policy.parameters.views
     target = RNG.normal(40, 5, 100)
-    policy.value_scale.learn(target, views[f"critic.{last}.weight"], views[f"critic.{last}.bias"])
+    policy.value_scale.update(target, views[f"critic.{last}.weight"], views[f"critic.{last}.bias"])
     return policy
 
 
@@ -62,9 +64,9 @@ def seen_by(obs) -> np.ndarray:
     rows = spaces.blank(obs, 9)
     for name, leaf in leaves_of(obs).items():
         part = rows[name] if name else rows
-        if isinstance(leaf, Vector):
+        if isinstance(leaf, BoxObs):
             part[:] = RNG.normal(3, 2, part.shape)
-        elif isinstance(leaf, Image):
+        elif isinstance(leaf, ImageObs):
             part[:] = RNG.integers(256, size=part.shape)
         else:
             part[:] += RNG.integers(np.reshape(leaf.n, leaf.shape), size=part.shape)
@@ -88,8 +90,8 @@ def test_what_was_taken_out_does_not_change_with_the_policy():
     arrays = policy.arrays()
     before = {name: array.copy() for name, array in arrays.items()}
     policy.parameters.flat += 1
-    policy.normalizer.learn(seen_by(VECTOR))
-    policy.value_scale.learn(np.arange(50.0), np.ones((8, 1)), np.zeros(1))
+    policy.normalizer.update(seen_by(VECTOR))
+    policy.value_scale.update(np.arange(50.0), np.ones((8, 1)), np.zeros(1))
     assert all(np.array_equal(before[name], array) for name, array in arrays.items())
 
 
@@ -108,7 +110,7 @@ def test_whatever_fits_is_taken_over_and_the_rest_is_named():
     source, seen = trained(VECTOR, ACTIONS[0]), seen_by(VECTOR)
     other = Policy(
         VECTOR,
-        Choice(5, 0),  # another number of actions: the actor's last layer cannot be taken
+        DiscreteAction(5, 0),  # another number of actions: the actor's last layer cannot be taken
         PolicyConfig(hidden=(8,), layer_norm=True),
         NormalizeConfig(obs="running", value="popart"),
     )
@@ -122,7 +124,9 @@ def test_whatever_fits_is_taken_over_and_the_rest_is_named():
 
 
 def test_nothing_fits_a_policy_of_another_kind():
-    other = Policy(Category(3, 0), Choice(2, 0), PolicyConfig(hidden=(16,)), NormalizeConfig())
+    other = Policy(
+        DiscreteObs(3, 0), DiscreteAction(2, 0), PolicyConfig(hidden=(16,)), NormalizeConfig()
+    )
     taken, _ = other.load_compatible({"something": np.zeros(3)})
     assert taken == []
 
@@ -135,13 +139,13 @@ def test_spaces_come_back_from_json(space):
 def test_spaces_are_told_apart_by_type():
     from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
-    assert spaces.observation(Discrete(4, start=2)) == Category(4, 2)
-    assert spaces.action(Discrete(4, start=2)) == Choice(4, 2)
+    assert spaces.observation(Discrete(4, start=2)) == DiscreteObs(4, 2)
+    assert spaces.action(Discrete(4, start=2)) == DiscreteAction(4, 2)
     one = Box(np.float32(-1), np.float32(1), (1,))
-    assert spaces.observation(one) == Vector((1,), (-1.0,), (1.0,))
-    assert spaces.action(one) == Amounts((1,), (-1.0,), (1.0,))
+    assert spaces.observation(one) == BoxObs((1,), (-1.0,), (1.0,))
+    assert spaces.action(one) == BoxAction((1,), (-1.0,), (1.0,))
     several = MultiDiscrete([[2, 3]], start=[[0, 1]])
-    assert spaces.observation(several) == Categories((1, 2), (2, 3), (0, 1))
-    assert spaces.action(several) == Choices((1, 2), (2, 3), (0, 1))
-    assert spaces.action(MultiBinary((2, 2))) == Switches((2, 2))
-    assert spaces.observation(MultiBinary(3)) == Vector((3,), (0.0,) * 3, (1.0,) * 3)
+    assert spaces.observation(several) == MultiDiscreteObs((1, 2), (2, 3), (0, 1))
+    assert spaces.action(several) == MultiDiscreteAction((1, 2), (2, 3), (0, 1))
+    assert spaces.action(MultiBinary((2, 2))) == MultiBinaryAction((2, 2))
+    assert spaces.observation(MultiBinary(3)) == BoxObs((3,), (0.0,) * 3, (1.0,) * 3)

@@ -230,7 +230,7 @@ def test_events_are_kept_in_order_without_what_was_superseded(make_run: Maker):
     made = make_run()
     for rollout in (1, 5, 9):
         made.event("set", {"rollouts": rollout, "env_steps": rollout * 100}, key="algo.lr")
-    made.supersede(5)
+    made.discard_after(5)
     made.event("resumed", {"rollouts": 5, "env_steps": 500})
     assert [(e["kind"], e["rollouts"]) for e in made.events()] == [
         ("set", 1),

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from gymnast.config.problems import Refused
 from gymnast.config.resolve import resolve
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.vector import VectorBackend
 from gymnast.errors import EnvError
 from gymnast.runs import checkpoint
 from gymnast.shaping.info import PATIENCE
@@ -66,7 +66,7 @@ def test_a_vector_gives_the_same_numbers_however_it_resets(mode: AutoresetMode):
     def make() -> Any:
         return SyncVectorEnv([Informative] * 3, autoreset_mode=mode)
 
-    with closing(Vectorized(make, "Informative", step_keys=KEYS)) as envs:
+    with closing(VectorBackend(make, "Informative", step_keys=KEYS)) as envs:
         envs.reset(range(3), range(3))
         ended = 0
         for t in range(20):
@@ -90,7 +90,7 @@ def test_envpool_gives_what_its_environments_tell():
     settings = {"env.backend": "envpool", "env.n_envs": 2, **terms}
     cfg = resolve("CartPole-v1", settings).config
     with closing(open_vector(cfg)) as collector:
-        collector.begin()
+        collector.start_episodes()
         step = collector.envs.step(np.zeros(2, dtype=np.int64))
         assert step.numbers.tolist() == [[1.0], [1.0]]
 
@@ -177,7 +177,7 @@ def test_rewards_of_half_cheetah_are_the_sum_of_two_numbers_of_its_info():
     settings = {"env.n_envs": 2, "env.backend": "inprocess", **terms}
     cfg = resolve("HalfCheetah-v5", settings).config
     with closing(open_vector(cfg)) as collector:
-        collector.begin()
+        collector.start_episodes()
         rng = np.random.default_rng(0)
         for _ in range(20):
             step = collector.envs.step(rng.uniform(-1, 1, (2, 6)).astype(np.float32))

@@ -18,24 +18,24 @@ from gymnast.errors import ConfigError
 from gymnast.shaping.shaping import build, computed
 from gymnast.shaping.steps import Scene, Seen, Steps, ages
 from gymnast.shaping.tables import steps_to_go
-from gymnast.spaces.observations import Category, Image, Parts, Vector
+from gymnast.spaces.observations import BoxObs, CompositeObs, DiscreteObs, ImageObs
 
 Array = np.ndarray
-GAME = Vector((2,), (-np.inf,) * 2, (np.inf,) * 2)
+GAME = BoxObs((2,), (-np.inf,) * 2, (np.inf,) * 2)
 
 
 def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Scene:
     """Of a preset's environment, or of one with these components."""
     cfg = resolve(preset).config
     parts = parts or cfg.facts.observations
-    vector = Vector((len(parts),), tuple(c.low for c in parts), tuple(c.high for c in parts))
+    vector = BoxObs((len(parts),), tuple(c.low for c in parts), tuple(c.high for c in parts))
     n = int(parts[0].high) + 1 if preset in ("Taxi-v4", "FrozenLake-v1") else 0
-    return Scene(cfg.env, Category(n, 0) if n else vector, parts)
+    return Scene(cfg.env, DiscreteObs(n, 0) if n else vector, parts)
 
 
 def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps:
     """One copy that saw these observations one after the other; each array has T entries."""
-    dtype = np.int64 if isinstance(where.obs, Category) else np.float32
+    dtype = np.int64 if isinstance(where.obs, DiscreteObs) else np.float32
     seen = np.asarray(rows, dtype)[:, None]
     n = len(seen) - 1
     fields: dict[str, Any] = {"terminated": [False] * n, "truncated": [False] * n}
@@ -152,7 +152,9 @@ def test_a_tally_pays_by_how_much_it_rose():
     where = scene()
     steps = played(where, [[x, 0, 0, 0] for x in (5, 7, 4, 9)], terminated=[False, False, True])
     assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 0]
-    parts = Parts("Dict", (("screen", Image((6, 6), 255, "last")), ("gamevariables", GAME)))
+    parts = CompositeObs(
+        "Dict", (("screen", ImageObs((6, 6), 255, "last")), ("gamevariables", GAME))
+    )
     where = Scene(where.env, parts, ())
     shown = np.zeros((3, 1), parts.dtype)
     shown["gamevariables"][:, 0] = [[50, 100], [49, 80], [49, 90]]  # ammunition, health
@@ -243,7 +245,7 @@ def test_progress_needs_a_table():
         build("progress", TermConfig(), scene())
     tasks = EnvConfig.model_validate({"id": "Taxi-v4", "tasks": {"a": {}, "b": {}}})
     with pytest.raises(ConfigError, match="one environment"):
-        build("progress", TermConfig(), Scene(tasks, Category(500, 0), ()))
+        build("progress", TermConfig(), Scene(tasks, DiscreteObs(500, 0), ()))
 
 
 @pytest.mark.parametrize("name", TERMS)

@@ -89,16 +89,16 @@ def test_without_compiled_kernels_auto_takes_torch_and_native_is_refused():
 
 
 def test_an_observation_with_more_elements_than_there_is_room_for_is_torchs():
-    from gymnast.engine.native.plan import MOST_PIECES, unable
+    from gymnast.engine.native.plan import MOST_PIECES, why_unsupported
     from tests.engine.native.problems import OBSERVATIONS, Problem
 
     policy = Problem.of("categories").policy
     for n, fits in ((MOST_PIECES, True), (MOST_PIECES + 1, False)):
         many = type(OBSERVATIONS["categories"])((n,), (2,) * n, (0,) * n)
         wide = type(policy)(many, policy.action, policy.cfg, policy.normalize)
-        assert (unable(wide.network) is None) == fits
+        assert (why_unsupported(wide.network) is None) == fits
         if fits:
-            wide.run_on("native")
+            wide.use_engine("native")
             assert np.isfinite(wide.value(np.ones((3, n), np.int64))).all()
 
 

@@ -14,7 +14,7 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import EnvError
 from gymnast.evaluation import jobs, progress, rescore
 from gymnast.evaluation.episodes import Plan, Watch
-from gymnast.evaluation.jobs import Job, Process
+from gymnast.evaluation.jobs import Job, ProcessEvaluation
 from gymnast.evaluation.journal import Journal
 from gymnast.runs import checkpoint, store
 from gymnast.seeds import episode_seed
@@ -95,11 +95,11 @@ def killer(only: int, **more: Any) -> dict[str, Any]:
     return {"env.kwargs": kwargs, "facts.deterministic": "yes", "eval.n_envs": 2} | more
 
 
-def submitted(settings: dict[str, Any]) -> tuple[Process, list[str]]:
+def submitted(settings: dict[str, Any]) -> tuple[ProcessEvaluation, list[str]]:
     """A policy's evaluation in a process of its own, and what it tells."""
     evaluator = evaluator_of("Broken", settings)
     policy, told = policy_for(evaluator), list[str]()
-    process = Process(evaluator.cfg, told.append)
+    process = ProcessEvaluation(evaluator.cfg, told.append)
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
     process.submit(Job(7, {"agent": policy.spec()}, arrays, "eval", None))
     return process, told
@@ -145,7 +145,7 @@ def test_whoever_waits_reads_how_many_episodes_have_ended(monkeypatch: pytest.Mo
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
     told: list[tuple[int, int]] = []
     cfg = evaluator_of("Script", {"eval.episodes": 6, "eval.n_envs": 2}).cfg
-    inline = jobs.Inline(cfg, lambda done, total, _: told.append((done, total)))
+    inline = jobs.InlineEvaluation(cfg, lambda done, total, _: told.append((done, total)))
     policy = policy_for(evaluator_of("Script"))
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
     inline.submit(Job(0, {"agent": policy.spec()}, arrays, "eval", None))

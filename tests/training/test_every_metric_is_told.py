@@ -12,9 +12,9 @@ from gymnast.metrics.families.components import MOST
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import METRICS, declared, in_order, spec
 from gymnast.rl.experience import experience
-from gymnast.spaces.spaces import Amounts, Choice, Vector
+from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
 from gymnast.training.rows.components import action_components, action_options, has_components
-from gymnast.training.session import limits_of, open_collector
+from gymnast.training.session import open_collector, task_limits
 from tests.algos.practice import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact, rows, trained
 
@@ -123,7 +123,7 @@ def test_shares_of_time_are_those_of_the_whole_row(told, engine: str):
 def test_parts_of_spaces_bear_their_labels_and_ranges():
     cfg = resolve("CartPole-v1").config
     collector = open_collector(cfg)
-    metrics = declared(cfg, limits_of(collector, cfg))
+    metrics = declared(cfg, task_limits(collector, cfg))
     collector.close()
     assert "action 1 (push right)" in metrics["rollout/action_share.1"].description
     assert metrics["rollout/action_share.1"].bounds == (0, 1)
@@ -144,11 +144,11 @@ def test_amounts_are_bounded_by_their_own_range():
 
 def test_spaces_of_many_parts_have_no_metric_for_each():
     many = MOST + 1
-    wide = Vector((many,), (-1.0,) * many, (1.0,) * many)
-    free = Amounts((many,), (-np.inf,) * many, (np.inf,) * many)
+    wide = BoxObs((many,), (-1.0,) * many, (1.0,) * many)
+    free = BoxAction((many,), (-np.inf,) * many, (np.inf,) * many)
     zeros = np.zeros((4, 1, many), np.float32)
     assert not has_components(wide)
-    assert not action_options(Choice(many, 0))
+    assert not action_options(DiscreteAction(many, 0))
     assert not action_components(free, zeros, None)
     limits = Limits(options=("",) * many, components=(Part("", 0, 1),) * many)
     assert not [m for m in declared(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
@@ -159,16 +159,16 @@ def test_steps_that_do_not_count_are_left_out():
     chosen = np.array([[0, 1], [2, 2]])
     rest = np.zeros((2, 2)), np.zeros((2, 2), np.float32), np.zeros((2, 2), bool)
     found = experience(rest[0], chosen, *rest[1:], rest[2], None, keep, options=3)
-    shares = action_components(Choice(3, 0), chosen, keep, found.chosen)
+    shares = action_components(DiscreteAction(3, 0), chosen, keep, found.chosen)
     assert list(shares.values()) == pytest.approx([1 / 3, 0, 2 / 3])
     amounts = np.array([[[1.0], [9.0]], [[0.5], [-1.0]]], np.float32)
-    row = action_components(Amounts((1,), (-1.0,), (1.0,)), amounts, keep)
+    row = action_components(BoxAction((1,), (-1.0,), (1.0,)), amounts, keep)
     assert row["rollout/action_at_limit"] == pytest.approx(2 / 3)
     assert row["rollout/action_mean.0"] == pytest.approx(0.5 / 3)
 
 
 def test_only_limits_that_exist_can_be_reached():
-    half = Amounts((2,), (0.0, -np.inf), (np.inf, np.inf))
+    half = BoxAction((2,), (0.0, -np.inf), (np.inf, np.inf))
     amounts = np.array([[[0.0, 0.0]], [[1.0, 5.0]]], np.float32)
     assert action_components(half, amounts, None)["rollout/action_at_limit"] == 0.5
 

@@ -7,7 +7,7 @@ import pytest
 
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
-from gymnast.spaces.observations import Image
+from gymnast.spaces.observations import ImageObs
 from tests.small_runs import exact, gone_back, resumed, rows, same_arrays, same_run, traces, trained
 
 N, T = 3, 8
@@ -26,7 +26,7 @@ PPO = SETTINGS | {"algo.n_steps": T, "checkpoint.every": "2 rollouts", "checkpoi
 def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run]:
     """One run with pictures kept once, one with whole observations."""
     once = trained("Pictures", settings, algo=algo)
-    patch.setattr(Image, "is_stack", False)
+    patch.setattr(ImageObs, "is_stack", False)
     return once, trained("Pictures", settings, algo=algo)
 
 

@@ -108,7 +108,7 @@ def test_a_run_killed_after_live_changes_comes_out_the_same(changed: Run, back_t
 
 def test_a_run_killed_twice_still_does_again_what_it_was_told(changed: Run):
     killed = gone_back(changed, ROLLOUT)
-    killed.supersede(1)  # as an attempt leaves it that did not get as far as any change
+    killed.discard_after(1)  # as an attempt leaves it that did not get as far as any change
     same_run(changed, resumed(killed))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.config.live import changed, live_keys, overlaid, overruled
+from gymnast.config.live import changed, live_keys, overridden_live_keys, with_live_changes
 from gymnast.config.resolve import resolve
 from gymnast.config.saved import values as plain_values
 from gymnast.config.sections import ALGORITHMS
@@ -78,7 +78,7 @@ def test_a_change_follows_the_rules_of_set_and_can_be_laid_over_another_config()
     assert after.stop.limits() == {"seconds": 300}, "a budget replaces the others"
     before, now = plain_values(config), plain_values(after)
     live = {key: now[key] for key in now if now[key] != before[key]}
-    assert overlaid(config, live) == after
-    assert overlaid(config, {}) is config
-    assert overruled(["stop.env_steps"]) >= live.keys()
-    assert overruled(["algo.lr"]) == {"algo.lr"}
+    assert with_live_changes(config, live) == after
+    assert with_live_changes(config, {}) is config
+    assert overridden_live_keys(["stop.env_steps"]) >= live.keys()
+    assert overridden_live_keys(["algo.lr"]) == {"algo.lr"}

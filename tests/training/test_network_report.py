@@ -31,7 +31,7 @@ def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
     cfg = resolve(target, SMALL | more).config
     collector = open_collector(cfg)
     learner = Learner("agent", *collector.spaces["agent"], cfg)
-    collector.begin()
+    collector.start_episodes()
     clock = Clock(limits=cfg.stop.limits())
     values: Any = Control(cfg.algo).values(clock)
     span = replace(values.span(), steps=64)
@@ -105,7 +105,7 @@ def test_gradients_are_the_slope_of_the_loss_over_the_whole_batch():
     _, _, whole = played("py:tests.scripted:Match", **one_step)
 
     def loss() -> float:
-        return learner.learn(rollout, whole, stream(0, "test"))["loss/total"]
+        return learner.update(rollout, whole, stream(0, "test"))["loss/total"]
 
     slopes = report.gradient(learner, rollout, values)
     assert slopes is not None

@@ -54,7 +54,7 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
     monkeypatch: pytest.MonkeyPatch,
 ):
     where: list[str] = []
-    learn = update.learn
+    learn = update.update_roles
 
     def failing(session, rollouts, values):
         where.append(threading.current_thread().name)

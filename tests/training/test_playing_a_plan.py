@@ -11,10 +11,10 @@ import pytest
 
 from gymnast.config import presets
 from gymnast.config.resolve import resolve
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.errors import ConfigError, EnvError
 from gymnast.evaluation.episodes import Plan
-from gymnast.evaluation.evaluate import Evaluator, every_start
+from gymnast.evaluation.evaluate import Evaluator, all_starts
 from gymnast.evaluation.jobs import open_evaluator
 from gymnast.policy.policy import Policy
 from tests.scripted import Flaky, length_of, reward_of
@@ -143,7 +143,7 @@ def test_where_chance_decides_every_start_is_played_as_often():
 
 def test_all_starts_need_observations_that_can_be_counted():
     with pytest.raises(ConfigError, match="Discrete") as refused:
-        every_start(InProcess(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
+        all_starts(InProcessBackend(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
     assert "eval.starts=seeds" in refused.value.fix
 
 

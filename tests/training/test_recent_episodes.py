@@ -10,7 +10,7 @@ import pytest
 
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Episode, Episodes
-from gymnast.training.rows.recent import Recent
+from gymnast.training.rows.recent import RecentEpisodes
 
 
 def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:
@@ -31,11 +31,11 @@ def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("tasks", [(), ("near", "far")])
 def test_rows_tell_of_the_newest_episodes_however_they_come(tasks, numbers):
-    recent, every = Recent(tasks), list[Episode]()
+    recent, every = RecentEpisodes(tasks), list[Episode]()
     for count in (0, 3, 0, 40, 150, 1, 0, 7):
         ended = played(count, len(every), numbers=numbers)
         every += ended
-        recent.take(Episodes.of(ended))
+        recent.add(Episodes.of(ended))
         row = recent.row()
         kept = every[-WINDOW * max(len(tasks), 1) :]
         assert list(recent.episodes) == kept
@@ -60,11 +60,11 @@ def test_rows_tell_of_the_newest_episodes_however_they_come(tasks, numbers):
 
 
 def test_episodes_come_back_from_a_checkpoint_the_same_to_the_last_bit():
-    before, after = Recent(), Recent()
-    before.take(Episodes.of(played(120, 0, numbers=True)))
+    before, after = RecentEpisodes(), RecentEpisodes()
+    before.add(Episodes.of(played(120, 0, numbers=True)))
     stored = json.loads(json.dumps([e._asdict() for e in before.episodes]))
-    after.take(Episodes.of(Episode(**e) for e in stored))
+    after.add(Episodes.of(Episode(**e) for e in stored))
     for recent in (before, after):
-        recent.take(Episodes.of(played(5, 120, numbers=False)))
+        recent.add(Episodes.of(played(5, 120, numbers=False)))
     assert list(before.episodes) == list(after.episodes)
     assert before.row() == after.row()

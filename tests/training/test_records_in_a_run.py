@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import gymnast
-from gymnast.envs.build.defaults import suggested
+from gymnast.envs.build.defaults import default_settings
 from gymnast.errors import EnvError
-from gymnast.play.players import Chance, Trained
+from gymnast.play.players import RandomPlayer, TrainedPlayer
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Choice
+from gymnast.spaces.spaces import DiscreteAction
 from gymnast.training.lifecycle.prepare import prepare
 from gymnast.training.notebook import train
-from gymnast.training.session import limits_of
+from gymnast.training.session import task_limits
 from tests.identity import OBSERVATIONS, Identity
 from tests.small_runs import (
     SMALL,
@@ -94,7 +94,11 @@ def test_a_stored_policy_acts_on_dicts_as_it_was_scored(run: Run):
 def test_whoever_plays_takes_what_is_allowed(run: Run, sampled: bool | None):
     env = Identity(**SETTINGS["env.kwargs"])
     policy = gymnast.load(run).policy
-    player = Chance(env.action_space) if sampled is None else Trained(policy, sampled=sampled)
+    player = (
+        RandomPlayer(env.action_space)
+        if sampled is None
+        else TrainedPlayer(policy, sampled=sampled)
+    )
     taken = set()
     for seed in range(8):
         obs, info = env.reset(seed=seed)  # which holds every action against the mask
@@ -141,7 +145,7 @@ def test_what_is_about_to_happen_is_said_of_every_kind_of_network():
     prepared = prepare(TARGET, SETTINGS)
     try:
         text = prepared.preflight()["network"]
-        limits = limits_of(prepared.collector, prepared.resolved.config)
+        limits = task_limits(prepared.collector, prepared.resolved.config)
     finally:
         prepared.collector.close()
     assert "eye.camera: 6 x 8 x 3 image -> 15 convolutions -> 256" in text
@@ -153,7 +157,9 @@ def test_what_is_about_to_happen_is_said_of_every_kind_of_network():
 
 def test_defaults_fit_what_is_seen():
     def for_(name: str) -> dict[str, Any]:
-        return suggested(spaces.observation(OBSERVATIONS[name]()), Choice(2, 0), "ppo")
+        return default_settings(
+            spaces.observation(OBSERVATIONS[name]()), DiscreteAction(2, 0), "ppo"
+        )
 
     assert for_("image")["policy"]["hidden"] == []
     assert "obs" not in for_("image")["normalize"]

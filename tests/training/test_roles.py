@@ -19,15 +19,15 @@ from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
 from gymnast.envs.matches.tag import TagMatches
 from gymnast.errors import ConfigError, GymnastError
-from gymnast.evaluation.jobs import Inline
+from gymnast.evaluation.jobs import InlineEvaluation
 from gymnast.evaluation.scores import Scores
 from gymnast.runs import checkpoint
-from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator, Met
+from gymnast.selfplay.evaluation import MatchEvaluation, MatchEvaluator, Pairing
 from gymnast.selfplay.league import League
 from gymnast.selfplay.rows import match_row
 from gymnast.training.learner import policy_for
 from gymnast.training.session import Session, open_collector
-from gymnast.training.update import learn
+from gymnast.training.update import update_roles
 from tests.small_runs import (
     arrays,
     exact,
@@ -201,8 +201,8 @@ def test_roles_learn_in_turn():
 def session_of(settings: dict[str, Any], path: Path) -> Session:
     cfg = resolve("tag", TAG | settings).config
     collector = open_collector(cfg)
-    session = Session.build(cfg, collector, Scores(Inline(cfg), None), path)
-    collector.begin()
+    session = Session.build(cfg, collector, Scores(InlineEvaluation(cfg), None), path)
+    collector.start_episodes()
     return session
 
 
@@ -217,8 +217,8 @@ def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_pat
     rollouts[broken] = replace(rollouts[broken], reward=reward)
     before = {role: learner.snapshot() for role, learner in session.learners.items()}
     values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
-    done = learn(session, rollouts, values)
-    assert [role for role, *_ in done.undone] == [broken, broken]
+    done = update_roles(session, rollouts, values)
+    assert [role for role, *_ in done.rolled_back] == [broken, broken]
     for role, learner in session.learners.items():
         now = learner.snapshot()
         same = same_arrays(now.policy, before[role].policy)
@@ -243,7 +243,7 @@ def test_returns_so_far_are_followed_while_it_is_anothers_turn(tmp_path: Path):
     clock, hider = session.clock, session.learners["hider"]
     rollouts = session.collector.collect(session.lineup(), Span(5), clock).rollouts
     values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
-    learn(session, rollouts, values)
+    update_roles(session, rollouts, values)
     assert hider.reward_scale.moments.count == type(hider.reward_scale)("running", 1).moments.count
     column = rollouts["hider"]
     expected = np.zeros(column.reward.shape[1])
@@ -344,18 +344,20 @@ def test_the_next_opponent_comes_when_enough_matches_are_surely_won(tmp_path: Pa
     league, clock, policies = league_of(tmp_path, **ladder, league__snapshot="off")
     first, second = {"hider": "random"}, {"hider": "scripted:weak"}
     assert league.cast(0, 0) == {"seeker": LEARNER, **first}
-    league.take([end("seeker", **first)] * 40 + [end("hider", **first)] * 9)
-    assert league.follow(clock, policies) == []  # 49 matches are too few
-    league.take([end("hider", **first)] * 3)
-    assert league.follow(clock, policies) == []  # 40 of 52 may be by chance
-    league.take([end("seeker", **first)] * 40)
-    ((kind, told),) = league.follow(clock, policies)
+    league.record_matches([end("seeker", **first)] * 40 + [end("hider", **first)] * 9)
+    assert league.advance(clock, policies) == []  # 49 matches are too few
+    league.record_matches([end("hider", **first)] * 3)
+    assert league.advance(clock, policies) == []  # 40 of 52 may be by chance
+    league.record_matches([end("seeker", **first)] * 40)
+    ((kind, told),) = league.advance(clock, policies)
     assert (kind, told["plays"]) == ("next opponent", "scripted:weak")
     assert league.cast(0, 1) == {"seeker": LEARNER, **second}
-    league.take([end("seeker", **first)] * 99)  # matches that were under way count no more
+    league.record_matches(
+        [end("seeker", **first)] * 99
+    )  # matches that were under way count no more
     assert league.climbed["hider"].known == 0
-    league.take([end("seeker", **second)] * 99)
-    assert league.follow(clock, policies) == []  # nobody comes after the last
+    league.record_matches([end("seeker", **second)] * 99)
+    assert league.advance(clock, policies) == []  # nobody comes after the last
     assert league.row()["hider:league/rung"] == 2
 
 
@@ -366,17 +368,17 @@ def test_only_those_that_surely_win_enter_the_pool(tmp_path: Path):
 
     def entered(at: int) -> list[str]:
         clock.env_steps = at
-        ((kind, told),) = league.follow(clock, policies)
+        ((kind, told),) = league.advance(clock, policies)
         assert kind == "snapshot"
         return told["roles"]
 
     assert entered(100) == ["seeker", "hider"]  # somebody must be first
     assert entered(200) == []  # nothing is known of them
-    league.take([end("hider")] * 49)
+    league.record_matches([end("hider")] * 49)
     assert entered(300) == []  # too few
-    league.take([end("hider")])
+    league.record_matches([end("hider")])
     assert entered(400) == ["hider"]
-    league.take([end("seeker")] * 20)
+    league.record_matches([end("seeker")] * 20)
     assert entered(500) == []  # 40 of 60 may be by chance
     assert league.pools["seeker"].steps == [100]
     assert league.pools["hider"].steps == [100, 400]
@@ -385,9 +387,9 @@ def test_only_those_that_surely_win_enter_the_pool(tmp_path: Path):
 
 def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
     league, clock, policies = league_of(tmp_path, league__window=60)
-    league.follow(clock, policies)
-    league.take([end(None)] * 60)
-    league.take([end(None, hider="step:0"), end(None, seeker="step:0")])
+    league.advance(clock, policies)
+    league.record_matches([end(None)] * 60)
+    league.record_matches([end(None, hider="step:0"), end(None, seeker="step:0")])
     for role in ROLES:
         assert league.wins[role].known == league.past[role].known == 0
         assert league.wins[role].unknown == 60
@@ -395,7 +397,7 @@ def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
     row = league.row()
     assert row["match/unknown_share"] == 1
     assert not [key for key in row if "win" in key]
-    league.take([end("seeker")] * 3 + [end("hider")])
+    league.record_matches([end("seeker")] * 3 + [end("hider")])
     assert league.row()["seeker:league/win_rate"] == 3 / 4
     assert league.row()["hider:league/win_rate"] == 1 / 4
     assert match_row([end(None), end("")], {"tag": "seeker"}, {})["match/unknown_share"] == 0.5
@@ -403,8 +405,8 @@ def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
 
 def test_a_match_against_a_past_self_counts_for_the_one_that_learns(tmp_path: Path):
     league, clock, policies = league_of(tmp_path)
-    league.follow(clock, policies)
-    league.take([end("seeker", hider="step:0")] * 3 + [end("hider", hider="step:0")])
+    league.advance(clock, policies)
+    league.record_matches([end("seeker", hider="step:0")] * 3 + [end("hider", hider="step:0")])
     assert league.past["seeker"].rate().mean == 3 / 4
     assert league.past["hider"].known == league.wins["seeker"].known == 0
     assert league.pools["hider"].against[0].score == 3  # seen from the seeker that met it
@@ -414,7 +416,7 @@ def test_a_match_against_a_past_self_counts_for_the_one_that_learns(tmp_path: Pa
 def test_shares_of_live_matches_and_of_past_selves_are_as_asked(tmp_path: Path):
     league, clock, policies = league_of(tmp_path, league__live_share="75%")
     assert {*map(str, league.cast(0, 0).values())} == {LEARNER}  # there is no past yet
-    league.follow(clock, policies)
+    league.advance(clock, policies)
     casts = [league.cast(match, number) for match in range(40) for number in range(50)]
     live = sum(set(cast.values()) == {LEARNER} for cast in casts)
     past = {role: sum(cast[role] == "step:0" for cast in casts) for role in ROLES}
@@ -430,12 +432,12 @@ def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_p
         tmp_path, league__balance={"patience": 1, "remedies": remedies}, league__window=10
     )
     game = league.matches
-    league.follow(clock, policies)
-    league.take([end("seeker", hider="step:0")] * 2 + [end("hider", hider="step:0")] * 8)
+    league.advance(clock, policies)
+    league.record_matches([end("seeker", hider="step:0")] * 2 + [end("hider", hider="step:0")] * 8)
     before = policies["hider"].arrays()
     policies["hider"].parameters.flat += 1.0
-    league.take([end("seeker")] * 10)
-    told = [event for _ in remedies for event in league.follow(clock, policies)]
+    league.record_matches([end("seeker")] * 10)
+    told = [event for _ in remedies for event in league.advance(clock, policies)]
     assert [detail["remedy"] for kind, detail in told if kind == "rebalanced"] == remedies
     assert league.learns("hider", clock)
     assert not league.learns("seeker", clock)
@@ -444,8 +446,8 @@ def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_p
     assert game.state()["handicap"].tolist() == [0.85, 1.0]
     assert told[-1][1]["from_step"] == 0
     assert same_arrays(policies["hider"].arrays(), before)
-    league.take([end("seeker")] * 5 + [end("hider")] * 5)
-    told = [event for _ in remedies for event in league.follow(clock, policies)]
+    league.record_matches([end("seeker")] * 5 + [end("hider")] * 5)
+    told = [event for _ in remedies for event in league.advance(clock, policies)]
     assert [detail["remedy"] for _, detail in told] == remedies[::-1]
     assert {detail["what"] for _, detail in told} == {"withdrawn"}
     assert game.state()["handicap"].tolist() == [1.0, 1.0]
@@ -461,7 +463,7 @@ def test_evaluating_changes_neither_policies_nor_their_normalisers(tmp_path: Pat
     clock = session.clock
     rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
     values = {role: session.settings.control_of(role).values(clock) for role in ROLES}
-    learn(session, rollouts, values)
+    update_roles(session, rollouts, values)
     policies = {role: learner.policy for role, learner in session.learners.items()}
     before = {role: policy.arrays() for role, policy in policies.items()}
     evaluator = MatchEvaluator(session.cfg)
@@ -486,9 +488,9 @@ def test_evaluation_is_the_same_in_a_process_of_its_own():
         assert {f"eval/{role}/weak:match/win_rate", f"eval/{role}:league/rating"} <= told[0].keys()
 
 
-def met(role: str, opponent: str, winners: Sequence[str | None], returns: float) -> Met:
+def met(role: str, opponent: str, winners: Sequence[str | None], returns: float) -> Pairing:
     ends = tuple(end(winner) for winner in winners)
-    return Met(role, opponent, ends, (returns,) * len(ends))
+    return Pairing(role, opponent, ends, (returns,) * len(ends))
 
 
 def test_the_score_is_that_of_the_role_that_does_worst():

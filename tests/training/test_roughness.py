@@ -15,7 +15,7 @@ import pytest
 
 from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError, EnvError
-from gymnast.evaluation.jobs import Process
+from gymnast.evaluation.jobs import ProcessEvaluation
 from gymnast.evaluation.scores import Scores
 from gymnast.jobs.groups import group_result
 from gymnast.runs.run import Run
@@ -79,12 +79,12 @@ def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
 
 
 @contextmanager
-def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[Process, Scores]]:
+def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[ProcessEvaluation, Scores]]:
     """A policy's evaluation under way in its process."""
     prepared = prepare(target, settings)
     cfg = prepared.resolved.config
     policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy
-    evaluating = Process(cfg, print)
+    evaluating = ProcessEvaluation(cfg, print)
     scores = Scores(evaluating, None)
     scores.submit({"agent": policy}, 0)
     yield evaluating, scores
@@ -92,7 +92,7 @@ def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[Process, 
     prepared.collector.close()
 
 
-def kill(evaluating: Process) -> None:
+def kill(evaluating: ProcessEvaluation) -> None:
     assert evaluating._child is not None
     os.kill(evaluating._child.pid, signal.SIGKILL)
 

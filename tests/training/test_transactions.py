@@ -35,10 +35,10 @@ def practice():
     collector = open_collector(cfg)
     obs, action = collector.spaces["agent"]
     learner, clock = Learner("agent", obs, action, cfg), Clock(limits={"env_steps": 1000})
-    collector.begin()
+    collector.start_episodes()
     values = Control(cfg.algo).values(clock)
     first = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
-    learner.learn(first, values, order())
+    learner.update(first, values, order())
     clock.rollouts += 1
     rollout = collector.collect({"agent": learner.policy}, Span(64), clock).rollouts["agent"]
     yield learner, rollout, values
@@ -65,7 +65,7 @@ def test_an_update_that_overflows_leaves_no_mark_at_all(practice):
     before = everything(learner)
     values = values.model_copy(update={"lr": 1e30})
     transaction = Transaction(TransactionConfig())
-    metrics, incidents = transaction.learn(learner, rollout, values, order)
+    metrics, incidents = transaction.update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False, True]
     assert metrics == {"optim/undone": 2, "optim/steps": 0}
     assert same(everything(learner), before)
@@ -83,7 +83,7 @@ def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
         learner.roll_back(start)
     assert kl[0.5] < kl[1.0]
     transaction = Transaction(TransactionConfig(max_kl=(kl[0.5] + kl[1.0]) / 2))
-    metrics, incidents = transaction.learn(learner, rollout, values, order)
+    metrics, incidents = transaction.update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False]
     assert "KL" in incidents[0].problem
     assert metrics["policy/kl"] == kl[0.5]

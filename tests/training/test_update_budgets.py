@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.runs import checkpoint
 from gymnast.seeds import stream
 from tests.small_runs import arrays, exact, gone_back, resumed, rows, same_arrays, trained
@@ -23,10 +23,13 @@ BATCHES = {"algo.epochs": 3, "algo.batch_size": 5}
 
 @pytest.mark.parametrize("most", range(1, 13))
 def test_a_shorter_update_is_the_beginning_of_the_longer_one(most: int):
-    whole = Passes.shuffled(3, 16, 5, stream(0, "order"), None)
-    every = [portion for order in whole.orders for portion in whole.portions(order)]
+    whole = MinibatchPlan.shuffled(3, 16, 5, stream(0, "order"), None)
+    every = [portion for order in whole.orders for portion in whole.minibatches(order)]
     cut = [
-        portion for part in whole.within(most) for o in part.orders for portion in part.portions(o)
+        portion
+        for part in whole.within(most)
+        for o in part.orders
+        for portion in part.minibatches(o)
     ]
     assert len(cut) == most
     assert all(map(np.array_equal, cut, every))

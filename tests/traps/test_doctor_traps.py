@@ -24,7 +24,7 @@ from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.checks import CHECKS, KEYS, REMEDIES
 from gymnast.metrics.checks.check import Check, Remedy
 from gymnast.metrics.checks.patch import concerns_learning, permitted
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 from gymnast.metrics.specs import METRICS
 from tests.metrics.test_checks import record
 from tests.small_runs import trained
@@ -204,7 +204,7 @@ def test_a_setting_with_which_the_preset_solves_the_task_is_left_alone():
 
 
 def test_a_return_that_never_moved_did_not_fall():
-    seen = Seen(KEYS, {})
+    seen = RunHistory(KEYS, {})
     for number in range(1, 30):
         row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
         seen.take(row | {"clock/env_steps": float(number)})
@@ -216,7 +216,7 @@ def test_a_return_that_never_moved_did_not_fall():
 def test_whatever_is_advised_is_a_config_of_the_same_algorithm(algo, size):
     config = resolve("CartPole-v1", algo=algo).config
     settings = values(config)
-    seen = Seen(KEYS, settings)
+    seen = RunHistory(KEYS, settings)
     for number in range(1, 9):
         seen.take(dict.fromkeys(KEYS, size) | {"clock/rollouts": float(number)})
     remedies = [*(check.remedy for check in CHECKS.values()), *REMEDIES.values()]
@@ -241,7 +241,7 @@ def test_the_return_of_a_role_is_not_held_against_it():
 
 
 def test_gamma_zero_of_a_bandit_is_a_choice():
-    seen = Seen(KEYS, {"algo.gamma": 0.0})
+    seen = RunHistory(KEYS, {"algo.gamma": 0.0})
     seen.take({"episode/length": 100.0})
     check = CHECKS["episode/length:shortsighted"]
     assert check.judge(seen) is None

@@ -13,15 +13,15 @@ from gymnast.clock import Clock
 from gymnast.collect.vector import VectorCollector
 from gymnast.config.resolve import resolve
 from gymnast.config.section import Span
-from gymnast.engine.batch import Passes
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.engine.batch import MinibatchPlan
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.policy.actions import Categorical, Gaussian, SquashedGaussian
 from gymnast.policy.layers import Embedding
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import gae
 from gymnast.rl.statistics import explained_variance
 from gymnast.seeds import stream
-from gymnast.spaces.spaces import Amounts, Choice
+from gymnast.spaces.spaces import BoxAction, DiscreteAction
 from gymnast.training.live.control import Control
 from tests.algos.practice import Practice
 from tests.scripted import Match, Script, obs_of, seed_in
@@ -73,13 +73,13 @@ def test_03_advantages_do_not_leak_over_a_truncation_into_the_episode_before():
 
 
 def collected(end: str, n_steps: int = 12):
-    envs = InProcess(lambda: Script(4, end), 2, "Scripted-v0")
+    envs = InProcessBackend(lambda: Script(4, end), 2, "Scripted-v0")
     cfg = resolve("CartPole-v1").config
     policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
     policy.initialize(0, "agent")
     policy.parameters.views["critic.4.bias"] += 50  # a value that cannot be overlooked
     collector = VectorCollector(envs, seed=0, numbers={}, traced=lambda _: True, keep_obs=True)
-    collector.begin()
+    collector.start_episodes()
     return policy, collector.collect({"agent": policy}, Span(n_steps), Clock())
 
 
@@ -124,7 +124,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     metrics = practice.repeat(1)[0]
     assert metrics["optim/grad_norm"] > 0.5
     assert metrics["optim/clipped_share"] == metrics["value/clip_fraction"] == 0.0
-    gradient = practice.learner.algorithm.descent.engine.gradient
+    gradient = practice.learner.algorithm.gradient_step.engine.gradient
     assert np.linalg.norm(gradient) > 0.5
 
 
@@ -169,10 +169,10 @@ def test_09_observation_statistics_are_the_policys_own_everywhere():
 def test_10_a_box_action_is_an_amount_and_a_box_observation_is_a_vector():
     for name, head in (("Pendulum-v1", Gaussian), ("CartPole-v1", Categorical)):
         cfg = resolve(name).config
-        envs = InProcess(lambda name=name: gym.make(name), 1, name)
+        envs = InProcessBackend(lambda name=name: gym.make(name), 1, name)
         policy = Policy(envs.obs_space, envs.action_space, cfg.policy, cfg.normalize)
         assert type(policy.head) is head
-    narrow = InProcess(Match, 1, "Match")
+    narrow = InProcessBackend(Match, 1, "Match")
     cfg = resolve("CartPole-v1").config
     policy = Policy(narrow.obs_space, narrow.action_space, cfg.policy, cfg.normalize)
     assert narrow.obs_space.shape == (1,)
@@ -195,7 +195,7 @@ def test_11_explained_variance_is_of_the_values_that_acted_and_defined_for_const
 
 
 def test_12_kl_is_never_negative():
-    head, rng = Categorical(Choice(6, 0)), np.random.default_rng(0)
+    head, rng = Categorical(DiscreteAction(6, 0)), np.random.default_rng(0)
     old = rng.normal(0, 3, (5000, 6)).astype(np.float32)
     for step in (0.0, 1e-4, 1e-2, 1.0):
         new = old + rng.normal(0, 1, old.shape).astype(np.float32) * np.float32(step)
@@ -205,7 +205,7 @@ def test_12_kl_is_never_negative():
 
 
 def test_13_a_squashed_action_is_as_uncertain_as_it_is_unlikely_also_at_its_bounds():
-    head = SquashedGaussian(Amounts((1,), (-1.0,), (1.0,)), log_std=0.0)
+    head = SquashedGaussian(BoxAction((1,), (-1.0,), (1.0,)), log_std=0.0)
     for mean in (0.0, 3.0, 9.0):
         dist = np.tile(np.array([mean, 0.0], np.float32), (50_000, 1))
         action = head.sample(dist, head.noise(stream(5, "noise"), (50_000,)))
@@ -217,7 +217,7 @@ def test_13_a_squashed_action_is_as_uncertain_as_it_is_unlikely_also_at_its_boun
 @pytest.mark.parametrize("mean", [0.0, 3.0, -8.0])
 def test_13_squashed_amounts_have_one_density_for_log_probability_and_entropy(mean: float):
     """Where tanh is flat in float32, too: entropy is the mean of minus the log-probability."""
-    head = SquashedGaussian(Amounts((1,), (-1.0,), (1.0,)), log_std=0.0)
+    head = SquashedGaussian(BoxAction((1,), (-1.0,), (1.0,)), log_std=0.0)
     dist = np.tile(np.array([mean, -0.5], np.float32), (100_000, 1))
     drawn = head.sample(dist, head.noise(stream(0, "trap"), (len(dist),)))
     surprise = -head.logprob(dist, drawn).astype(np.float64)
@@ -254,7 +254,7 @@ def test_15_solved_best_and_early_stop_know_the_raw_return_only():
 
 
 def test_17_minibatches_are_another_partition_in_every_epoch():
-    passes = Passes.shuffled(4, 64, 16, stream(0, "batch", "agent", 0), None)
-    epochs = [[frozenset(b.tolist()) for b in passes.portions(order)] for order in passes.orders]
+    passes = MinibatchPlan.shuffled(4, 64, 16, stream(0, "batch", "agent", 0), None)
+    epochs = [[frozenset(b.tolist()) for b in passes.minibatches(order)] for order in passes.orders]
     assert len({frozenset(batches) for batches in epochs}) == 4
     assert all(frozenset.union(*batches) == frozenset(range(64)) for batches in epochs)

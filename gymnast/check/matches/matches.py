@@ -17,15 +17,15 @@ from gymnast.check.environment import STEPS, Beat
 from gymnast.check.finding import Finding, Report, in_order
 from gymnast.check.live import own_traceback
 from gymnast.check.matches.repeating import Make, Played, drawn, line, repeats
-from gymnast.check.witness import Complaint
-from gymnast.collect.casting import at_random
+from gymnast.check.witness import FirstViolation
+from gymnast.collect.casting import random_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import UNKNOWN, ByRole, Matches, MatchStep
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
 from gymnast.seeds import episode_seed, stream
-from gymnast.spaces.spaces import Vector, space_text
+from gymnast.spaces.spaces import BoxObs, space_text
 
 Array = np.ndarray
 AT_ONCE = 3
@@ -70,7 +70,7 @@ class _Examination:
             role: np.zeros((matches.n_matches, kind.seats), bool)
             for role, kind in matches.roles.items()
         }
-        self._wrong = {check: Complaint(check) for check in _CONTRACT}
+        self._wrong = {check: FirstViolation(check) for check in _CONTRACT}
         self._outcomes: Counter[str] = Counter()
         self._numbers: set[str] | None = None
         self._both, self._traceback = 0, ""
@@ -80,7 +80,7 @@ class _Examination:
         """Until so many steps of single matches are taken, or nothing can be begun."""
         matches, draws = self.matches, stream(self.seed, "check")
         heads = {role: head_for(kind.action) for role, kind in matches.roles.items()}
-        players = {role: at_random(kind) for role, kind in matches.roles.items()}
+        players = {role: random_player(kind) for role, kind in matches.roles.items()}
         self._begin(range(matches.n_matches))
         while self._now and self.steps < steps:
             actions: dict[str, Array] = {}
@@ -183,7 +183,7 @@ class _Examination:
                 where = kind.obs.where_not_finite(rows[int(np.flatnonzero(bad)[0])])
                 what = f"the observation of a {role} is not finite at {where}"
                 self._wrong["finite"].at(match.moment, what)
-            elif isinstance(kind.obs, Vector) and (problem := _outside(kind.obs, rows)):
+            elif isinstance(kind.obs, BoxObs) and (problem := _outside(kind.obs, rows)):
                 self._wrong["observation"].at(match.moment, f"of a {role}: {problem}")
 
     def _end(self, place: int, match: Played, step: MatchStep) -> None:
@@ -248,7 +248,7 @@ class _Examination:
             yield Finding("metrics", "ok", ", ".join(sorted(wanted)))
 
 
-def _outside(space: Vector, rows: Array) -> str | None:
+def _outside(space: BoxObs, rows: Array) -> str | None:
     low, high = (np.array(end).reshape(space.shape) for end in (space.low, space.high))
     room = [
         _ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(e), e, 0))) for e in (low, high)

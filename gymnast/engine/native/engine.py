@@ -8,9 +8,9 @@ import numpy as np
 
 from gymnast.compiled import kernels
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes, told_by
-from gymnast.engine.engine import Improved
-from gymnast.engine.native.plan import planned
+from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
+from gymnast.engine.engine import UpdateResult
+from gymnast.engine.native.plan import native_plan
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy.parameters import aligned_zeros
@@ -21,21 +21,21 @@ class NativeEngine:
     def __init__(self, policy: Policy) -> None:
         self.native: Any = kernels()
         self.policy = policy
-        self.plan = planned(policy.network, policy.parameters, policy.head)
+        self.plan = native_plan(policy.network, policy.parameters, policy.head)
         self.parameters = policy.parameters.flat
         self.gradient = aligned_zeros(self.parameters.size)
 
-    def improve(
+    def update(
         self,
         batch: Batch,
         objective: Objective,
-        passes: Passes,
+        passes: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
-    ) -> Improved:
-        table = np.zeros((len(passes.orders) * passes.steps_each, len(LOSSES)))
+    ) -> UpdateResult:
+        table = np.zeros((len(passes.orders) * passes.steps_per_epoch, len(LOSSES)))
         done, steps, stopped = self.native.improve(
             self.plan,
             self.parameters,
@@ -44,7 +44,7 @@ class NativeEngine:
             adam.second,
             adam.steps,
             self._rows(batch),
-            self._rows(told_by(self.policy.network, batch)),
+            self._rows(monitoring_rows(self.policy.network, batch)),
             passes.orders,
             passes.size,
             self.native.objective(
@@ -61,14 +61,14 @@ class NativeEngine:
             eps=adam.eps,
             weight_decay=adam.weight_decay,
             max_norm=max_norm or 0.0,
-            most_kl=passes.most_kl,
+            most_kl=passes.target_kl,
             table=table,
         )
         adam.steps = steps
-        return Improved(table[: done * passes.steps_each], done, stopped)
+        return UpdateResult(table[: done * passes.steps_per_epoch], done, stopped)
 
-    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        rows = self._rows(told_by(self.policy.network, batch))
+    def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+        rows = self._rows(monitoring_rows(self.policy.network, batch))
         found = self.native.shift(self.plan, self.parameters, rows, clip or 0.0)
         names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
         report = {f"policy/{name}": x for name, x in zip(names, found, strict=True)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gymnast.engine.native.plan import planned
+from gymnast.engine.native.plan import native_plan
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.health import N_NUMBERS, SATURATED, Health
 from gymnast.policy.inference import NumpyInference
@@ -18,11 +18,11 @@ class NativeInference:
     both = None
 
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
-        self.plan = planned(network, parameters, head)
+        self.plan = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
         by_numpy = NumpyInference(network, parameters.views)
-        self.layer, self.hear = by_numpy.layer, by_numpy.hear
-        self.values_while_acting = network.dear
+        self.layer, self.activations = by_numpy.layer, by_numpy.activations
+        self.values_while_acting = network.is_expensive
         self._amounts = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:

@@ -37,7 +37,7 @@ MOST_LAYERS, MOST_PIECES, MOST_CHANNELS = 32, 256, 256
 """What the kernels have room for, as in native/network.hpp."""
 
 
-def unable(network: Network) -> str | None:
+def why_unsupported(network: Network) -> str | None:
     """Why the kernels cannot run this network, if they cannot."""
     if network.module is not None:
         return "policy.module is a torch module"
@@ -71,7 +71,7 @@ def widest(network: Network) -> int:
     return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
 
 
-def planned(network: Network, parameters: Parameters, head: AnyHead) -> Any:
+def native_plan(network: Network, parameters: Parameters, head: AnyHead) -> Any:
     """The kernels' view of a network on these parameters."""
     native: Any = kernels()
     plan = native.Network(parameters.flat.size)

@@ -11,7 +11,7 @@ from gymnast.engine.adam import BETA1, BETA2, Adam
 
 
 @torch.no_grad()
-def descend(
+def adamw_step(
     parameters: np.ndarray, gradient: np.ndarray, adam: Adam, *, lr: float, max_norm: float | None
 ) -> Tensor:
     """One step, in place; returns the gradient's norm before clipping."""

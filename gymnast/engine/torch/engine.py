@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes, told_by
-from gymnast.engine.engine import Improved
+from gymnast.engine.batch import Batch, MinibatchPlan, monitoring_rows
+from gymnast.engine.engine import UpdateResult
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.torch import shares
-from gymnast.engine.torch.adam import descend
+from gymnast.engine.torch.adam import adamw_step
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
@@ -28,36 +28,38 @@ class TorchEngine:
         """One per share of a batch: the same parameters, each with a gradient of its own."""
         self.gradient = self.network.gradient
 
-    def improve(
+    def update(
         self,
         batch: Batch,
         objective: Objective,
-        passes: Passes,
+        passes: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
-    ) -> Improved:
+    ) -> UpdateResult:
         lines: list[Tensor] = []
         done, stopped = 0, False
         features = ready(self.policy.network, batch.features)
         while done < len(passes.orders) and not stopped:
-            for portion in passes.portions(passes.orders[done]):
+            for portion in passes.minibatches(passes.orders[done]):
                 parts = self.differentiate(features, batch, portion, objective)
-                norm = self.descend(adam, lr=lr, max_norm=max_norm)
+                norm = self.optimizer_step(adam, lr=lr, max_norm=max_norm)
                 lines.append(torch.stack([*parts, norm]))
             done += 1
-            if passes.most_kl is not None:
-                stopped = self.shift(batch, None)["policy/kl"] > passes.most_kl
-        return Improved(torch.stack(lines).double().numpy(), done, stopped)
+            if passes.target_kl is not None:
+                stopped = self.policy_shift(batch, None)["policy/kl"] > passes.target_kl
+        return UpdateResult(torch.stack(lines).double().numpy(), done, stopped)
 
     def step(self, loss: Tensor, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
         """One step down any loss of this network; the gradient's norm before clipping."""
         self.network.differentiate(loss)
-        return self.descend(adam, lr=lr, max_norm=max_norm)
+        return self.optimizer_step(adam, lr=lr, max_norm=max_norm)
 
-    def descend(self, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
-        return descend(self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm)
+    def optimizer_step(self, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
+        return adamw_step(
+            self.policy.parameters.flat, self.gradient, adam, lr=lr, max_norm=max_norm
+        )
 
     def differentiate(
         self, features: Chosen, batch: Batch, portion: np.ndarray, objective: Objective
@@ -127,9 +129,9 @@ class TorchEngine:
             loss = loss + objective.kl_coef * penalty
         return [loss, policy, critic, penalty, clipped, bonus]
 
-    def shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
+    def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         head = self.policy.head
-        batch = told_by(self.policy.network, batch)
+        batch = monitoring_rows(self.policy.network, batch)
         new = self.policy.dist_of(np.asarray(batch.features), batch.mask)
         moved = head.logprob(new, batch.action) - batch.logprob
         ratio, far = np.exp(moved), moved.astype(np.float64)

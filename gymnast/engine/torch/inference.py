@@ -46,7 +46,7 @@ class TorchInference:
         return self._layer(part, i, torch.from_numpy(features)).numpy()
 
     @torch.no_grad()
-    def hear(self, features: Array) -> tuple[list[Heard], Array]:
+    def activations(self, features: Array) -> tuple[list[Heard], Array]:
         """None of the activations of a user's module, whose inside is its own."""
         if self.forward.own is not None:
             return [], self.actor(features)

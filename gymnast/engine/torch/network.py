@@ -39,7 +39,7 @@ class TorchNetwork:
     def __init__(self, network: Network, parameters: Parameters) -> None:
         """Computes on the parameters' device; what goes in and comes out stays on the CPU."""
         self.forward, self.parameters = Forward(network), parameters
-        if network.dear:
+        if network.is_expensive:
             keep_freed_memory()
         self.device = parameters.device
         self.gradient = aligned_zeros(parameters.flat.size)

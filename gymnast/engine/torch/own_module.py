@@ -23,7 +23,7 @@ from gymnast.errors import ConfigError
 from gymnast.imported import imported
 from gymnast.policy.features import Features
 from gymnast.policy.layers import OwnModule, Pixels, Shape
-from gymnast.spaces.observations import Image, Parts, blank
+from gymnast.spaces.observations import CompositeObs, ImageObs, blank
 
 PREFIX = "module."
 """What the names of its parameters begin with."""
@@ -54,7 +54,7 @@ def initial(spec: OwnModule, seed: int) -> dict[str, np.ndarray]:
 
 def inputs(observation: Any, features: Tensor) -> Input:
     """What `forward` gets, from what `Policy.features` gives."""
-    if isinstance(observation, Parts):
+    if isinstance(observation, CompositeObs):
         dtype = observation.dtype
         named = observation.leaves.items()
         return {name: _input(leaf, field(dtype, name, features)) for name, leaf in named}
@@ -125,7 +125,7 @@ def _is_pair(answer: Any) -> bool:
 
 
 def _input(leaf: Any, x: Tensor) -> Tensor:
-    if isinstance(leaf, Image):
+    if isinstance(leaf, ImageObs):
         assert leaf.channels != "unknown"
         return pixels(Pixels(leaf.shape, leaf.channels, leaf.top), x)
     return x

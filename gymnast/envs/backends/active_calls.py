@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from weakref import WeakSet
 
 
-class AtWork(NamedTuple):
+class ActiveCall(NamedTuple):
     env: str
     copy: int | None
     """None: all copies at once, in a vector implementation of the environment's own."""
@@ -29,7 +29,7 @@ class AtWork(NamedTuple):
 
 
 class CallsEnvironments(Protocol):
-    def at_work(self) -> AtWork | None:
+    def at_work(self) -> ActiveCall | None:
         """Called from other threads."""
         ...
 
@@ -41,7 +41,7 @@ def register(backend: CallsEnvironments) -> None:
     _backends.add(backend)
 
 
-def look() -> AtWork | None:
+def look() -> ActiveCall | None:
     """The environment call that is under way in this process, if any."""
     try:
         found = [backend.at_work() for backend in list(_backends)]

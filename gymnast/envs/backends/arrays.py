@@ -17,7 +17,7 @@ NOBODY = -1
 
 
 @dataclass(frozen=True)
-class Rows:
+class CopyArrays:
     """What copies show, and what they are asked to do."""
 
     obs: Array
@@ -49,7 +49,7 @@ class Rows:
         parts: int = 1,
         keys: int = 0,
         memory: mmap.mmap | None = None,
-    ) -> Rows:
+    ) -> CopyArrays:
         """Fresh rows, or those that lie in `memory`. `elements` of an action; `parts` that work at
         the same time, each with its own `now`; `keys` of each step's info."""
         columns = _columns(obs_space, action_space, n, elements, parts, keys)
@@ -73,7 +73,7 @@ class Rows:
         """Bytes of memory that these rows take."""
         return _layout(_columns(obs, action, n, elements, parts, keys))[1]
 
-    def part(self, number: int, copies: range) -> Rows:
+    def part(self, number: int, copies: range) -> CopyArrays:
         """The rows of some copies; writing there writes here."""
         span = slice(copies.start, copies.stop)
         per_copy = {name: a[span] for name, a in vars(self).items() if name not in _SHARED}
@@ -108,7 +108,7 @@ def _columns(
         "terminated": (np.bool_, (n,)),
         "truncated": (np.bool_, (n,)),
         "numbers": (np.float64, (n, keys)),
-        "mask": (np.bool_, (n, spaces.n_options(action))),
+        "mask": (np.bool_, (n, spaces.mask_width(action))),
         "masked": (np.bool_, (1,)),
         "now": (np.int64, (parts, ALIGNED // 8)),
         "chosen": (np.bool_, (n,)),

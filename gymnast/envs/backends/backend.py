@@ -17,11 +17,11 @@ import numpy as np
 
 from gymnast.errors import EnvError
 from gymnast.policy.actions import head_for
-from gymnast.spaces.spaces import Action, Amounts, Observation
+from gymnast.spaces.spaces import Action, BoxAction, Observation
 
 Array = np.ndarray
 
-OTHERWISE = "set env.backend to inprocess or process"
+OTHER_BACKEND_FIX = "set env.backend to inprocess or process"
 """What to do where a vector cannot do what is asked."""
 
 
@@ -67,7 +67,7 @@ class Backend(Protocol):
     n_envs: int
     obs_space: Observation
     action_space: Action
-    described: tuple[str, str]
+    space_texts: tuple[str, str]
     """Observation and action space as the environment names them."""
     time_limit: int | None
     """Longest episode, in steps, where one is declared or applied."""
@@ -100,7 +100,7 @@ def any_of(flags: Array) -> bool:
     return 1 in flags.tobytes()
 
 
-def refuse(name: str, faults: Sequence[Fault], fix: str = "mend the environment") -> None:
+def raise_fault(name: str, faults: Sequence[Fault], fix: str = "mend the environment") -> None:
     """For callers that cannot go on without the copy: the first fault as an error."""
     if faults:
         fault = faults[0]
@@ -108,7 +108,7 @@ def refuse(name: str, faults: Sequence[Fault], fix: str = "mend the environment"
         raise EnvError(what, fix=fix, traceback=fault.traceback)
 
 
-def numbers_told(info: Mapping[str, Any], wanted: Mapping[str, str], env: str) -> dict[str, float]:
+def info_metrics(info: Mapping[str, Any], wanted: Mapping[str, str], env: str) -> dict[str, float]:
     """Of an episode's last info; `wanted`: metric -> key."""
     found: dict[str, float] = {}
     for metric, key in wanted.items():
@@ -126,7 +126,7 @@ def random_actions(
 ) -> Array:
     """Actions as an environment takes them, drawn evenly from those allowed (within 2 of 0 where
     there is no bound)."""
-    if not isinstance(space, Amounts):
+    if not isinstance(space, BoxAction):
         head = head_for(space)
         even = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
         return head.for_env(head.sample(even, head.noise(rng, shape)))

@@ -15,13 +15,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.backend import OTHERWISE
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
-class Pool(VectorEnv[Any, Any, Any]):
+class EnvPoolVector(VectorEnv[Any, Any, Any]):
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(self, name: str, n_envs: int, settings: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Pool(VectorEnv[Any, Any, Any]):
         )
 
 
-def make_pool(cfg: EnvConfig, limit: int | None) -> Pool:
+def make_envpool(cfg: EnvConfig, limit: int | None) -> EnvPoolVector:
     """`limit` of steps per episode instead of the environment's own."""
     try:
         known = import_module("envpool").list_all_envs()
@@ -69,16 +69,16 @@ def make_pool(cfg: EnvConfig, limit: int | None) -> Pool:
         raise EnvError(what, fix="pip install 'gymnast[envpool]'") from None
     name = cfg.id.removeprefix("ALE/")
     if name not in known:
-        raise EnvError(f"EnvPool has no {cfg.id}", at="env.backend", fix=OTHERWISE)
+        raise EnvError(f"EnvPool has no {cfg.id}", at="env.backend", fix=OTHER_BACKEND_FIX)
     settings = dict[str, Any](cfg.kwargs)
     own = None if limit is not None else _limit_of(cfg.id)
     if limit is not None or own is not None:
         settings["max_episode_steps"] = limit if limit is not None else own
     try:
-        return Pool(name, cfg.n_envs, settings)
+        return EnvPoolVector(name, cfg.n_envs, settings)
     except (TypeError, AssertionError, ValueError, RuntimeError) as problem:
         what = f"EnvPool's {name} does not take {settings}: {problem}"
-        raise EnvError(what, at="env.kwargs", fix=OTHERWISE) from None
+        raise EnvError(what, at="env.kwargs", fix=OTHER_BACKEND_FIX) from None
 
 
 def _limit_of(env_id: str) -> int | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gymnast.spaces.spaces import Action, Choice
+from gymnast.spaces.spaces import Action, DiscreteAction
 
 Array = np.ndarray
 ROOM = 2**23
@@ -20,7 +20,9 @@ _UNKNOWN = -1
 
 class History:
     def __init__(self, space: Action, n_envs: int) -> None:
-        small = isinstance(space, Choice) and space.first >= 0 and space.first + space.n <= 256
+        small = (
+            isinstance(space, DiscreteAction) and space.first >= 0 and space.first + space.n <= 256
+        )
         self._stored_as = np.dtype(np.uint8) if small else None
         self._actions = np.zeros((0, n_envs), np.uint8)
         self._given_as = np.dtype(np.int64)

@@ -12,19 +12,19 @@ import gymnasium as gym
 import numpy as np
 
 from gymnast.envs.backends import active_calls
-from gymnast.envs.backends.active_calls import AtWork
-from gymnast.envs.backends.arrays import NOBODY, Rows
+from gymnast.envs.backends.active_calls import ActiveCall
+from gymnast.envs.backends.arrays import NOBODY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
 from gymnast.envs.backends.step_info import numbers_of
-from gymnast.envs.build.strip_wrappers import bare, has_default_limit, time_limit
+from gymnast.envs.build.strip_wrappers import has_default_limit, strip_wrappers, time_limit
 from gymnast.processes import guard
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Vector
+from gymnast.spaces.spaces import BoxObs
 
 Array = np.ndarray
 
 
-class InProcess:
+class InProcessBackend:
     restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
@@ -43,12 +43,12 @@ class InProcess:
         made = [make() for _ in range(n_envs)]
         seen, taken = made[0].observation_space, made[0].action_space
         self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
-        self.described = (" ".join(str(seen).split()), str(taken))
+        self.space_texts = (" ".join(str(seen).split()), str(taken))
         self.time_limit = time_limit(made[0])
         self.has_default_limit = has_default_limit(made[0])
-        self.envs = [bare(env)[0] for env in made]
+        self.envs = [strip_wrappers(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
-        self._limit = bare(made[0])[1]
+        self._limit = strip_wrappers(made[0])[1]
         """Steps after which we cut an episode short."""
         self._clock = 0
         """Steps of the whole vector so far. A copy's age is how long ago it was born."""
@@ -60,20 +60,20 @@ class InProcess:
         self._broken: set[int] = set()
         """Copies to be made anew before they are used again."""
         keys = len(self._step_keys)
-        rows = Rows.of(self.obs_space, self.action_space, n_envs, keys=keys)
+        rows = CopyArrays.of(self.obs_space, self.action_space, n_envs, keys=keys)
         self.use(rows.part(0, range(n_envs)))
         self._now: Any = [NOBODY]  # read by a watchdog; in a worker also by the trainer
         self._calls = 0
         self._begun = False
         active_calls.register(self)
 
-    def use(self, rows: Rows) -> None:
+    def use(self, rows: CopyArrays) -> None:
         """Write into these rows from now on."""
         self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
         self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
         self._rewards: Any = rows.reward.data
         """The same memory: single numbers are written faster that way."""
-        self._numbers = rows.obs.reshape(-1) if isinstance(self.obs_space, Vector) else None
+        self._numbers = rows.obs.reshape(-1) if isinstance(self.obs_space, BoxObs) else None
         self._finite = np.ones(rows.obs.size, dtype=bool)
         self._ended = True
         """Some copy may be marked as ended."""
@@ -153,11 +153,11 @@ class InProcess:
         for env in self.envs:
             env.close()
 
-    def at_work(self) -> AtWork | None:
+    def at_work(self) -> ActiveCall | None:
         copy = int(self._now[0])
         if copy == NOBODY:
             return None
-        return AtWork(self.name, copy, self._clock - self._born[copy], self._calls)
+        return ActiveCall(self.name, copy, self._clock - self._born[copy], self._calls)
 
     def _note_numbers(self, copies: Sequence[int]) -> Array:
         numbers = self._rows.numbers
@@ -254,6 +254,6 @@ class InProcess:
     def _renew(self, copy: int) -> None:
         with contextlib.suppress(Exception):  # it is being thrown away
             self.envs[copy].close()
-        self.envs[copy] = bare(self._make())[0]
+        self.envs[copy] = strip_wrappers(self._make())[0]
         self._steps[copy] = self.envs[copy].step
         self._broken.discard(copy)

@@ -20,9 +20,9 @@ import numpy as np
 from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends import messages
-from gymnast.envs.backends.arrays import NOBODY, Rows
+from gymnast.envs.backends.arrays import NOBODY, CopyArrays
 from gymnast.envs.backends.backend import Fault, Step
-from gymnast.envs.backends.worker import Lost, Worker
+from gymnast.envs.backends.worker import Worker, WorkerLost
 from gymnast.errors import EnvError
 from gymnast.runs.machine import usable_cores
 from gymnast.spaces import spaces
@@ -32,7 +32,7 @@ CLOSING = 0.15
 """Seconds that workers get to close their environments."""
 
 
-class Process:
+class ProcessBackend:
     restore: Literal["replay", "together", "history", "none"] = "replay"
 
     def __init__(
@@ -82,20 +82,20 @@ class Process:
             self._made = self.workers[0].made()
             self.obs_space = spaces.from_json(self._made["obs_space"])
             self.action_space = spaces.from_json(self._made["action_space"])
-            self.described: tuple[str, str] = tuple(self._made["described"])
+            self.space_texts: tuple[str, str] = tuple(self._made["described"])
             self.time_limit: int | None = self._made["time_limit"]
             self.has_default_limit: bool = self._made["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
             room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
-            self._memory = memory = _unnamed(Rows.size(*shape, **room))
-            self._rows = Rows.of(*shape, **room, memory=mmap.mmap(memory, 0))
+            self._memory = memory = _unnamed(CopyArrays.size(*shape, **room))
+            self._rows = CopyArrays.of(*shape, **room, memory=mmap.mmap(memory, 0))
             self._rows.blank(self.obs_space)
             self._rows.now[:] = NOBODY
             self.obs = self._rows.obs
             self._actions = self._rows.actions(np.uint8, ())
             for worker in self.workers:
                 self._join(worker, self._made if worker is self.workers[0] else worker.made())
-        except Lost as lost:
+        except WorkerLost as lost:
             what = f"{self.name} cannot be made: {lost.what}"
             raise EnvError(what, fix="see the log", traceback=lost.printed) from None
 
@@ -169,13 +169,13 @@ class Process:
     def _all(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
         """Wake all of them, then wait for all of them."""
         for worker in workers:
-            worker.ask(command)
+            worker.request(command)
         faults: list[Fault] = []
         late = False
         for worker in workers:
             try:
                 report = worker.answer(at_once=late)
-            except Lost as lost:
+            except WorkerLost as lost:
                 faults += self._faults_of(worker, lost.what, lost.printed)
                 late = late or lost.hung
                 continue
@@ -217,7 +217,7 @@ class Process:
                 self._join(worker, worker.made())
             except EnvError as problem:
                 faults += self._faults_of(worker, problem.message, problem.traceback)
-            except Lost as lost:
+            except WorkerLost as lost:
                 faults += self._faults_of(worker, lost.what, lost.printed)
         return faults
 
@@ -232,7 +232,7 @@ class Process:
 
     def _tell_type_of_actions(self, worker: Worker) -> None:
         kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
-        worker.inform(messages.ACTIONS, kind)
+        worker.notify(messages.ACTIONS, kind)
 
 
 def _unnamed(size: int) -> int:

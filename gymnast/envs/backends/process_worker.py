@@ -26,9 +26,9 @@ import numpy as np
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.backends import child, messages
-from gymnast.envs.backends.arrays import Rows
+from gymnast.envs.backends.arrays import CopyArrays
 from gymnast.envs.backends.backend import Fault
-from gymnast.envs.backends.inprocess import InProcess
+from gymnast.envs.backends.inprocess import InProcessBackend
 from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
@@ -66,21 +66,21 @@ class Worker:
         self.copies = range(*order["copies"])
         make = partial(make_env, cfg, limit=EpisodeLimit(*order["limit"]))
         keys = order["step_keys"]
-        self.envs = InProcess(
+        self.envs = InProcessBackend(
             make, len(self.copies), cfg.id, masked=cfg.action_mask, step_keys=keys
         )
         elements = int(np.prod(self.envs.envs[0].action_space.shape or (), dtype=int))
         made = {
             "obs_space": spaces.to_json(self.envs.obs_space),
             "action_space": spaces.to_json(self.envs.action_space),
-            "described": self.envs.described,
+            "described": self.envs.space_texts,
             "time_limit": self.envs.time_limit,
             "has_default_limit": self.envs.has_default_limit,
             "elements": elements,
         }
         messages.send(link, {"made": made})
         _, (memory, *_), _, _ = socket.recv_fds(link, 1, 1)
-        self.whole = Rows.of(
+        self.whole = CopyArrays.of(
             self.envs.obs_space,
             self.envs.action_space,
             cfg.n_envs,

@@ -22,17 +22,17 @@ from gymnasium import error
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from gymnast.envs.backends import active_calls
-from gymnast.envs.backends.active_calls import AtWork
-from gymnast.envs.backends.backend import OTHERWISE, Fault, Step, any_of
+from gymnast.envs.backends.active_calls import ActiveCall
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Fault, Step, any_of
 from gymnast.envs.backends.history import History
 from gymnast.envs.backends.step_info import columns_of_vector
-from gymnast.envs.backends.vector_obs import LastInfos, Problems, Shown, columns_of
+from gymnast.envs.backends.vector_obs import LastInfos, Problems, VectorObs, columns_of
 from gymnast.errors import EnvError
 
 Array = np.ndarray
 
 
-class Vectorized:
+class VectorBackend:
     restore: Literal["replay", "together", "history", "none"]
 
     def __init__(
@@ -49,12 +49,12 @@ class Vectorized:
         self._vector = make()
         self._mode = _mode_of(self._vector, name)
         self.n_envs = n = self._vector.num_envs
-        self._shown = shown = Shown(self._vector, masked=masked)
+        self._shown = shown = VectorObs(self._vector, masked=masked)
         self.obs_space, self.action_space = shown.obs_space, shown.action_space
         self.obs, self._next = shown.obs, shown.obs.copy()
         """`_next`: what an episode begins with that began in the step that ended another."""
         seen, taken = self._vector.single_observation_space, self._vector.single_action_space
-        self.described = (" ".join(str(seen).split()), str(taken))
+        self.space_texts = (" ".join(str(seen).split()), str(taken))
         self.time_limit, self.has_default_limit = _time_limit(self._vector), False
         self._age = np.zeros(n, dtype=np.int64)
         self._over = np.zeros(n, dtype=bool)
@@ -108,7 +108,7 @@ class Vectorized:
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if copies is not None and len(copies) < self.n_envs:
             what = f"{self.name}: a vector implementation cannot step single copies"
-            raise EnvError(what, fix=OTHERWISE)
+            raise EnvError(what, fix=OTHER_BACKEND_FIX)
         if self._untold:
             told, self._untold = tuple(self._untold.values()), {}
             return replace(self._nothing(told), stepped=np.zeros(self.n_envs, dtype=bool))
@@ -148,11 +148,11 @@ class Vectorized:
     def close(self) -> None:
         self._vector.close()
 
-    def at_work(self) -> AtWork | None:
+    def at_work(self) -> ActiveCall | None:
         if not self._busy:
             return None
         step = int(self._age.max()) if self._busy == "step" else 0
-        return AtWork(self.name, None, step, self._calls)
+        return ActiveCall(self.name, None, step, self._calls)
 
     def _numbers(self, info: Mapping[str, Any], over: Array) -> Array:
         """Of this step's info; of ended episodes the last one's, where the next has begun."""
@@ -165,16 +165,16 @@ class Vectorized:
     def _take(self, obs: Any, info: Mapping[str, Any], reward: Array, over: Array) -> Problems:
         """What a step shows and allows; the last of ended episodes, where the next has begun."""
         shown, same_step = self._shown, self._mode is AutoresetMode.SAME_STEP
-        problems = shown.put(obs)
+        problems = shown.write(obs)
         if same_step and any_of(over):
             ended, final = np.flatnonzero(over).tolist(), info.get("final_obs")
             self._next[ended] = self.obs[ended]
             if final is None:
                 problems |= dict.fromkeys(ended, 'the episode ended without info["final_obs"]')
             else:
-                problems |= shown.put_each(final, ended)
+                problems |= shown.write_each(final, ended)
         if shown.mask is not None or "action_mask" in info:
-            problems |= shown.allow(info, np.flatnonzero(~over | same_step))
+            problems |= shown.record_masks(info, np.flatnonzero(~over | same_step))
         return problems | shown.not_finite(reward)
 
     # ---- beginning ---------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class Vectorized:
         else:
             self.history.begin(every, [int(seeds[0])] * self.n_envs)
         self._over[:], self._age[:] = False, 0
-        problems = self._shown.put(obs) | self._shown.allow(info, np.arange(self.n_envs))
+        problems = self._shown.write(obs) | self._shown.record_masks(info, np.arange(self.n_envs))
         return self._faults(problems | self._shown.not_finite())
 
     def _begin(self, chosen: list[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
@@ -229,7 +229,7 @@ class Vectorized:
         else:
             self.history.forget(chosen)
         self._over[chosen], self._age[chosen] = False, 0
-        problems = self._shown.put(obs, chosen) | self._shown.allow(info, np.array(chosen))
+        problems = self._shown.write(obs, chosen) | self._shown.record_masks(info, np.array(chosen))
         return self._faults(problems | self._shown.not_finite())
 
     def _reset_vector(
@@ -299,7 +299,7 @@ def _mode_of(vector: VectorEnv[Any, Any, Any], name: str) -> AutoresetMode:
         return told if isinstance(told, AutoresetMode) else AutoresetMode(told)
     except ValueError:
         what = f"{name}: its vector implementation does not say when it resets"
-        fix = f'declare metadata["autoreset_mode"], or {OTHERWISE}'
+        fix = f'declare metadata["autoreset_mode"], or {OTHER_BACKEND_FIX}'
         raise EnvError(what, fix=fix) from None
 
 

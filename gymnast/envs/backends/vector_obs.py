@@ -14,14 +14,14 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Choice, Vector
+from gymnast.spaces.spaces import BoxObs, DiscreteAction
 
 Array = np.ndarray
 Problems = dict[int, str]
 """Copy -> what is wrong with it."""
 
 
-class Shown:
+class VectorObs:
     def __init__(self, vector: VectorEnv[Any, Any, Any], *, masked: bool) -> None:
         self.n = vector.num_envs
         self.obs_space = spaces.observation(vector.single_observation_space)
@@ -30,8 +30,8 @@ class Shown:
         self.mask: Array | None = None
         self._batches, self._masked = vector.observation_space, masked
 
-    def put(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
-        if isinstance(self.obs_space, Vector) and getattr(obs, "shape", None) == self.obs.shape:
+    def write(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
+        if isinstance(self.obs_space, BoxObs) and getattr(obs, "shape", None) == self.obs.shape:
             which = slice(None) if copies is None else list(copies)
             try:
                 self.obs[which] = obs[which]
@@ -45,18 +45,18 @@ class Shown:
         if len(each) != self.n:
             what = f"the observations are not {self.n} of the space, one per copy"
             return dict.fromkeys(range(self.n), what)
-        return self.put_each(each, range(self.n) if copies is None else copies)
+        return self.write_each(each, range(self.n) if copies is None else copies)
 
-    def put_each(self, obs: Any, copies: Sequence[int]) -> Problems:
+    def write_each(self, obs: Any, copies: Sequence[int]) -> Problems:
         """One by one: `obs[i]` is what copy i shows."""
         put = self.obs_space.put
         return {i: said for i in copies if (said := put(self.obs, i, obs[i])) is not None}
 
-    def allow(self, info: Mapping[str, Any], copies: Array) -> Problems:
+    def record_masks(self, info: Mapping[str, Any], copies: Array) -> Problems:
         """Note which actions are allowed now, where the environment says."""
         given = info.get("action_mask") if self._masked else None
         if given is not None and self.mask is None:
-            self.mask = np.ones((self.n, spaces.n_options(self.action_space)), dtype=bool)
+            self.mask = np.ones((self.n, spaces.mask_width(self.action_space)), dtype=bool)
         if self.mask is None:
             return {}
         told = info.get("_action_mask", np.full(self.n, given is not None))
@@ -73,7 +73,7 @@ class Shown:
     def _allow_together(self, given: Any, told: Array, copies: Array) -> bool:
         """In one go, where that is plain and nothing is wrong."""
         assert self.mask is not None
-        plain = isinstance(self.action_space, Choice) and isinstance(given, np.ndarray)
+        plain = isinstance(self.action_space, DiscreteAction) and isinstance(given, np.ndarray)
         if not plain or given.shape != self.mask.shape or given.dtype.kind not in "biuf":
             return False
         allowed = given.astype(bool) | ~np.asarray(told, dtype=bool)[:, None]

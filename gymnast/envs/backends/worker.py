@@ -25,7 +25,7 @@ LAST_WORDS = 40
 """Lines kept of what a worker printed."""
 
 
-class Lost(Exception):
+class WorkerLost(Exception):
     """The worker is gone: what happened, and what it printed last."""
 
     def __init__(self, what: str, printed: str = "", *, hung: bool = False) -> None:
@@ -82,7 +82,7 @@ class Worker:
             socket.send_fds(self._link, [b"m"], [memory])
         self._wait_up_to(self.timeout)
 
-    def ask(self, command: bytes) -> None:
+    def request(self, command: bytes) -> None:
         """That it cannot be reached any more shows in its answer."""
         if self.running:
             with suppress(OSError):
@@ -91,7 +91,7 @@ class Worker:
     def answer(self, *, at_once: bool = False) -> Any:
         """What it reports, None for nothing. `at_once`: it has had all the time it gets."""
         if not self.running:
-            raise Lost(self._absent)
+            raise WorkerLost(self._absent)
         try:
             if not at_once:
                 return messages.receive(self._link)
@@ -104,7 +104,7 @@ class Worker:
         except (OSError, EOFError):
             raise self._died() from None
 
-    def inform(self, command: bytes, document: Any) -> None:
+    def notify(self, command: bytes, document: Any) -> None:
         """Tell it something that has no answer."""
         if self.running:
             with suppress(OSError):
@@ -132,15 +132,15 @@ class Worker:
         self._process.wait()
         self._link.close()
 
-    def _hung(self) -> Lost:
+    def _hung(self) -> WorkerLost:
         self._process.send_signal(signal.SIGABRT)  # it says where it was
         self._wait()
         self.kill()
         limit = "env.timeout" if self._patience == self.timeout else "a start may"
         what = f"took longer than {limit} ({self._patience:g} s) and was killed"
-        return Lost(what, self._last_words(), hung=True)
+        return WorkerLost(what, self._last_words(), hung=True)
 
-    def _died(self) -> Lost:
+    def _died(self) -> WorkerLost:
         code = self._wait()
         self.kill()
         if code is None:
@@ -151,7 +151,7 @@ class Worker:
             what = f"was killed by {signal.Signals(-code).name}"
             if -code == signal.SIGKILL:
                 what += " (signal 9: by someone, or by the kernel when memory ran out)"
-        return Lost(what, self._last_words())
+        return WorkerLost(what, self._last_words())
 
     def _wait_up_to(self, seconds: float) -> None:
         self._patience = seconds

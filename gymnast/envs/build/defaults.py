@@ -21,8 +21,8 @@ from gymnast.envs.build.names import latest_version
 from gymnast.envs.matches.open import open_matches
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
-from gymnast.spaces.observations import leaves_of, vector_of
-from gymnast.spaces.spaces import Action, Amounts, Category, Image, Observation
+from gymnast.spaces.observations import as_box, leaves_of
+from gymnast.spaces.spaces import Action, BoxAction, DiscreteObs, ImageObs, Observation
 
 
 def resolve_for_spaces(
@@ -41,7 +41,7 @@ def resolve_for_spaces(
     cfg = resolved.config
     shown = {} if has_roles(cfg.env.id) else _shown(cfg.env)
     obs, action = _spaces(cfg, cfg.env.model_copy(update=shown))
-    settings = {"env": shown, **suggested(obs, action, cfg.algo.name)}
+    settings = {"env": shown, **default_settings(obs, action, cfg.algo.name)}
     layered = resolve(target, overrides, algo=algo, suggested=settings)
     return replace(layered, asked=resolved.asked)
 
@@ -80,16 +80,16 @@ def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
         return spaces.observation(env.observation_space), spaces.action(env.action_space)
 
 
-def suggested(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
+def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
     """Config keys that serve most environments of this kind well."""
-    images = any(isinstance(leaf, Image) for leaf in leaves_of(obs).values())
+    images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
-    if not isinstance(obs, Category):
-        settings["normalize"] = {"obs": "running"} if vector_of(obs) else {}
-        if ALGORITHMS[algo][0].acts == "sample":
+    if not isinstance(obs, DiscreteObs):
+        settings["normalize"] = {"obs": "running"} if as_box(obs) else {}
+        if ALGORITHMS[algo][0].action_selection == "sample":
             settings["normalize"]["reward"] = "running"
     if algo == "ppo":
-        settings["algo"] = dict(_CONTINUOUS if isinstance(action, Amounts) else _DISCRETE)
+        settings["algo"] = dict(_CONTINUOUS if isinstance(action, BoxAction) else _DISCRETE)
         if images:
             settings["algo"]["lr"] = "2.5e-4 -> 0"
     return settings

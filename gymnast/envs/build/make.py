@@ -13,10 +13,10 @@ from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.families import has_roles, how_to_install
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.image import is_atari
-from gymnast.envs.build.fast_step import quickened
+from gymnast.envs.build.fast_step import use_fast_step
 from gymnast.envs.build.names import register, replaced
 from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, time_limit
-from gymnast.envs.build.tasks import OneOfTasks
+from gymnast.envs.build.tasks import TaskEnv
 from gymnast.envs.suites.atari import make_game
 from gymnast.envs.wrappers import wrapped, wrapped_task
 from gymnast.errors import EnvError, NotInstalled
@@ -38,7 +38,7 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any,
 
 def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     if cfg.tasks:
-        return OneOfTasks(cfg, lambda task: wrapped_task(_alone(task, limit), task))
+        return TaskEnv(cfg, lambda task: wrapped_task(_alone(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
     try:
@@ -50,7 +50,7 @@ def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
             kwargs = dict[str, Any](cfg.kwargs)
             if limit.steps is not None:
                 kwargs["max_episode_steps"] = limit.steps
-            made = quickened(gym.make(cfg.id, disable_env_checker=True, **kwargs))
+            made = use_fast_step(gym.make(cfg.id, disable_env_checker=True, **kwargs))
             return _limited(made, limit._replace(steps=None))
     except EnvError:
         raise

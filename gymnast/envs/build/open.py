@@ -14,11 +14,11 @@ from gymnasium.vector import VectorEnv
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.sections.env import WHOLE, EnvConfig
 from gymnast.config.sections.image import is_atari
-from gymnast.envs.backends.backend import OTHERWISE, Backend
-from gymnast.envs.backends.envpool import make_pool
-from gymnast.envs.backends.inprocess import InProcess
-from gymnast.envs.backends.process import Process
-from gymnast.envs.backends.vector import Vectorized
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX, Backend
+from gymnast.envs.backends.envpool import make_envpool
+from gymnast.envs.backends.inprocess import InProcessBackend
+from gymnast.envs.backends.process import ProcessBackend
+from gymnast.envs.backends.vector import VectorBackend
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.names import register
 from gymnast.envs.suites.atari import SeededCopies, vector_settings
@@ -42,19 +42,19 @@ def open_envs(
     info; `tell` gets what environments print in other processes. The default of `limit` does not reach an
     environment's own vector, which takes only what its constructor takes."""
     if cfg.backend == "process":
-        return Process(cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, tell=tell)
+        return ProcessBackend(cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, tell=tell)
     if cfg.backend in WHOLE:
         guard.mark()
         _refuse_what_needs_python(cfg)
         if cfg.backend == "envpool":
             _refuse_what_is_wrong_with_one(cfg)
-        make = partial(make_pool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
+        make = partial(make_envpool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
         keys = {"info_keys": info_keys, "step_keys": step_keys}
-        envs = Vectorized(make, cfg.id, **keys, masked=cfg.action_mask)
+        envs = VectorBackend(make, cfg.id, **keys, masked=cfg.action_mask)
         guard.look()
         return envs
     make = partial(make_env, cfg, limit=limit)
-    return InProcess(make, cfg.n_envs, cfg.id, masked=cfg.action_mask, step_keys=step_keys)
+    return InProcessBackend(make, cfg.n_envs, cfg.id, masked=cfg.action_mask, step_keys=step_keys)
 
 
 def _refuse_what_needs_python(cfg: EnvConfig) -> None:
@@ -63,7 +63,7 @@ def _refuse_what_needs_python(cfg: EnvConfig) -> None:
         keys = [key for key in keys if key not in DONE_BY_ALE]
     if keys:
         what = f"env.backend {cfg.backend} cannot do that for {cfg.id}"
-        raise EnvError(what, at=", ".join(keys), fix=OTHERWISE)
+        raise EnvError(what, at=", ".join(keys), fix=OTHER_BACKEND_FIX)
 
 
 def _refuse_what_is_wrong_with_one(cfg: EnvConfig) -> None:
@@ -78,7 +78,7 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
         _refuse_what_is_wrong_with_one(cfg)
-        raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHERWISE)
+        raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHER_BACKEND_FIX)
     kwargs = dict[str, Any](cfg.kwargs)
     if is_atari(cfg.id):
         kwargs = vector_settings(cfg, limit)
@@ -89,8 +89,8 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
         return SeededCopies(vector) if is_atari(cfg.id) else vector
     except TypeError as problem:
         what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
-        raise EnvError(what, fix=OTHERWISE) from None
+        raise EnvError(what, fix=OTHER_BACKEND_FIX) from None
     except (error.Error, ImportError) as problem:
         _refuse_what_is_wrong_with_one(cfg)
         what = f"the vector implementation of {cfg.id} cannot be made: {problem}"
-        raise EnvError(what, fix=OTHERWISE) from None
+        raise EnvError(what, fix=OTHER_BACKEND_FIX) from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.envs.backends.backend import Backend, random_actions, refuse
+from gymnast.envs.backends.backend import Backend, raise_fault, random_actions
 from gymnast.seeds import stream
 
 Array = np.ndarray
@@ -17,11 +17,11 @@ _SEED, _OTHER = 12345, 54321
 class Seeding:
     replays: bool
     """The same seed with the same actions gives the same episode."""
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     """What a person should know, a sentence each."""
 
 
-def try_seeds(envs: Backend, declared: str) -> Seeding:
+def check_seeding(envs: Backend, declared: str) -> Seeding:
     """What is declared is believed, but for the first observations: those cost three resets. An
     environment's own vector is not tried, since single copies of it cannot be stepped."""
     replays = replays_exactly(envs, declared)
@@ -60,7 +60,7 @@ def same_episode(envs: Backend, seed: int, other: int, steps: int = 24) -> bool:
 
 
 def _start(envs: Backend, seed: int) -> Array:
-    refuse(envs.name, envs.reset([0], [seed]))
+    raise_fault(envs.name, envs.reset([0], [seed]))
     return envs.obs[:1].copy()
 
 
@@ -70,7 +70,7 @@ def _episode_of(envs: Backend, seed: int, steps: int) -> list[Array]:
     for _ in range(steps):
         action = random_actions(envs.action_space, (envs.n_envs,), rng, envs.mask)
         step = envs.step(action, [0])
-        refuse(envs.name, step.faults)
+        raise_fault(envs.name, step.faults)
         seen += [step.obs[:1].copy(), step.reward[:1].copy()]
         if step.terminated[0] or step.truncated[0]:
             break

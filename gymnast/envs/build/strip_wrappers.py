@@ -16,7 +16,7 @@ class DefaultTimeLimit(TimeLimit):
 _TAKEN_OFF = (OrderEnforcing, PassiveEnvChecker, TimeLimit, DefaultTimeLimit)
 
 
-def bare(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
+def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
     """The environment beneath, and the time limit that is now to be kept by whoever steps it. What
     somebody else put around it stays, and all that is inside of that."""
     limit: int | None = None

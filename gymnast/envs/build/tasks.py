@@ -8,14 +8,14 @@ from typing import Any
 import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, bare, has_default_limit
+from gymnast.envs.build.strip_wrappers import DefaultTimeLimit, has_default_limit, strip_wrappers
 from gymnast.errors import EnvError
 from gymnast.seeds import task_of
 
 Env = gym.Env[Any, Any]
 
 
-class OneOfTasks(Env):
+class TaskEnv(Env):
     def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
         """`make` makes the environment of a single task."""
         self._envs = [_light(make(cfg.of_task(name))) for name in cfg.tasks]
@@ -57,6 +57,6 @@ class OneOfTasks(Env):
 
 def _light(env: Env) -> Env:
     """Without Gymnasium's other wrappers, but with the time limit: each task keeps its own."""
-    inner, limit = bare(env)
+    inner, limit = strip_wrappers(env)
     kind = DefaultTimeLimit if has_default_limit(env) else gym.wrappers.TimeLimit
     return inner if limit is None else kind(inner, limit)

@@ -20,10 +20,10 @@ def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
         except TypeError as problem:
             raise ConfigError(f"env.kwargs: {problem}", at="tag") from None
     else:
-        from gymnast.envs.matches.pettingzoo import ZooMatches
+        from gymnast.envs.matches.pettingzoo import PettingZooMatches
 
         patterns = {name: role.agents for name, role in cfg.roles.items() if role.agents}
-        matches = ZooMatches(env.id, n_matches, env.kwargs, patterns, cfg.training_limit())
+        matches = PettingZooMatches(env.id, n_matches, env.kwargs, patterns, cfg.training_limit())
     for name in cfg.roles:
         if name not in matches.roles:
             known = ", ".join(matches.roles)

@@ -16,8 +16,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.backends.backend import OTHERWISE
-from gymnast.envs.build.strip_wrappers import bare
+from gymnast.envs.backends.backend import OTHER_BACKEND_FIX
+from gymnast.envs.build.strip_wrappers import strip_wrappers
 from gymnast.errors import EnvError
 from gymnast.seeds import stream
 
@@ -43,7 +43,7 @@ def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
             raise EnvError(f"{cfg.id}: {name} is not supported", at=f"env.kwargs.{name}")
     ours = {"frameskip": 1, "obs_type": _shown(cfg), "repeat_action_probability": 0.0}
     made = gym.make(cfg.id, disable_env_checker=True, **kwargs | ours)
-    return Game(bare(made)[0], cfg)
+    return AtariGame(strip_wrappers(made)[0], cfg)
 
 
 def refuse_ours(cfg: EnvConfig) -> None:
@@ -64,7 +64,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
     ):
         if beyond:
             what = f"{cfg.id}'s own vector implementation cannot do that"
-            raise EnvError(what, at=key, fix=OTHERWISE)
+            raise EnvError(what, at=key, fix=OTHER_BACKEND_FIX)
     settings: dict[str, Any] = {
         "img_height": cfg.image.size[0],
         "img_width": cfg.image.size[1],
@@ -113,7 +113,7 @@ def sticky(cfg: EnvConfig) -> float:
     return float(given)  # type: ignore[arg-type]
 
 
-class Game(gym.Wrapper[Any, Any, Any, Any]):
+class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], cfg: EnvConfig) -> None:
         super().__init__(env)
         game: Any = env.unwrapped

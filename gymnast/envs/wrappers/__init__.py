@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.noise import is_noisy
-from gymnast.envs.build.strip_wrappers import bare
+from gymnast.envs.build.strip_wrappers import strip_wrappers
 
 Env = gym.Env[Any, Any]
 
@@ -61,7 +61,7 @@ def wrapped_task(env: Env, cfg: EnvConfig) -> Env:
 def _inside(env: Env, cfg: EnvConfig, layers: list[Layer]) -> Env:
     if not layers:
         return env
-    inner, limit = bare(env)
+    inner, limit = strip_wrappers(env)
     for layer in layers:
         inner = import_module(f"{__name__}.{layer.module}").around(inner, cfg)
     return inner if limit is None else gym.wrappers.TimeLimit(inner, limit)

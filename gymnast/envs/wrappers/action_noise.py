@@ -8,7 +8,7 @@ from gymnasium.spaces import Box
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.wrappers.discrete import Elements
-from gymnast.envs.wrappers.episode import ChangesActions, Env
+from gymnast.envs.wrappers.episode import ActionWrapper, Env
 from gymnast.envs.wrappers.scales import deviations, within
 from gymnast.errors import EnvError
 
@@ -17,11 +17,11 @@ KEY = "env.noise.action"
 
 def around(env: Env, cfg: EnvConfig) -> Env:
     if isinstance(env.action_space, Box):
-        return AmountsOff(env, cfg.noise.action)
-    return AnotherChoice(env, _chance(cfg.noise.action), masked=cfg.action_mask)
+        return BoxActionNoise(env, cfg.noise.action)
+    return DiscreteActionNoise(env, _chance(cfg.noise.action), masked=cfg.action_mask)
 
 
-class AmountsOff(ChangesActions):
+class BoxActionNoise(ActionWrapper):
     NAME = "action noise"
 
     def __init__(self, env: Env, scales: Any) -> None:
@@ -34,7 +34,7 @@ class AmountsOff(ChangesActions):
         return within(moved, self._space)
 
 
-class AnotherChoice(ChangesActions):
+class DiscreteActionNoise(ActionWrapper):
     """Each element is another with this chance: one of the other options, all equally likely, that the
     environment allows."""
 

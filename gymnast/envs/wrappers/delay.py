@@ -9,15 +9,15 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import ChangesActions, Env
+from gymnast.envs.wrappers.episode import ActionWrapper, Env
 from gymnast.errors import EnvError
 
 
 def around(env: Env, cfg: EnvConfig) -> Env:
-    return Delayed(env, cfg.noise.delay, _idle(env, cfg.noise.idle), masked=cfg.action_mask)
+    return DelayedActions(env, cfg.noise.delay, _idle(env, cfg.noise.idle), masked=cfg.action_mask)
 
 
-class Delayed(ChangesActions):
+class DelayedActions(ActionWrapper):
     NAME = "delayed actions"
 
     def __init__(self, env: Env, steps: int, idle: Any, *, masked: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.spaces.spaces import Action, Choice, Choices, Switches
+from gymnast.spaces.spaces import Action, DiscreteAction, MultiBinaryAction, MultiDiscreteAction
 
 Array = np.ndarray
 
@@ -14,20 +14,24 @@ Array = np.ndarray
 class Elements:
     """A Discrete, MultiDiscrete or MultiBinary action as a row of choices, each counted from 0."""
 
-    def __init__(self, kind: Choice | Choices | Switches) -> None:
+    def __init__(self, kind: DiscreteAction | MultiDiscreteAction | MultiBinaryAction) -> None:
         match kind:
-            case Choice():
+            case DiscreteAction():
                 shape, n, first = (), (kind.n,), (kind.first,)
-            case Choices():
+            case MultiDiscreteAction():
                 shape, n, first = kind.shape, kind.n, kind.first
-            case Switches():
+            case MultiBinaryAction():
                 shape, n, first = kind.shape, (2,) * kind.size, (0,) * kind.size
         self.n, self._shape, self._first = n, shape, np.array(first)
         self._starts = np.cumsum([0, *n[:-1]])
 
     @classmethod
     def of(cls, kind: Action) -> Elements | None:
-        return cls(kind) if isinstance(kind, Choice | Choices | Switches) else None
+        return (
+            cls(kind)
+            if isinstance(kind, DiscreteAction | MultiDiscreteAction | MultiBinaryAction)
+            else None
+        )
 
     def chosen(self, action: Any) -> Array:
         return np.asarray(action).reshape(-1).astype(np.int64) - self._first

@@ -6,14 +6,14 @@ from copy import deepcopy
 from typing import Any
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
+from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
 
 
 def around(env: Env, cfg: EnvConfig) -> Env:
-    return Dropped(env, cfg.noise.drop)
+    return DroppedFrames(env, cfg.noise.drop)
 
 
-class Dropped(Chancy):
+class DroppedFrames(EpisodeRandomness):
     NAME = "dropped frames"
 
     def __init__(self, env: Env, chance: float) -> None:

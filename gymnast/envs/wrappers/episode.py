@@ -17,7 +17,7 @@ Env = gym.Env[Any, Any]
 Stepped = tuple[Any, Any, bool, bool, dict[str, Any]]
 
 
-class Chancy(gym.Wrapper[Any, Any, Any, Any]):
+class EpisodeRandomness(gym.Wrapper[Any, Any, Any, Any]):
     NAME = ""
     """Of its stream."""
 
@@ -36,7 +36,7 @@ class Chancy(gym.Wrapper[Any, Any, Any, Any]):
         return obs, info
 
 
-class ChangesActions(Chancy):
+class ActionWrapper(EpisodeRandomness):
     """Something else may be done than was chosen. The info names what was, `applied_action`."""
 
     def __init__(self, env: Env, *, masked: bool) -> None:
@@ -50,12 +50,12 @@ class ChangesActions(Chancy):
         return obs, info
 
     def step(self, action: Any) -> Stepped:
-        done = self.instead_of(action)
+        done = self.transform_action(action)
         obs, reward, terminated, truncated, info = self.env.step(done)
         self._note_mask(info)
         return obs, reward, terminated, truncated, {"applied_action": done, **info}
 
-    def instead_of(self, action: Any) -> Any:
+    def transform_action(self, action: Any) -> Any:
         """What is done."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, Dict, Tuple
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
+from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
 from gymnast.envs.wrappers.scales import deviations, within
 from gymnast.errors import EnvError
 
@@ -26,10 +26,10 @@ def around(env: Env, cfg: EnvConfig) -> Env:
     if noisy is None:
         what = f"there is no Box in {space}, and only numbers can be a little off"
         raise EnvError(what, at=KEY, fix="leave it off; env.noise.drop works on any observation")
-    return Blurred(env, noisy)
+    return ObservationNoise(env, noisy)
 
 
-class Blurred(Chancy):
+class ObservationNoise(EpisodeRandomness):
     NAME = "observation noise"
 
     def __init__(self, env: Env, noisy: Noisy) -> None:

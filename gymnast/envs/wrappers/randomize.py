@@ -8,7 +8,7 @@ from typing import Any
 from gymnast.config.distribution import Distribution
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.build import parameters
-from gymnast.envs.wrappers.episode import Chancy, Env, Stepped
+from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
 
 
 def around(env: Env, cfg: EnvConfig) -> Env:
@@ -16,7 +16,7 @@ def around(env: Env, cfg: EnvConfig) -> Env:
     return Randomized(env, cfg.randomize, cfg.drawn_metrics())
 
 
-class Randomized(Chancy):
+class Randomized(EpisodeRandomness):
     NAME = "randomize"
 
     def __init__(

@@ -15,7 +15,7 @@ import numpy as np
 from gymnast.config.sections.env import EnvConfig
 from gymnast.errors import EnvError
 from gymnast.spaces import spaces
-from gymnast.spaces.spaces import Image
+from gymnast.spaces.spaces import ImageObs
 
 Array = np.ndarray
 
@@ -25,16 +25,16 @@ def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     if not isinstance(space, gym.spaces.Box):
         kind = type(space).__name__
         raise EnvError(f"observations of {cfg.id} are of {kind}, not Box", at="env.stack")
-    return Stacked(env, cfg.stack, space)
+    return FrameStack(env, cfg.stack, space)
 
 
-class Stacked(gym.Wrapper[Any, Any, Any, Any]):
+class FrameStack(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
         kind = spaces.observation(space)
         self._n, self._seen = n, deque[Array](maxlen=n)
-        self._images = isinstance(kind, Image)
-        self._shape, self._axis = _channels(kind) if isinstance(kind, Image) else ((-1,), 0)
+        self._images = isinstance(kind, ImageObs)
+        self._shape, self._axis = _channels(kind) if isinstance(kind, ImageObs) else ((-1,), 0)
         low, high = (self._joined([x] * n) for x in (space.low, space.high))
         self.observation_space = gym.spaces.Box(low, high, low.shape, space.dtype.type)
 
@@ -53,7 +53,7 @@ class Stacked(gym.Wrapper[Any, Any, Any, Any]):
         return np.concatenate([piece.reshape(self._shape) for piece in pieces], self._axis)
 
 
-def _channels(image: Image) -> tuple[tuple[int, ...], int]:
+def _channels(image: ImageObs) -> tuple[tuple[int, ...], int]:
     """The shape of one image with its channels, and their axis."""
     if len(image.shape) == 2:
         return (1, *image.shape), 0

@@ -8,14 +8,14 @@ import numpy as np
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.wrappers.discrete import Elements
-from gymnast.envs.wrappers.episode import ChangesActions, Env
+from gymnast.envs.wrappers.episode import ActionWrapper, Env
 
 
 def around(env: Env, cfg: EnvConfig) -> Env:
-    return Sticky(env, cfg.noise.sticky, masked=cfg.action_mask)
+    return StickyActions(env, cfg.noise.sticky, masked=cfg.action_mask)
 
 
-class Sticky(ChangesActions):
+class StickyActions(ActionWrapper):
     NAME = "sticky actions"
 
     def __init__(self, env: Env, chance: float, *, masked: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gymnast.film.make import Order, film, told
+from gymnast.film.make import Order, describe_film, film
 from gymnast.film.matches.band import MatchBand
 from gymnast.film.matches.choose import ChosenMatch
 from gymnast.film.matches.frames import MatchShot, MatchStage, match_shots
@@ -25,7 +25,7 @@ def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str
         "outcome": chosen.trace.outcome,
         "handicap": {stage.slowed: stage.handicap} if stage.slowed else {},
     }
-    return told(order, about, writer, note)
+    return describe_film(order, about, writer, note)
 
 
 def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.backends.backend import refuse
+from gymnast.envs.backends.backend import raise_fault
 from gymnast.envs.matches.matches import UNKNOWN, Matches
 from gymnast.envs.matches.open import open_matches
 from gymnast.film.frames import Differs
@@ -98,13 +98,13 @@ def _replayed(
 ) -> Iterator[tuple[int, dict[str, Array], str]]:
     """Steps taken, what every agent of each role just got, and how it ended where it did."""
     matches = stage.matches
-    refuse(matches.name, matches.reset([0], [trace.seed]))
+    raise_fault(matches.name, matches.reset([0], [trace.seed]))
     in_play = {name: np.ones(role.seats, dtype=bool) for name, role in matches.roles.items()}
     yield 0, {name: np.zeros(role.seats) for name, role in matches.roles.items()}, ""
     last = len(trace) - 1
     for t in range(len(trace)):
         step = matches.step({role: taken[t][None] for role, taken in trace.actions.items()})
-        refuse(matches.name, step.faults)
+        raise_fault(matches.name, step.faults)
         got = {role: np.where(in_play[role], step.reward[role][0], 0.0) for role in in_play}
         for role, playing in in_play.items():
             in_play[role] = playing & ~(step.terminated[role][0] | step.truncated[role][0])

@@ -9,7 +9,7 @@ from typing import Any
 from gymnast.config.numbers import number_text
 from gymnast.config.schedule import Schedule
 from gymnast.metrics.checks.patch import permitted
-from gymnast.metrics.seen import Phase, Seen
+from gymnast.metrics.seen import Phase, RunHistory
 
 Changes = dict[str, Any]
 """Dotted key -> value, as `--set` takes it."""
@@ -40,9 +40,9 @@ class Check:
     """`KEY:what`: the key of the row that shows it best, and what is wrong."""
     needs: tuple[str, ...]
     """Keys that must have been seen."""
-    judge: Callable[[Seen], str | None]
+    judge: Callable[[RunHistory], str | None]
     """What is wrong, in a clause with its numbers; None where nothing is."""
-    remedy: Callable[[Seen], Remedy]
+    remedy: Callable[[RunHistory], Remedy]
     patience: int = 5
     """Bad rows in a row before it is raised."""
     excused: frozenset[Phase] = frozenset()
@@ -52,7 +52,7 @@ class Check:
     when the opponent improves."""
 
 
-def scaled(seen: Seen, key: str, factor: float) -> Changes:
+def scaled(seen: RunHistory, key: str, factor: float) -> Changes:
     """This schedule times a factor, in round numbers."""
     schedule = Schedule.parse(seen.setting(key, 0.0))
     return {key: rounded(schedule.scaled(factor)).plain()} if schedule.highest > 0 else {}
@@ -64,13 +64,13 @@ def rounded(schedule: Schedule) -> Schedule:
     return replace(schedule, frames=frames)
 
 
-def at_most(seen: Seen, key: str, peak: float) -> Changes:
+def at_most(seen: RunHistory, key: str, peak: float) -> Changes:
     """This schedule, brought down as a whole so that it never exceeds the peak."""
     highest = Schedule.parse(seen.setting(key, 0.0)).highest
     return scaled(seen, key, peak / highest) if highest > peak else {}
 
 
-def capped(seen: Seen, key: str, cap: float) -> Changes:
+def capped(seen: RunHistory, key: str, cap: float) -> Changes:
     """This schedule where it is below the cap, and the cap where it is not."""
     schedule = Schedule.parse(seen.setting(key, 0.0))
     frames = [(position, min(value, cap)) for position, value in schedule.frames]

@@ -6,7 +6,7 @@ from typing import Any
 
 from gymnast.config.numbers import Share, is_percent
 from gymnast.metrics.checks.check import Check, Remedy, shown
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 
 EFFECT, AGREEMENT = "rollout/action_effect", "rollout/reward_agreement"
 NO_EFFECT = 0.004
@@ -15,7 +15,7 @@ SMALL_ROLLOUT, SMALL_MINIBATCH = 64, 16
 SHORT_HORIZON = 5.0
 
 
-def _opposed(seen: Seen) -> str | None:
+def _opposed(seen: RunHistory) -> str | None:
     agreement = seen.now(AGREEMENT)
     return (
         f"what is learned from is the opposite of the raw reward: agreement {agreement:.2f}"
@@ -24,7 +24,7 @@ def _opposed(seen: Seen) -> str | None:
     )
 
 
-def _turn(seen: Seen) -> Remedy:
+def _turn(seen: RunHistory) -> Remedy:
     scale = seen.setting("normalize.reward_scale", 1.0)
     if scale < 0:
         return Remedy("Rewards are turned around.", {"normalize.reward_scale": -scale})
@@ -34,7 +34,7 @@ def _turn(seen: Seen) -> Remedy:
     return Remedy("Shaping outweighs the reward.", dict.fromkeys(weights, 0))
 
 
-def _unscaled(seen: Seen) -> str | None:
+def _unscaled(seen: RunHistory) -> str | None:
     if seen.setting("normalize.obs") is not None:
         return None
     size = obs_size(seen)
@@ -45,22 +45,22 @@ def _unscaled(seen: Seen) -> str | None:
     )
 
 
-def obs_size(seen: Seen) -> float:
+def obs_size(seen: RunHistory) -> float:
     """Of a typical observation; 0 where it was not recorded."""
     keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if seen.has(key)]
     return max((abs(seen.now(key)) for key in keys), default=0.0)
 
 
-def normalised_observations(_: Seen) -> Remedy:
+def normalised_observations(_: RunHistory) -> Remedy:
     return Remedy("Networks learn from numbers around 1.", {"normalize.obs": "running"})
 
 
-def rollout_steps(seen: Seen) -> float:
+def rollout_steps(seen: RunHistory) -> float:
     """Steps in a rollout, as far as the settings say."""
     return seen.number("env.n_envs", 1) * seen.number("algo.n_steps", 2048)
 
 
-def _no_effect(seen: Seen) -> str | None:
+def _no_effect(seen: RunHistory) -> str | None:
     chance = 10.0 / min(rollout_steps(seen), 256.0)
     effect = seen.now(EFFECT)
     if effect > NO_EFFECT + chance:
@@ -68,19 +68,19 @@ def _no_effect(seen: Seen) -> str | None:
     return f"what happens does not depend on the actions: they tell {max(effect, 0):.1%} of it"
 
 
-def _mend_environment(_: Seen) -> Remedy:
+def _mend_environment(_: RunHistory) -> Remedy:
     return Remedy(
         "Look at how the environment uses its action (`gymnast check ENV`), at env.noise, and at the "
         "order of wrappers: no setting of the learner can help."
     )
 
 
-def _minibatch(seen: Seen) -> float:
+def _minibatch(seen: RunHistory) -> float:
     size, steps = seen.setting("algo.batch_size", "100%"), rollout_steps(seen)
     return Share.parse(size) * steps if is_percent(size) else seen.number("algo.batch_size", steps)
 
 
-def _few(seen: Seen) -> str | None:
+def _few(seen: RunHistory) -> str | None:
     if seen.setting("algo.n_steps") is None:
         return None
     steps, minibatch = rollout_steps(seen), _minibatch(seen)
@@ -89,7 +89,7 @@ def _few(seen: Seen) -> str | None:
     return f"{steps:.0f} steps a rollout and {minibatch:.0f} a gradient step are mostly noise"
 
 
-def _more(seen: Seen) -> Remedy:
+def _more(seen: RunHistory) -> Remedy:
     envs = max(seen.setting("env.n_envs", 1), 8)
     changes: dict[str, Any] = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
     if seen.setting("algo.batch_size") is not None:
@@ -97,7 +97,7 @@ def _more(seen: Seen) -> Remedy:
     return Remedy("An update needs more steps to tell luck from skill.", changes)
 
 
-def _shortsighted(seen: Seen) -> str | None:
+def _shortsighted(seen: RunHistory) -> str | None:
     gamma = seen.number("algo.gamma", 0.99)
     if gamma == 0:  # chosen for bandits, where an action changes nothing that follows
         return None
@@ -107,7 +107,7 @@ def _shortsighted(seen: Seen) -> str | None:
     return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
 
 
-def _farther(seen: Seen) -> Remedy:
+def _farther(seen: RunHistory) -> Remedy:
     gamma = gamma_for(seen.tracks["episode/length"].peak)
     return Remedy(
         "What an action leads to comes later than the learner looks.", {"algo.gamma": gamma}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gymnast.metrics.checks.check import Remedy, capped, scaled
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 
 SPIKE = 10.0
 """Times the rate of now: units died of it."""
 
 
-def revive(seen: Seen) -> Remedy:
+def revive(seen: RunHistory) -> Remedy:
     rate = seen.tracks.get("hyper/lr")
     if rate is not None and rate.peak > SPIKE * rate.recent[-1] > 0:
         why = "Units died of the first, large steps."
@@ -20,7 +20,7 @@ def revive(seen: Seen) -> Remedy:
     return Remedy("Units that no observation moves learn nothing.", changes)
 
 
-def unsaturate(seen: Seen) -> Remedy:
+def unsaturate(seen: RunHistory) -> Remedy:
     if seen.setting("normalize.obs") is None:
         return Remedy("Inputs are too large for tanh.", {"normalize.obs": "running"})
     return Remedy("Weights have grown too large for tanh.", scaled(seen, "algo.lr", 0.3))

@@ -6,7 +6,7 @@ import math
 
 from gymnast.metrics.checks.check import Changes, Check, Remedy, at_most, scaled, shown
 from gymnast.metrics.checks.experience import obs_size
-from gymnast.metrics.seen import Seen
+from gymnast.metrics.seen import RunHistory
 
 KL, ENTROPY, LR = "policy/kl", "policy/entropy_share", "hyper/lr"
 MOVED = "optim/update_share"
@@ -26,7 +26,7 @@ LARGE_OBS = 3.0
 """From this size on, observations alone may make an untrained policy prefer some actions."""
 
 
-def smaller_steps(seen: Seen) -> Remedy:
+def smaller_steps(seen: RunHistory) -> Remedy:
     """KL grows about with the square of the learning rate."""
     kl = seen.now(KL) if seen.has(KL) else 1.0
     factor = min(0.5, max(math.sqrt(USUAL_KL / max(kl, 1e-9)), 0.01))
@@ -34,41 +34,41 @@ def smaller_steps(seen: Seen) -> Remedy:
     return Remedy("Updates are too large.", scaled(seen, "algo.lr", factor))
 
 
-def more_exploration(seen: Seen) -> Remedy:
+def more_exploration(seen: RunHistory) -> Remedy:
     why = "The policy stopped exploring before it was good."
     return Remedy(why, _bonus(seen, 5.0, 0.02))
 
 
-def _bonus(seen: Seen, factor: float, fresh: float) -> Changes:
+def _bonus(seen: RunHistory, factor: float, fresh: float) -> Changes:
     return scaled(seen, "algo.entropy_coef", factor) or {"algo.entropy_coef": fresh}
 
 
-def _still(seen: Seen) -> str | None:
+def _still(seen: RunHistory) -> str | None:
     kl, moved = seen.now(KL), seen.now(MOVED)
     if kl > STILL_KL or moved > STILL_SHARE:
         return None
     return f"an update moves the policy by {shown(kl)} nats only"
 
 
-def _larger_steps(seen: Seen) -> Remedy:
+def _larger_steps(seen: RunHistory) -> Remedy:
     factor = math.sqrt(USUAL_KL / max(seen.now(KL), 1e-12))
     why = "Updates are too small to learn from."
     return Remedy(why, scaled(seen, "algo.lr", min(max(factor, 3.0), 1000.0)))
 
 
-def _bonus_is_large(seen: Seen) -> bool:
+def _bonus_is_large(seen: RunHistory) -> bool:
     return bool(at_most(seen, "algo.entropy_coef", USUAL_BONUS))
 
 
-def _undecided(seen: Seen) -> str | None:
+def _undecided(seen: RunHistory) -> str | None:
     return _as_random_as_before(seen) if _bonus_is_large(seen) else None
 
 
-def _aimless(seen: Seen) -> str | None:
+def _aimless(seen: RunHistory) -> str | None:
     return None if _bonus_is_large(seen) else _as_random_as_before(seen)
 
 
-def _as_random_as_before(seen: Seen) -> str | None:
+def _as_random_as_before(seen: RunHistory) -> str | None:
     progress = seen.progress
     late = seen.rows >= 50 if progress is None else progress >= 0.15
     share = seen.now(ENTROPY)
@@ -77,7 +77,7 @@ def _as_random_as_before(seen: Seen) -> str | None:
     return f"the policy is as undecided as at the start: {share:.0%} of the highest entropy"
 
 
-def _early(seen: Seen) -> str | None:
+def _early(seen: RunHistory) -> str | None:
     progress, share = seen.progress, seen.now(ENTROPY)
     if progress is None or progress > EARLY or share > HALF_DECIDED:
         return None
@@ -87,24 +87,24 @@ def _early(seen: Seen) -> str | None:
     )
 
 
-def _less_bonus(seen: Seen) -> Remedy:
+def _less_bonus(seen: RunHistory) -> Remedy:
     why = "The entropy bonus outweighs the rewards."
     return Remedy(why, at_most(seen, "algo.entropy_coef", USUAL_BONUS))
 
 
-def less_noise(seen: Seen) -> Remedy:
+def less_noise(seen: RunHistory) -> Remedy:
     why = "The entropy bonus widens the distribution of actions for its own sake."
     return Remedy(why, at_most(seen, "algo.entropy_coef", USUAL_BONUS))
 
 
-def _no_direction(_: Seen) -> Remedy:
+def _no_direction(_: RunHistory) -> Remedy:
     return Remedy(
         "Updates find no action better than another: rewards may be rare, noisy, or not depend on "
         "what the policy observes."
     )
 
 
-def _not_uniform(seen: Seen) -> str | None:
+def _not_uniform(seen: RunHistory) -> str | None:
     if seen.rows > 1 or seen.setting("run.parent"):
         return None
     most = seen.now("policy/entropy") / max(seen.now(ENTROPY), 1e-9)
@@ -112,7 +112,7 @@ def _not_uniform(seen: Seen) -> str | None:
     return None if share > 0.97 else f"it begins with {share:.0%} of the highest entropy only"
 
 
-def _fresh_head(seen: Seen) -> Remedy:
+def _fresh_head(seen: RunHistory) -> Remedy:
     why = (
         "Some actions are preferred before anything is learned: observations that are large, or a "
         "module of your own whose last layer is, do that."
@@ -122,7 +122,7 @@ def _fresh_head(seen: Seen) -> Remedy:
     return Remedy(why, {"normalize.obs": "running"} if large else {})
 
 
-def _one_pass(seen: Seen) -> str | None:
+def _one_pass(seen: RunHistory) -> str | None:
     planned = seen.number("algo.epochs", 1)
     done = seen.now("optim/epochs")
     return (

@@ -92,10 +92,10 @@ class LogFile:
             show(message, category, filename, lineno, file, line)
 
         root.addHandler(handler)
-        if not env_output.is_kept_apart():
+        if not env_output.is_separated():
             warnings.showwarning = show_and_keep
         try:
-            with env_output.kept_in(self.fileno(), self.line):
+            with env_output.redirect_env_output(self.fileno(), self.line):
                 yield self
         finally:
             warnings.showwarning = show

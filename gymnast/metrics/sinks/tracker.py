@@ -25,7 +25,7 @@ GIVEN_UP_SECONDS = 5.0
 """The same for one that has failed already."""
 
 
-class Tell(Protocol):
+class Report(Protocol):
     """Makes an event of the run."""
 
     def __call__(self, kind: str, counters: Mapping[str, float], **detail: Any) -> None: ...
@@ -35,7 +35,7 @@ class Tracker:
     """Hands rows over and goes on at once. What became of the tracker is told as an event with the
     next row: `tracking`, where it is, and at most one `tracking failed`."""
 
-    def __init__(self, name: str, open: Callable[[], OpenTracker], tell: Tell) -> None:
+    def __init__(self, name: str, open: Callable[[], OpenTracker], tell: Report) -> None:
         self._name, self._open, self._tell = name, open, tell
         self._orders: SimpleQueue[Callable[[OpenTracker], None] | None] = SimpleQueue()
         self._news: SimpleQueue[tuple[str, dict[str, str]]] = SimpleQueue()

@@ -14,7 +14,7 @@ from gymnast.training.session import POLICY, Session
 from gymnast.training.transaction import Incident
 
 
-def write_bundle(
+def write_incident_bundle(
     run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, values: Any
 ) -> Path:
     """The rollout, the policy before the update, the hyperparameters in use; a directory like a

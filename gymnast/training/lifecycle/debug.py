@@ -30,7 +30,7 @@ def in_one_process(cfg: Config[Any]) -> Config[Any]:
 
 
 @contextmanager
-def watched() -> Iterator[None]:
+def detect_anomalies() -> Iterator[None]:
     """While inside: every Python warning, a traceback even of a crash in C."""
     with suppress(OSError, ValueError):  # stderr may be no real file
         faulthandler.enable(sys.stderr)

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 from gymnast.collect.collector import Collector
 from gymnast.config.applies import Context, without_effect
 from gymnast.config.config import Config
-from gymnast.spaces.actions import Action, Amounts
-from gymnast.spaces.observations import Categories, Category, Image, Observation, Vector, leaves_of
+from gymnast.spaces.actions import Action, BoxAction
+from gymnast.spaces.observations import (
+    BoxObs,
+    DiscreteObs,
+    ImageObs,
+    MultiDiscreteObs,
+    Observation,
+    leaves_of,
+)
 from gymnast.training.live.control import Settings
 
 if TYPE_CHECKING:
@@ -42,12 +49,12 @@ def _context(cfg: Config[Any], spaces: Iterable[tuple[Observation, Action]]) -> 
     """Of all these spaces together: what applies to one of them has an effect."""
     observed, acted = zip(*spaces, strict=True)
     seen = [kind for obs in observed for kind in leaves_of(obs).values()]
-    images, vectors = (any(isinstance(x, kind) for x in seen) for kind in (Image, Vector))
-    categories = any(isinstance(x, Category | Categories) for x in seen)
+    images, vectors = (any(isinstance(x, kind) for x in seen) for kind in (ImageObs, BoxObs))
+    categories = any(isinstance(x, DiscreteObs | MultiDiscreteObs) for x in seen)
     return Context(
         config=cfg,
         has_images=images,
         has_vectors=vectors,
         has_embeddings=categories or (images and vectors),
-        has_continuous_actions=any(isinstance(x, Amounts) for x in acted),
+        has_continuous_actions=any(isinstance(x, BoxAction) for x in acted),
     )

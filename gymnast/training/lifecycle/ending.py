@@ -14,7 +14,7 @@ from gymnast.training.lifecycle.stop import Reason
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ending:
     reason: Reason
     interrupted: bool
     """By a signal, also one that came after the reason."""
@@ -32,7 +32,7 @@ class Ended:
         return self.interrupted or not self.reason.is_end
 
 
-def close_books(run: Run, clock: Clock, ended: Ended, alerts: Alerts) -> Summary:
+def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary:
     run.update(
         status="stopped" if ended.stopped else "finished",
         reason=ended.reason.text,

@@ -36,7 +36,7 @@ class Prepared:
     def preflight(self) -> Preflight:
         """What is about to happen, as plain values."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
-        observation, action = self.collector.described
+        observation, action = self.collector.space_texts
         settings = Settings(cfg)
         policies = {
             role: policy_for(obs, does, settings.of(role))
@@ -91,8 +91,8 @@ class Prepared:
             found.append(f"of its observations the policy sees only {kept} (env.keep)")
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
-        found += self.collector.doubts
-        if not self.collector.goes_on_exactly and not self.collector.doubts:
+        found += self.collector.seeding_warnings
+        if not self.collector.resumes_exactly and not self.collector.seeding_warnings:
             found.append("this environment does not replay exactly: resume restarts its episodes")
         if cfg.evaluation_limit() == OWN_LIMIT and self.collector.time_limit is None:
             found.append(

@@ -11,13 +11,13 @@ from typing import Any
 
 from gymnast.collect.collector import Collector
 from gymnast.config.config import Config
-from gymnast.config.live import overlaid, overruled
+from gymnast.config.live import overridden_live_keys, with_live_changes
 from gymnast.config.resolve import load, revise, save
 from gymnast.config.saved import diff
 from gymnast.metrics.recorder import Summary
 from gymnast.runs import checkpoint, document, durable, machine
 from gymnast.runs.checkpoint import Checkpoint
-from gymnast.runs.events import DROPPED, stands
+from gymnast.runs.events import DROPPED, effective_events
 from gymnast.runs.run import Run
 from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.branch import WEIGHTS, branch, is_earlier, settings_at
@@ -32,13 +32,13 @@ from gymnast.training.lifecycle.resumable import (
 )
 from gymnast.training.lifecycle.start import (
     ConsoleFor,
-    note_engine,
     open_run,
-    refuse_what_cannot_begin,
+    record_engine,
     start_fresh,
     train_to_end,
+    validate_before_start,
 )
-from gymnast.training.live.commands import adopt
+from gymnast.training.live.commands import apply_changes
 from gymnast.training.loop import Loop
 
 
@@ -69,18 +69,22 @@ def resume(
     if overrides:
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
         refuse_other_shape(before, cfg)
-    gone, changed = overruled(overrides), bool(_changes(before, cfg))
+    gone, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
     if saved is not None:
         live = saved.document("state").get("live", {})
         changed = changed or bool(gone & live.keys())
         refuse_nothing_to_do(run, saved, changed=changed, branches=branches)
         kept = {key: value for key, value in live.items() if key not in gone}
         refuse_small_budget(
-            run, saved, overlaid(before, live), overlaid(cfg, kept), branches=branches
+            run,
+            saved,
+            with_live_changes(before, live),
+            with_live_changes(cfg, kept),
+            branches=branches,
         )
     held = in_one_process(cfg) if debug else cfg
     collector = collector_for(held)
-    refuse_what_cannot_begin(cfg, collector, None)
+    validate_before_start(cfg, collector, None)
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
         on_branch(run)
@@ -131,11 +135,11 @@ def _restore(
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
     )
-    adopt(loop, [])  # bounds follow the settings in use
+    apply_changes(loop, [])  # bounds follow the settings in use
     rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
-    run.supersede(rollouts)
+    run.discard_after(rollouts)
     set_aside = checkpoint.set_aside_damaged(run.path, saved.step)
     for directory in (run.traces, run.matches):
         for file in directory.glob("*-*.safetensors"):
@@ -170,12 +174,12 @@ def _live_changes_ahead(
     """Have live changes made after this point made again, but for overruled ones. Returns the keys
     whose live value ends, among them those `held` now, and what is still to come."""
     rollouts = loop.session.clock.rollouts
-    to_come = [e for e in loop.run.events() if stands(e) and e["rollouts"] >= rollouts]
+    to_come = [e for e in loop.run.events() if effective_events(e) and e["rollouts"] >= rollouts]
     keys = {change["key"] for event in to_come for change in event.get("changes", ())} | {*held}
     dropped = sorted(keys & {*overruled})
     if dropped:
         loop.event(DROPPED, keys=dropped, why="set anew on resume")
-    again = loop.commands.repeat(loop.run.events(), loop)
+    again = loop.commands.reapply(loop.run.events(), loop)
     told = ("kind", "rollouts", "changes")
     return dropped, [{key: event[key] for key in told if key in event} for event in again]
 
@@ -194,7 +198,7 @@ def _say_what_changed(
     dropped, ahead = _live_changes_ahead(loop, overruled, held)
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]
-    differs += note_engine(loop)
+    differs += record_engine(loop)
     changes = _changes(before, cfg)
     because = {
         "settings were changed": changes,

@@ -12,7 +12,7 @@ from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
 from gymnast.runs.trace_budget import trim
-from gymnast.spaces.declared import facts_as_shown
+from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.steps import step_table, to_csv
 from gymnast.training.session import Session
 from gymnast.training.update import Update
@@ -85,7 +85,7 @@ def _tables(
         learner, update = session.learners[role], made.get(role)
         rollout = update.collected if update else newest
         lesson = learner.lesson(update.given, update.values) if update else None
-        facts = facts_as_shown(session.cfg.facts, session.cfg.env, learner.policy.obs)
+        facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
         tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)
     return tables

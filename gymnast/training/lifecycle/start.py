@@ -16,11 +16,11 @@ from gymnast.collect.vector import VectorCollector
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import Resolved, save
-from gymnast.engine.choice import choose, in_shares
+from gymnast.engine.choice import choose, splits_batch_over_threads
 from gymnast.engine.engine import load_engine
 from gymnast.engine.threads import fix_threads, refuse_missing_device
 from gymnast.errors import CheckpointError, ConfigError, GymnastError, RunError
-from gymnast.evaluation.evaluate import refuse_uncountable
+from gymnast.evaluation.evaluate import require_countable_starts
 from gymnast.evaluation.jobs import open_evaluation
 from gymnast.evaluation.progress import progress_text
 from gymnast.evaluation.scores import Scores
@@ -48,16 +48,16 @@ from gymnast.training.live.commands import Commands
 from gymnast.training.live.control import Settings
 from gymnast.training.live.interrupts import LEAVE_SECONDS, Interrupts
 from gymnast.training.live.keys import Keys
-from gymnast.training.live.rules import refuse_rules_that_cannot_act
+from gymnast.training.live.rules import validate_rules
 from gymnast.training.live.watchdog import StallReport, Watchdog
 from gymnast.training.loop import Loop
-from gymnast.training.session import POLICY, Session, judged_settings, limits_of
+from gymnast.training.session import POLICY, Session, alert_settings, task_limits
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
 """Makes what shows the run to a person, once its metrics are known."""
 
 
-def begin(
+def start_run(
     resolved: Resolved,
     collector: Collector,
     runs_dir: Path,
@@ -73,7 +73,7 @@ def begin(
     `keyboard`: keys pressed in the terminal are commands; `continues`: the same command, given again,
     would continue it."""
     cfg = resolved.config
-    refuse_what_cannot_begin(cfg, collector, source)
+    validate_before_start(cfg, collector, source)
     if has_roles(cfg.env.id):
         _refuse_unknown_players(cfg, collector, runs_dir)
     with store.naming(label.name, runs_dir):
@@ -119,7 +119,7 @@ def open_run(
         stack.callback(guard.unmark)
         stack.callback(collector.close)
         stack.enter_context(run.writer())
-        metrics = declared(cfg, limits_of(collector, cfg))
+        metrics = declared(cfg, task_limits(collector, cfg))
         log = LogFile(run.path / "log.txt", metrics, ending=end_text)
         stack.enter_context(log.listening())
         record, loss = _open_record(run)
@@ -134,7 +134,7 @@ def open_run(
         # closed in this order: a tracker may take its time, and the log tells what became of it
         sinks: list[Sink] = [shown, *following, log]
         roles = [role for role in collector.spaces if role != ROLE]
-        recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles, record)
+        recorder = Recorder(metrics, sinks, alert_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
 
         def report(done: int, total: int, seconds: float) -> None:
@@ -147,7 +147,10 @@ def open_run(
         scores = Scores(evaluating, played if cfg.traces.eval else None, run.path)
         session = Session.build(cfg, collector, scores, run.path)
         networks = [x.policy.network for x in session.learners.values()]
-        fix_threads(cfg.threads, in_shares=any(in_shares(cfg, network) for network in networks))
+        fix_threads(
+            cfg.threads,
+            in_shares=any(splits_batch_over_threads(cfg, network) for network in networks),
+        )
 
         commands = Commands(run)
         keys = Keys(run, commands, shown, wanted=keyboard)
@@ -174,7 +177,7 @@ def open_run(
         attempts = run.info["attempts"] + 1
         run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)
         loop = Loop(run, session, recorder, record, interrupts, commands)
-        stack.callback(loop.beside.close)
+        stack.callback(loop.learner_thread.close)
         if loss:
             loop.event("record begins anew", why=loss)
         yield loop
@@ -182,15 +185,15 @@ def open_run(
 
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
-    note_engine(loop)
-    for doubt in loop.session.collector.doubts:
+    record_engine(loop)
+    for doubt in loop.session.collector.seeding_warnings:
         loop.event("seeds in doubt", why=doubt)
-    loop.session.collector.begin()
+    loop.session.collector.start_episodes()
     if source is not None:
         _take_weights(loop, *source)
 
 
-def note_engine(loop: Loop) -> list[str]:
+def record_engine(loop: Loop) -> list[str]:
     """What computes from here on; `engine` if that is not what computed before."""
     cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
     chosen = {choose(cfg, x.policy.network).computes for x in loop.session.learners.values()}
@@ -228,7 +231,7 @@ def train_to_end(loop: Loop) -> Summary:
         raise
     finally:
         with suppress(GymnastError):  # a full disk has been told of
-            loop.commands.refuse_the_rest(loop, "the run had ended")
+            loop.commands.reject_pending(loop, "the run had ended")
     film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
@@ -239,10 +242,10 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
         arrays = of_role(role, saved.tensors(POLICY))
         taken, fresh = learner.policy.load_compatible(arrays)
         loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
-    loop.session.catch_up()
+    loop.session.sync_acting_policies()
 
 
-def refuse_what_cannot_begin(
+def validate_before_start(
     cfg: Config[Any], collector: Collector, source: tuple[Run, Checkpoint] | None
 ) -> None:
     """While there is no run yet: a run that exists is a run that trains."""
@@ -255,7 +258,7 @@ def refuse_what_cannot_begin(
         if collector.envs.mask is not None:
             what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
-    refuse_rules_that_cannot_act(cfg)
+    validate_rules(cfg)
     refuse_missing_device(cfg.device)
     refuse_too_many_steps(cfg, [obs for obs, _ in collector.spaces.values()])
     settings, fits = Settings(cfg), False
@@ -265,7 +268,7 @@ def refuse_what_cannot_begin(
         load_engine(policy.engine)
         Shaping(own, obs)
         if cfg.eval.starts == "all":
-            refuse_uncountable(obs)
+            require_countable_starts(obs)
         if source is not None:
             taken, _ = policy.load_compatible(of_role(role, source[1].tensors(POLICY)))
             fits |= any(name.endswith(".weight") or name.startswith("module.") for name in taken)

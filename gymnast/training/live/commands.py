@@ -16,13 +16,13 @@ from gymnast.config.sections.stop import limits_after
 from gymnast.errors import ConfigError
 from gymnast.metrics.specs import declared
 from gymnast.runs import inbox
-from gymnast.runs.events import CHANGED, EVALUATED, stands
+from gymnast.runs.events import CHANGED, EVALUATED, effective_events
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
 from gymnast.training.evaluation_points import evaluate_now
 from gymnast.training.lifecycle.effects import note_settings_without_effect
 from gymnast.training.lifecycle.stop import Reason
-from gymnast.training.session import judged_settings, limits_of
+from gymnast.training.session import alert_settings, task_limits
 
 if TYPE_CHECKING:
     from gymnast.training.loop import Loop
@@ -40,14 +40,14 @@ class Commands:
         resumed = run.info["attempts"] > 0
         self._stale = {c.id for c in self._waiting() if resumed and c.kind != "set"}
 
-    def repeat(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
+    def reapply(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
         """Do again what stands among these events, from where the run is now; returns what that is."""
         s = loop.session
-        ahead = [e for e in events if stands(e) and e["rollouts"] >= s.clock.rollouts]
-        self._ahead = [event for event in ahead if event["id"] not in s.obeyed]
+        ahead = [e for e in events if effective_events(e) and e["rollouts"] >= s.clock.rollouts]
+        self._ahead = [event for event in ahead if event["id"] not in s.applied_commands]
         return self._ahead
 
-    def obey(self, loop: Loop) -> Reason | None:
+    def apply_pending(self, loop: Loop) -> Reason | None:
         """All that is due at this boundary; while paused, until told to go on or asked to stop."""
         reason = self._again(loop)
         while reason is None:
@@ -55,14 +55,14 @@ class Commands:
             if reason is not None or not self.paused:
                 break
             if loop.interrupts.asked():
-                reason = loop.why_stop()
+                reason = loop.stop_reason()
                 break
             began = time.perf_counter()
             time.sleep(LOOK_SECONDS)
             loop.watch.skip(time.perf_counter() - began)
         return reason
 
-    def refuse_the_rest(self, loop: Loop, why: str) -> None:
+    def reject_pending(self, loop: Loop, why: str) -> None:
         """Say of everything still in the inbox that it was not carried out."""
         for command in self._waiting():
             if command.id not in self._answered:
@@ -83,8 +83,8 @@ class Commands:
                 reason = reason or evaluate_now(loop)
                 continue
             try:
-                reason = adopt(loop, event["changes"]) or reason
-                loop.session.obeyed.append(event["id"])
+                reason = apply_changes(loop, event["changes"]) or reason
+                loop.session.applied_commands.append(event["id"])
             except (ConfigError, ValueError) as problem:  # the config it belonged to is another now
                 loop.event("live change not repeated", of=event["id"], why=_line(problem))
         return reason
@@ -134,13 +134,13 @@ class Commands:
 
     def _set(self, command: Command, loop: Loop) -> Reason | None:
         try:
-            changes = loop.session.settings.proposed(command.assignments)
+            changes = loop.session.settings.check_changes(command.assignments)
             refuse_spent_budget(changes, loop.session.clock)
         except ConfigError as problem:
             self._refuse(command, _line(problem), loop)
             return None
-        reason = adopt(loop, changes, CHANGED, id=command.id, by=command.by)
-        loop.session.obeyed.append(command.id)
+        reason = apply_changes(loop, changes, CHANGED, id=command.id, by=command.by)
+        loop.session.applied_commands.append(command.id)
         note_settings_without_effect(loop, [change["key"] for change in changes])
         return reason
 
@@ -167,7 +167,7 @@ class Commands:
         self._answered.add(name)
         loop.event("command refused", file=name, why=found.why)
         try:
-            inbox.set_aside(found)
+            inbox.reject_file(found)
         except OSError as problem:
             logging.getLogger("gymnast").warning("inbox: %s stays: %s", name, problem)
 
@@ -183,7 +183,7 @@ def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) ->
             )
 
 
-def adopt(
+def apply_changes(
     loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **told: Any
 ) -> Reason | None:
     """Take over a change of settings, by which the budget may be spent, and tell of it by an event
@@ -196,9 +196,9 @@ def adopt(
     s.settings.change(changes)
     s.adopt_settings()
     loop.recorder.redeclare(
-        declared(s.cfg, limits_of(s.collector, s.cfg)), judged_settings(s.cfg, loop.run)
+        declared(s.cfg, task_limits(s.collector, s.cfg)), alert_settings(s.cfg, loop.run)
     )
-    return loop.spent_already()
+    return loop.budget_spent_reason()
 
 
 def _line(problem: Exception) -> str:

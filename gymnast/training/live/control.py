@@ -7,7 +7,7 @@ from typing import Any
 
 from gymnast.clock import Clock
 from gymnast.config.config import Config
-from gymnast.config.live import changed, overlaid
+from gymnast.config.live import changed, with_live_changes
 from gymnast.config.resolve import revise
 from gymnast.config.saved import diff
 from gymnast.config.section import AlgoSection
@@ -48,7 +48,7 @@ class Settings:
 
     def load(self, live: Mapping[str, Any]) -> None:
         """Have exactly these live values."""
-        self.in_use = overlaid(self._given, live)
+        self.in_use = with_live_changes(self._given, live)
         """The config with all live changes."""
         self.live = dict(live)
         """Dotted key -> plain value, of every setting that was changed, by command or by rule."""
@@ -70,7 +70,7 @@ class Settings:
             self._of_role[role] = cfg, Control(cfg.algo, cfg.shaping)
         return self._of_role[role]
 
-    def proposed(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def check_changes(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What these assignments would change: key, from, to. Raises ConfigError if they cannot."""
         after = changed(self.in_use, assignments)
         return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.in_use, after)]

@@ -91,7 +91,7 @@ class PlateauRule:
 
     def _acts(self, best: float, why: str, settings: Settings) -> Told | None:
         try:
-            changes = settings.proposed(_assignments(self.cfg, settings.in_use))
+            changes = settings.check_changes(_assignments(self.cfg, settings.in_use))
         except (ConfigError, ValueError) as problem:
             return self._idles(why, " ".join(str(problem).split()))
         if not changes:
@@ -125,7 +125,7 @@ class PlateauRule:
         if not back:
             return self._told("nothing", f"{why}, but others have changed it since", [])
         try:
-            return self._told("reverted", why, settings.proposed(back))
+            return self._told("reverted", why, settings.check_changes(back))
         except ConfigError as problem:
             return self._told("nothing", f"{why}, but {' '.join(str(problem).split())}", [])
 
@@ -151,7 +151,7 @@ def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
     return found
 
 
-def refuse_rules_that_cannot_act(cfg: Config[Any]) -> None:
+def validate_rules(cfg: Config[Any]) -> None:
     """While there is no run yet: whether each can do at least the first of its changes."""
     for name in rules_of(cfg):
         try:

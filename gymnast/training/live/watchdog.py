@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gymnast.envs.backends import active_calls
-from gymnast.envs.backends.active_calls import AtWork
+from gymnast.envs.backends.active_calls import ActiveCall
 from gymnast.metrics.recorder import Sink
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.runs.run import Run
@@ -45,7 +45,7 @@ class Watchdog:
         faulthandler.cancel_dump_traceback_later()
 
     def _watch(self) -> None:
-        call: AtWork | None = None
+        call: ActiveCall | None = None
         seconds, reported, before = 0.0, False, time.monotonic()
         while not self._ended.wait(self._every):
             self._arm()
@@ -80,14 +80,14 @@ class StallReport:
     shown: Sink
     counters: Callable[[], dict[str, float]]
 
-    def stalled(self, call: AtWork, timeout: float, stack: traceback.StackSummary) -> None:
+    def stalled(self, call: ActiveCall, timeout: float, stack: traceback.StackSummary) -> None:
         line = f"{stack[-1].filename}:{stack[-1].lineno}"
         what = f"{call.where} for more than {timeout:g} s, in {line}"
         self._mark("running", {"status": "stalled", "reason": what})
         message = f"{what} (log.txt has the stack); {ADVICE}"
         self._event("stalled", call, line=line, message=message, traceback="".join(stack.format()))
 
-    def moves_again(self, call: AtWork, seconds: float) -> None:
+    def moves_again(self, call: ActiveCall, seconds: float) -> None:
         self._mark("stalled", {"status": "running", "reason": ""})
         message = f"{call.where} for about {seconds:.2g} s and has returned; training continues"
         self._event("stall ended", call, lasted=round(seconds, 1), message=message)
@@ -97,7 +97,7 @@ class StallReport:
         with suppress(Exception):  # a full disk is reported by the loop
             self.run.change(lambda info: fields if info["status"] == expected else {})
 
-    def _event(self, kind: str, call: AtWork, **detail: Any) -> None:
+    def _event(self, kind: str, call: ActiveCall, **detail: Any) -> None:
         counters = self.counters()
         about = {"env": call.env, "copy": call.copy, "step": call.step, **detail}
         with suppress(Exception):

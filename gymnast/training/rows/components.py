@@ -10,15 +10,15 @@ import numpy as np
 
 from gymnast.metrics.families.components import MOST
 from gymnast.rl.statistics import column_means
-from gymnast.spaces.observations import Observation, Vector
-from gymnast.spaces.spaces import Action, Amounts, Choice
+from gymnast.spaces.observations import BoxObs, Observation
+from gymnast.spaces.spaces import Action, BoxAction, DiscreteAction
 
 Array = np.ndarray
 
 
 def action_options(space: Action) -> int:
     """Of how many an action is one, where each of them is told of; else 0."""
-    return space.n if isinstance(space, Choice) and space.n <= MOST else 0
+    return space.n if isinstance(space, DiscreteAction) and space.n <= MOST else 0
 
 
 def action_components(
@@ -26,7 +26,7 @@ def action_components(
 ) -> dict[str, float]:
     """`given`: as the environment got them, [T, N, ...]; `keep`: the steps that count, [T, N]; None:
     all do; `chosen`: how often each option was, where that is told of."""
-    if isinstance(space, Amounts):
+    if isinstance(space, BoxAction):
         amounts = _flat(given, keep)
         return _at_limit(space, amounts) | _moments(amounts)
     steps = sum(chosen)
@@ -35,7 +35,7 @@ def action_components(
 
 def has_components(space: Observation) -> bool:
     """Whether each number of an observation is told of."""
-    return isinstance(space, Vector) and len(space.low) <= MOST
+    return isinstance(space, BoxObs) and len(space.low) <= MOST
 
 
 def obs_components(means: list[float]) -> dict[str, float]:
@@ -52,7 +52,7 @@ def _moments(amounts: Array) -> dict[str, float]:
     return _named("rollout/action_mean", mean) | _named("rollout/action_std", std.tolist())
 
 
-def _at_limit(space: Amounts, amounts: Array) -> dict[str, float]:
+def _at_limit(space: BoxAction, amounts: Array) -> dict[str, float]:
     low, high = (np.array(x, dtype=np.float32) for x in (space.low, space.high))
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))
     if not limited:

@@ -14,19 +14,19 @@ from gymnast.policy.actions import EpsilonGreedy
 from gymnast.policy.health import Units
 from gymnast.policy.policy import Policy
 from gymnast.rollout import Rollout
-from gymnast.spaces.actions import Amounts
+from gymnast.spaces.actions import BoxAction
 
 Array = np.ndarray
 
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """The network as it is now, on evenly spaced steps of a rollout."""
-    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.dear else SAMPLE)
+    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.is_expensive else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)
     row |= {"network/output_mean": found.output_mean, "network/output_std": found.output_std}
-    if isinstance(policy.action, Amounts):
+    if isinstance(policy.action, BoxAction):
         return row
     if not isinstance(policy.head, EpsilonGreedy):
         row["network/logit_range"] = found.logit_range

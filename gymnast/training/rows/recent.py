@@ -12,7 +12,7 @@ from gymnast.rollout import Episodes
 from gymnast.seeds import task_of
 
 
-class Recent:
+class RecentEpisodes:
     def __init__(self, tasks: Sequence[str] = ()) -> None:
         """`tasks`: those that are told of one by one."""
         self.episodes = Episodes.none()
@@ -20,7 +20,7 @@ class Recent:
         self._row: dict[str, float] | None = None
         """What is said, until more episodes come."""
 
-    def take(self, ended: Episodes) -> None:
+    def add(self, ended: Episodes) -> None:
         if len(ended):
             most = WINDOW * (len(self._tasks) or 1)
             self.episodes = self.episodes.followed_by(ended, most)

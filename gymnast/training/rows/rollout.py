@@ -20,8 +20,8 @@ from gymnast.rl.diversity import diversity
 from gymnast.rl.effect import action_effect, steps_sampled
 from gymnast.rl.experience import Experience, experience
 from gymnast.rollout import Rollout
-from gymnast.spaces.observations import numbers_in
-from gymnast.spaces.spaces import Amounts
+from gymnast.spaces.observations import flat_size
+from gymnast.spaces.spaces import BoxAction
 from gymnast.training.rows.components import (
     action_components,
     action_options,
@@ -51,7 +51,7 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str, float]:
     """`learned`: with the rewards that shaping and scale made, before they are normalised."""
     keep, space, r = _kept(rollout), policy.action, rollout
-    amounts = isinstance(space, Amounts)
+    amounts = isinstance(space, BoxAction)
     given = policy.head.for_env(r.action) if amounts else r.action
     columns = r.reward, given, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
     found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
@@ -99,7 +99,7 @@ def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
         return {}
     steps = steps_sampled(obs.shape[1])
     action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
-    given = policy.head.for_env(action) if isinstance(policy.action, Amounts) else action
+    given = policy.head.for_env(action) if isinstance(policy.action, BoxAction) else action
     told = action_effect(obs[-steps:], after, given, rollout.valid[-steps:])
     return {} if told is None else {"rollout/action_effect": told}
 
@@ -113,7 +113,7 @@ def _numbers(obs: Observed) -> Array | None:
     """Those of vectors, also in a record; of images and of what is counted, none."""
     if not isinstance(obs, Images) and obs.dtype == np.float32:
         return obs
-    numbers = [c for c in numbers_in(obs).values() if c.dtype == np.float32]
+    numbers = [c for c in flat_size(obs).values() if c.dtype == np.float32]
     if len(numbers) > 1:
         return np.concatenate([column.reshape(*obs.shape[:2], -1) for column in numbers], -1)
     return numbers[0] if numbers else None

@@ -11,54 +11,61 @@ import numpy as np
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import PolicyConfig
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Batch, Passes
-from gymnast.engine.engine import Engine, Improved, engine_for
+from gymnast.engine.batch import Batch, MinibatchPlan
+from gymnast.engine.engine import Engine, UpdateResult, engine_for
 from gymnast.engine.objective import Objective
 from gymnast.policy.policy import Policy
 from gymnast.spaces.spaces import (
-    Amounts,
-    Categories,
-    Category,
-    Choice,
-    Choices,
-    Image,
-    Parts,
-    Switches,
-    Vector,
-    n_options,
+    BoxAction,
+    BoxObs,
+    CompositeObs,
+    DiscreteAction,
+    DiscreteObs,
+    ImageObs,
+    MultiBinaryAction,
+    MultiDiscreteAction,
+    MultiDiscreteObs,
+    mask_width,
 )
 
 OBSERVATIONS: dict[str, Any] = {
-    "vector": Vector((5,), (-1.0,) * 5, (1.0,) * 5),
-    "wide vector": Vector((4, 9), (-1.0,) * 36, (1.0,) * 36),
-    "line": Vector((16,), (-1.0,) * 16, (1.0,) * 16),
-    "category": Category(7, 2),
-    "categories": Categories((3,), (2, 5, 3), (0, 1, 0)),
-    "dict": Parts(
+    "vector": BoxObs((5,), (-1.0,) * 5, (1.0,) * 5),
+    "wide vector": BoxObs((4, 9), (-1.0,) * 36, (1.0,) * 36),
+    "line": BoxObs((16,), (-1.0,) * 16, (1.0,) * 16),
+    "category": DiscreteObs(7, 2),
+    "categories": MultiDiscreteObs((3,), (2, 5, 3), (0, 1, 0)),
+    "dict": CompositeObs(
         "Dict",
         (
-            ("gear", Category(3, 1)),
-            ("speed", Vector((2, 2), (-1.0,) * 4, (1.0,) * 4)),
-            ("keys", Categories((2,), (2, 3), (0, 0))),
-            ("inner", Parts("Tuple", (("0", Vector((1,), (0.0,), (1.0,))), ("1", Category(4, 0))))),
+            ("gear", DiscreteObs(3, 1)),
+            ("speed", BoxObs((2, 2), (-1.0,) * 4, (1.0,) * 4)),
+            ("keys", MultiDiscreteObs((2,), (2, 3), (0, 0))),
+            (
+                "inner",
+                CompositeObs(
+                    "Tuple", (("0", BoxObs((1,), (0.0,), (1.0,))), ("1", DiscreteObs(4, 0)))
+                ),
+            ),
         ),
     ),
-    "tuple": Parts("Tuple", (("0", Vector((3,), (-1.0,) * 3, (1.0,) * 3)), ("1", Category(5, 0)))),
+    "tuple": CompositeObs(
+        "Tuple", (("0", BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)), ("1", DiscreteObs(5, 0)))
+    ),
 }
 IMAGES: dict[str, Any] = {
-    "image": Image((2, 36, 36), 255, "first"),
-    "channels last": Image((37, 41, 3), 255, "last"),
-    "many channels": Image((18, 36, 38), 200, "first"),
-    "grey": Image((36, 44), 255, "last"),
+    "image": ImageObs((2, 36, 36), 255, "first"),
+    "channels last": ImageObs((37, 41, 3), 255, "last"),
+    "many channels": ImageObs((18, 36, 38), 200, "first"),
+    "grey": ImageObs((36, 44), 255, "last"),
 }
 ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "choice": (Choice(3, 0), {}),
-    "one of many": (Choice(37, 0), {}),
-    "choices": (Choices((3,), (2, 5, 3), (0, 0, 0)), {}),
-    "switches": (Switches((4,)), {}),
-    "amounts": (Amounts((3,), (-1.0,) * 3, (1.0,) * 3), {"log_std": -0.5}),
+    "choice": (DiscreteAction(3, 0), {}),
+    "one of many": (DiscreteAction(37, 0), {}),
+    "choices": (MultiDiscreteAction((3,), (2, 5, 3), (0, 0, 0)), {}),
+    "switches": (MultiBinaryAction((4,)), {}),
+    "amounts": (BoxAction((3,), (-1.0,) * 3, (1.0,) * 3), {"log_std": -0.5}),
     "squashed amounts": (
-        Amounts((2,), (-1.0,) * 2, (1.0,) * 2),
+        BoxAction((2,), (-1.0,) * 2, (1.0,) * 2),
         {"log_std": -0.5, "squash": True},
     ),
 }
@@ -95,24 +102,24 @@ class Problem:
         return cls(policy, _done_by(policy, seen, rows, masked, rng))
 
     def engine(self, name: str = "native") -> Engine:
-        self.policy.run_on(name)
+        self.policy.use_engine(name)
         return engine_for(self.policy)
 
     def improve(
         self,
         objective: Objective = PLAIN,
-        passes: Passes | None = None,
+        passes: MinibatchPlan | None = None,
         *,
         engine: str = "native",
         adam: Adam | None = None,
         lr: float = 0.0,
         max_norm: float | None = None,
-    ) -> tuple[np.ndarray, Improved]:
+    ) -> tuple[np.ndarray, UpdateResult]:
         """The last gradient and what was told of the steps; a rate of 0 leaves the weights alone."""
         adam = adam or Adam(self.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-        passes = passes or Passes.once(len(self.batch))
+        passes = passes or MinibatchPlan.single_batch(len(self.batch))
         used = self.engine(engine)
-        told = used.improve(self.batch, objective, passes, adam, lr=lr, max_norm=max_norm)
+        told = used.update(self.batch, objective, passes, adam, lr=lr, max_norm=max_norm)
         return used.gradient.copy(), told
 
     def with_(self, **columns: np.ndarray) -> Problem:
@@ -157,11 +164,11 @@ def acted(
 
 def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
     seen = np.zeros((rows, *obs.shape), obs.dtype)
-    for name, leaf in (obs.leaves if isinstance(obs, Parts) else {"": obs}).items():
+    for name, leaf in (obs.leaves if isinstance(obs, CompositeObs) else {"": obs}).items():
         part: Any = seen[name] if name else seen
-        if isinstance(leaf, Vector):
+        if isinstance(leaf, BoxObs):
             part[:] = rng.normal(size=part.shape)
-        elif isinstance(leaf, Image):
+        elif isinstance(leaf, ImageObs):
             part[:] = rng.integers(leaf.top + 1, size=part.shape)
         else:
             first = np.reshape(leaf.first, leaf.shape)
@@ -171,7 +178,7 @@ def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
     """About a third is ruled out, but never all options of an element."""
-    mask = rng.random((rows, n_options(policy.action))) < 0.65
+    mask = rng.random((rows, mask_width(policy.action))) < 0.65
     start = 0
     for n in _elements(policy.action):
         keep = rng.integers(n, size=rows)
@@ -182,9 +189,9 @@ def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 def _elements(action: Any) -> list[int]:
     match action:
-        case Choice(n):
+        case DiscreteAction(n):
             return [n]
-        case Choices(_, n):
+        case MultiDiscreteAction(_, n):
             return list(n)
         case _:
             return [2] * action.size

@@ -17,7 +17,7 @@ CASES = [(action, masked) for action in ACTIONS for masked in (False, action in 
 def test_acting_is_the_head_on_the_networks_output(action: str, masked: bool, rows: int):
     problem = Problem.of("dict", action, rows=rows, masked=masked, seed=rows)
     policy, mask, rng = problem.policy, problem.batch.mask, np.random.default_rng(4)
-    policy.run_on("native")
+    policy.use_engine("native")
     head = policy.head
     seen = seen_by(OBSERVATIONS["dict"], rows, rng)
     noise = head.noise(rng, (rows,))
@@ -56,7 +56,7 @@ def _at_an_edge(head: object, dist: np.ndarray, noise: np.ndarray) -> np.ndarray
 def test_the_least_and_the_greatest_noise_stay_within_what_a_mask_allows(action: str):
     problem = Problem.of("vector", action, rows=64, masked=True)
     policy = problem.policy
-    policy.run_on("native")
+    policy.use_engine("native")
     seen = problem.batch.features
     shape = policy.head.noise(np.random.default_rng(0), (64,)).shape
     for noise in (0.0, np.nextafter(np.float32(1), np.float32(0))):
@@ -68,7 +68,7 @@ def test_the_least_and_the_greatest_noise_stay_within_what_a_mask_allows(action:
 def test_draws_have_the_frequencies_of_their_distribution():
     problem = Problem.of("vector", "choice", rows=1)
     policy, n, rng = problem.policy, 40_000, np.random.default_rng(7)
-    policy.run_on("native")
+    policy.use_engine("native")
     seen = np.repeat(problem.batch.features, n, 0)
     taken, dist, _ = acted(policy, seen, policy.head.noise(rng, (n,)), None)
     chance = np.exp(dist[0] - dist[0].max())
@@ -81,7 +81,7 @@ def test_tanh_and_what_follows_are_right_to_a_few_ulps():
     """A network of one neuron whose output layer passes the activation on."""
     problem = Problem.of("vector", "amounts", hidden=(1,))
     policy = problem.policy
-    policy.run_on("native")
+    policy.use_engine("native")
     views = policy.parameters.views
     for view in views.values():
         view[...] = 0.0

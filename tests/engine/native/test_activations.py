@@ -12,7 +12,7 @@ import torch
 
 from gymnast import _native
 from gymnast.config.sections.policy import ActivationName
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.torch.layers import run
 from gymnast.policy.activations import ACTIVATIONS
 from gymnast.policy.layers import Activation
@@ -39,7 +39,7 @@ def instruction_set(name: str) -> Iterator[None]:
 def by_kernels(kind: ActivationName, x: np.ndarray) -> np.ndarray:
     """By a network of one neuron whose output layer passes the activation on."""
     policy = Problem.of("vector", "amounts", hidden=(1,), activation=kind).policy
-    policy.run_on("native")
+    policy.use_engine("native")
     for name, view in policy.parameters.views.items():
         view[...] = 0.0
         if name in ("actor.0.weight", "actor.2.weight"):
@@ -79,7 +79,7 @@ def test_gradients_of_every_instruction_set(kind: ActivationName, name: str):
 def test_a_whole_update_of_either_engine_is_the_same_within_rounding(kind: ActivationName):
     def improved(engine: str) -> np.ndarray:
         problem = Problem.of("dict", "amounts", rows=200, activation=kind, shared=True)
-        passes = Passes.shuffled(2, 200, 50, np.random.default_rng(0), None)
+        passes = MinibatchPlan.shuffled(2, 200, 50, np.random.default_rng(0), None)
         problem.improve(EVERYTHING, passes, engine=engine, lr=1e-3, max_norm=0.5)
         return problem.policy.parameters.flat.copy()
 

@@ -52,7 +52,7 @@ def test_actions_taken(action: str):
 def test_the_distributions_that_acted(action: str):
     problem = Problem.of("vector", action, rows=70)
     notices(problem.with_(dist=broken(problem.batch.dist)))
-    assert np.isnan(problem.engine().shift(problem.batch, 0.2)["policy/kl"])
+    assert np.isnan(problem.engine().policy_shift(problem.batch, 0.2)["policy/kl"])
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -76,7 +76,7 @@ def test_parameters_of_the_last_actor_layer(
     gradient, told = problem.improve(EVERYTHING, lr=1e-3)
     assert not np.isfinite(told.losses[0, 0])
     assert not np.isfinite(problem.policy.parameters.flat).all()
-    assert not np.isfinite([*problem.engine().shift(problem.batch, 0.2).values()]).all()
+    assert not np.isfinite([*problem.engine().policy_shift(problem.batch, 0.2).values()]).all()
     assert not np.isfinite(gradient).all()
 
 
@@ -98,7 +98,7 @@ def test_activations_of_every_instruction_set(name: str):
         _native.use(name)
         for activation in ACTIVATIONS:
             problem = Problem.of("vector", rows=9, activation=activation)
-            problem.policy.run_on("native")
+            problem.policy.use_engine("native")
             features = broken(problem.batch.features)
             found = problem.policy.inference.actor(features)
             assert np.array_equal(np.isnan(found).any(1), np.isnan(features).any(1))
@@ -110,7 +110,7 @@ def test_activations_of_every_instruction_set(name: str):
 def test_acting_on_a_broken_network_says_so(action: str):
     problem = Problem.of("vector", action, rows=5, masked=action in MASKABLE)
     policy = problem.policy
-    policy.run_on("native")
+    policy.use_engine("native")
     last = [n for n in policy.parameters.views if n.startswith("actor.") and n.endswith("bias")][-1]
     policy.parameters.views[last][...] = NAN
     head = policy.head
@@ -141,6 +141,6 @@ def test_the_norm_of_huge_gradients_does_not_overflow():
 @pytest.mark.parametrize(("obs", "other"), [("vector", np.float64), ("category", np.int32)])
 def test_numbers_of_another_type_are_refused_instead_of_misread(obs: str, other: type):
     problem = Problem.of(obs, rows=4)
-    problem.policy.run_on("native")
+    problem.policy.use_engine("native")
     with pytest.raises(ValueError, match=r"bytes a row, the network reads"):
         problem.policy.inference.actor(problem.batch.features.astype(other))

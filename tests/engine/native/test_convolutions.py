@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from gymnast import _native
 from gymnast.config.sections.policy import ActivationName
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import MOST_DEAR, Passes
-from gymnast.engine.native.plan import MOST_CHANNELS, unable
+from gymnast.engine.batch import MAX_MONITORING_ROWS, MinibatchPlan
+from gymnast.engine.native.plan import MOST_CHANNELS, why_unsupported
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.images import Images
 from gymnast.policy import architecture
 from gymnast.policy.layers import Activation, Conv, Flatten, Layer, Linear
 from gymnast.policy.policy import Policy
-from gymnast.spaces.spaces import Image
+from gymnast.spaces.spaces import ImageObs
 from tests.engine.native.problems import IMAGES, PLAIN, Problem, acted, seen_by
 from tests.engine.native.reference import gradient_of
 from tests.engine.native.test_gradients import EVERYTHING, far
@@ -78,7 +78,7 @@ def test_gradients_are_right_for_every_size_of_batch(rows: int):
 
 
 def test_gradients_of_the_images_of_atari_are_right():
-    with patch.dict(IMAGES, atari=Image((4, 84, 84), 255, "first")):
+    with patch.dict(IMAGES, atari=ImageObs((4, 84, 84), 255, "first")):
         right(images("atari", rows=6))
 
 
@@ -116,7 +116,7 @@ def test_convolutions_of_any_kernel_and_stride(geometry: Geometry, channels: Any
     shape = (n, height, width) if channels == "first" else (height, width, n)
     with (
         patch.object(architecture, "_nature", body),
-        patch.dict(IMAGES, drawn=Image(shape, 255, channels)),
+        patch.dict(IMAGES, drawn=ImageObs(shape, 255, channels)),
     ):
         problem = images("drawn", rows=5, cnn="nature", moved=0.1, activation="tanh")
         right(problem, PLAIN, within=1e-5)
@@ -148,9 +148,9 @@ def test_a_whole_update_is_torchs_within_rounding():
     def improved(engine: str) -> tuple[np.ndarray, dict[str, float]]:
         problem = kept_once(images(rows=200))
         rng = np.random.default_rng(0)
-        passes = Passes.shuffled(2, 200, 50, rng, None)
+        passes = MinibatchPlan.shuffled(2, 200, 50, rng, None)
         problem.improve(EVERYTHING, passes, engine=engine, lr=1e-4, max_norm=0.5)
-        shift = problem.engine(engine).shift(problem.batch, 0.2)
+        shift = problem.engine(engine).policy_shift(problem.batch, 0.2)
         return problem.policy.parameters.flat.copy(), shift
 
     (native, by_native), (torch, by_torch) = improved("native"), improved("torch")
@@ -159,17 +159,17 @@ def test_a_whole_update_is_torchs_within_rounding():
 
 
 def test_an_update_stops_by_the_rows_that_tell_of_it():
-    problem = images(rows=MOST_DEAR + 40)
+    problem = images(rows=MAX_MONITORING_ROWS + 40)
     orders = np.stack([np.arange(len(problem.batch))] * 3)
-    _, told = problem.improve(PLAIN, Passes(orders, 84, most_kl=0.0), lr=1e-3)
-    assert (told.passes, told.stopped, len(told.losses)) == (1, True, 2)
+    _, told = problem.improve(PLAIN, MinibatchPlan(orders, 84, target_kl=0.0), lr=1e-3)
+    assert (told.epochs, told.stopped_early, len(told.losses)) == (1, True, 2)
 
 
 @pytest.mark.parametrize("rows", [1, 8, 150])
 def test_acting_says_actions_and_values_as_asking_for_each_does(rows: int):
     problem = images("channels last", rows=rows, shared=True)
     policy = problem.policy
-    policy.run_on("native")
+    policy.use_engine("native")
     assert policy.values_while_acting
     seen = seen_by(policy.obs, rows, np.random.default_rng(1))
     noise = policy.head.noise(np.random.default_rng(2), (rows,))
@@ -188,8 +188,8 @@ def test_numpy_native_and_torch_say_the_same(obs: str):
     features = policy.features(seen_by(policy.obs, 7, np.random.default_rng(3)))
 
     def said(policy: Policy, engine: str) -> list[np.ndarray]:
-        policy.run_on(engine)
-        heard, output = policy.inference.hear(features)
+        policy.use_engine(engine)
+        heard, output = policy.inference.activations(features)
         outputs = [policy.inference.actor(features), policy.inference.critic(features), output]
         return [*outputs, policy.inference.layer("shared", 3, features), *(x for *_, x in heard)]
 
@@ -201,9 +201,9 @@ def test_numpy_native_and_torch_say_the_same(obs: str):
 
 def test_images_with_more_channels_than_there_is_room_for_are_torchs():
     for n, fits in ((MOST_CHANNELS, True), (MOST_CHANNELS + 1, False)):
-        with patch.dict(IMAGES, deep=Image((n, 36, 36), 255, "first")):
+        with patch.dict(IMAGES, deep=ImageObs((n, 36, 36), 255, "first")):
             problem = images("deep", rows=3)
-        assert (unable(problem.policy.network) is None) == fits
+        assert (why_unsupported(problem.policy.network) is None) == fits
         engine = "native" if fits else "torch"
         gradient, _ = kept_once(problem).improve(engine=engine)
         assert np.allclose(gradient, problem.improve(engine=engine)[0], atol=1e-6)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.config.sections.policy import ActivationName
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import LOSSES, Objective
 from tests.engine.native.problems import ACTIONS, OBSERVATIONS, PLAIN, Problem
 from tests.engine.native.reference import gradient_of
@@ -121,11 +121,11 @@ def test_of_any_combination(
 @pytest.mark.parametrize("action", ACTIONS)
 def test_is_that_of_the_torch_engine(action: str):
     problem = Problem.of("dict", action, rows=600, masked=action in MASKABLE)
-    passes = Passes(np.random.default_rng(0).permutation(600)[None], 250)
+    passes = MinibatchPlan(np.random.default_rng(0).permutation(600)[None], 250)
     native, torch = (problem.improve(EVERYTHING, passes, engine=e) for e in ("native", "torch"))
     assert far(native[0], torch[0]) < 1e-6
     assert np.allclose(native[1].losses, torch[1].losses, rtol=2e-6, atol=1e-6)
-    assert (native[1].passes, native[1].stopped) == (torch[1].passes, torch[1].stopped)
+    assert (native[1].epochs, native[1].stopped_early) == (torch[1].epochs, torch[1].stopped_early)
 
 
 def test_what_lies_between_parameters_stays_zero():

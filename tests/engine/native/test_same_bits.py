@@ -11,7 +11,7 @@ import pytest
 
 from gymnast import _native
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from tests.engine.native.problems import ACTIONS, OBSERVATIONS, Problem
 from tests.engine.native.reference import gradient_of
 from tests.engine.native.test_gradients import EVERYTHING, MASKABLE, far
@@ -27,13 +27,13 @@ def as_it_was() -> Iterator[None]:
     _native.set_threads(1)
 
 
-def learned(problem: Problem, passes: Passes) -> list[np.ndarray]:
+def learned(problem: Problem, passes: MinibatchPlan) -> list[np.ndarray]:
     """Everything that several steps change, starting anew."""
     flat = problem.policy.parameters.flat
     before = flat.copy()
     adam = Adam(flat.size, eps=1e-5, weight_decay=1e-3)
     gradient, told = problem.improve(EVERYTHING, passes, adam=adam, lr=3e-3, max_norm=0.5)
-    shift = problem.engine().shift(problem.batch, 0.2)
+    shift = problem.engine().policy_shift(problem.batch, 0.2)
     found = [
         flat.copy(),
         gradient,
@@ -58,7 +58,7 @@ def test_any_number_of_threads_gives_the_same_bits(action: str):
     found, outputs = [], []
     for count in (1, 2, 3):
         _native.set_threads(count)
-        found.append([learned(problem, Passes(orders, size)) for size in (rows, 1300)])
+        found.append([learned(problem, MinibatchPlan(orders, size)) for size in (rows, 1300)])
         inference = problem.policy.inference
         outputs.append([f(problem.batch.features) for f in (inference.actor, inference.critic)])
     for other in (1, 2):
@@ -80,7 +80,7 @@ def test_every_instruction_set_gives_the_gradient_of_the_definition(name: str, a
 def test_networks_say_the_same_to_the_last_bit_with_avx2_and_avx512(obs: str):
     """Without norms: sums over a row are the compiler's to arrange, as they are in an update."""
     problem = Problem.of(obs, "amounts", rows=70)
-    problem.policy.run_on("native")
+    problem.policy.use_engine("native")
     found = []
     for name in ("avx2", "avx512"):
         _native.use(name)
@@ -100,7 +100,7 @@ def test_what_a_row_gives_does_not_depend_on_the_rows_beside_it(name: str, obs: 
     _native.use(name)
     rows = 141
     problem = Problem.of(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
-    problem.policy.run_on("native")
+    problem.policy.use_engine("native")
     inference, features = problem.policy.inference, problem.batch.features
     for output in (inference.actor, inference.critic):
         together = output(features)
@@ -112,7 +112,7 @@ def test_what_a_row_gives_does_not_depend_on_the_rows_beside_it(name: str, obs: 
 
 def test_the_order_of_rows_is_that_of_their_results():
     problem = Problem.of("categories", rows=90)
-    problem.policy.run_on("native")
+    problem.policy.use_engine("native")
     order = np.random.default_rng(1).permutation(90)
     together = problem.policy.inference.actor(problem.batch.features)
     assert np.array_equal(
@@ -122,7 +122,7 @@ def test_the_order_of_rows_is_that_of_their_results():
 
 def test_no_rows_give_no_results():
     problem = Problem.of("vector", "amounts")
-    problem.policy.run_on("native")
+    problem.policy.use_engine("native")
     features = np.empty((0, 5), np.float32)
     assert problem.policy.inference.actor(features).shape == (0, 3)
     assert problem.policy.inference.critic(features).shape == (0,)
@@ -133,8 +133,10 @@ def test_acting_beside_an_update_changes_neither(count: int):
     """As when the next rollout is collected while the last one is learned from."""
     _native.set_threads(count)
     learner, actor = Problem.of("dict", rows=1300), Problem.of("vector", "amounts", rows=700)
-    passes = Passes(np.stack([np.random.default_rng(k).permutation(1300) for k in range(6)]), 650)
-    actor.policy.run_on("native")
+    passes = MinibatchPlan(
+        np.stack([np.random.default_rng(k).permutation(1300) for k in range(6)]), 650
+    )
+    actor.policy.use_engine("native")
     inference = actor.policy.inference
     alone, said = learned(learner, passes), inference.actor(actor.batch.features)
     with ThreadPoolExecutor(1) as beside:

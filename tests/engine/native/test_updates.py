@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gymnast.engine.adam import Adam
-from gymnast.engine.batch import Passes
+from gymnast.engine.batch import MinibatchPlan
 from gymnast.engine.objective import Objective
 from tests.engine.native.problems import ACTIONS, PLAIN, Problem
 from tests.engine.native.test_gradients import EVERYTHING, MASKABLE, far
@@ -33,13 +33,13 @@ def updated(
         adam = Adam(flat.size, eps=1e-5, weight_decay=weight_decay)
         rng, told = np.random.default_rng(2), []
         for _ in range(updates):
-            passes = Passes.shuffled(3, rows, 50, rng, most_kl)
+            passes = MinibatchPlan.shuffled(3, rows, 50, rng, most_kl)
             told.append(
                 problem.improve(
                     objective, passes, engine=engine, adam=adam, lr=1e-3, max_norm=max_norm
                 )[1]
             )
-        shift = problem.engine(engine).shift(problem.batch, objective.clip)
+        shift = problem.engine(engine).policy_shift(problem.batch, objective.clip)
         found[engine] = flat.copy(), adam, told, shift
     flat[:] = before
     return found
@@ -101,7 +101,7 @@ def test_the_plain_policy_gradient_without_a_critic_leaves_the_critic_alone():
 def test_portions_are_those_of_numpy():
     """Each step of an odd number of rows sees the same rows in both engines."""
     problem = Problem.of("vector", "choice", rows=103)
-    passes = Passes(np.random.default_rng(0).permutation(103)[None], 20)
+    passes = MinibatchPlan(np.random.default_rng(0).permutation(103)[None], 20)
     native, torch = (problem.improve(PLAIN, passes, engine=engine)[1] for engine in ENGINES)
     assert len(native.losses) == 6
     assert np.allclose(native.losses, torch.losses, rtol=1e-5, atol=1e-6)
@@ -109,7 +109,7 @@ def test_portions_are_those_of_numpy():
 
 def test_an_update_goes_on_with_the_moments_it_is_given():
     problem = Problem.of("vector", "choice", rows=64)
-    flat, once = problem.policy.parameters.flat, Passes.once(64)
+    flat, once = problem.policy.parameters.flat, MinibatchPlan.single_batch(64)
     before, found = flat.copy(), []
     for engine in ENGINES:
         flat[:] = before

@@ -20,7 +20,7 @@ MENDED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "Fresh
 """No quicker, but each episode begins like the first."""
 
 
-def quickened(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+def use_fast_step(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     """The same environment, in the quick class where there is one for exactly its own."""
     inner = env.unwrapped
     name = f"{type(inner).__module__}:{type(inner).__qualname__}"

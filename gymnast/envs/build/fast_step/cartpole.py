@@ -10,7 +10,7 @@ from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 _INTEGERS = (np.int64, int)
 
 
-class QuickCartPole(CartPoleEnv):
+class FastCartPole(CartPoleEnv):
     def step(self, action: Any) -> Any:
         before = self.state
         usual = self.kinematics_integrator != "euler" or self.render_mode is not None

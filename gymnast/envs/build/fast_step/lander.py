@@ -31,7 +31,7 @@ _SIDE_ENGINE_UP = 17
 _ENGINES = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
 
 
-class QuickLander(LunarLander):
+class FastLunarLander(LunarLander):
     """Discrete engines, nobody watching; whatever else goes the usual way."""
 
     main_engine_power, side_engine_power = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER

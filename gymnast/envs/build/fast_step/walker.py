@@ -12,7 +12,7 @@ import Box2D
 from gymnasium.envs.box2d.bipedal_walker import BipedalWalker
 
 
-class FreshWalker(BipedalWalker):
+class SeededBipedalWalker(BipedalWalker):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         self._destroy()
         self.world = Box2D.b2World()

@@ -1,5 +1,5 @@
 """Environments of PettingZoo, in which all agents move at once (its parallel API), as matches."""
 
-from gymnast.envs.matches.pettingzoo.matches import ZooMatches
+from gymnast.envs.matches.pettingzoo.matches import PettingZooMatches
 
-__all__ = ["ZooMatches"]
+__all__ = ["PettingZooMatches"]

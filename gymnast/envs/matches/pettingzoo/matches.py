@@ -14,20 +14,20 @@ import numpy as np
 
 from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.envs.backends import active_calls
-from gymnast.envs.backends.active_calls import AtWork
-from gymnast.envs.backends.backend import Fault, refuse
+from gymnast.envs.backends.active_calls import ActiveCall
+from gymnast.envs.backends.backend import Fault, raise_fault
 from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
 from gymnast.envs.matches.pettingzoo.find import make_parallel
 from gymnast.envs.matches.pettingzoo.repeating import repeats
 from gymnast.envs.matches.pettingzoo.roles import MASKED, role_of, seats_of
-from gymnast.envs.matches.pettingzoo.table import Table
+from gymnast.envs.matches.pettingzoo.table import AgentTable
 from gymnast.errors import EnvError
 from gymnast.processes import guard
 
 Array = np.ndarray
 
 
-class ZooMatches:
+class PettingZooMatches:
     restore: Literal["state", "replay", "none"]
 
     def __init__(
@@ -58,7 +58,7 @@ class ZooMatches:
         self.time_limit = min((n for n in (own, self._limit) if n is not None), default=None)
         self.fps: float | None = getattr(env, "metadata", {}).get("render_fps")
         """How fast a match looks natural, where the environment says so."""
-        self._table = Table(self.roles, seats, n_matches)
+        self._table = AgentTable(self.roles, seats, n_matches)
         self.obs: ByRole = self._table.obs
         self._over = np.zeros(n_matches, bool)
         self._outcome = np.full(n_matches, UNKNOWN)
@@ -147,11 +147,11 @@ class ZooMatches:
         for env in self._envs:
             env.close()
 
-    def at_work(self) -> AtWork | None:
+    def at_work(self) -> ActiveCall | None:
         match = self._now
         if match is None:
             return None
-        return AtWork(self.name, match, int(self._age[match]), self._calls)
+        return ActiveCall(self.name, match, int(self._age[match]), self._calls)
 
     # ---- one match -----------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class ZooMatches:
     def _try_seeds(self) -> None:
         """Where a match depends on those before it, as in Knights Archers Zombies, one in an
         environment made anew may not."""
-        refuse(self.name, self.reset([0], [0]))
+        raise_fault(self.name, self.reset([0], [0]))
         self.restore = "replay"
         if not repeats(self):
             self._always_anew = True

@@ -13,7 +13,7 @@ from gymnast.envs.matches.pettingzoo.roles import Seats
 from gymnast.spaces import spaces
 
 
-class Table:
+class AgentTable:
     def __init__(self, roles: Mapping[str, Role], agents: Seats, n_matches: int) -> None:
         self.roles = roles
         self._seat = {

@@ -16,7 +16,7 @@ from gymnast.envs.backends.backend import Fault
 from gymnast.envs.matches.matches import UNKNOWN, ByRole, MatchStep, Role, Scripted
 from gymnast.envs.matches.tag import layout, motion
 from gymnast.envs.matches.tag.exploiters import EXPLOITERS
-from gymnast.envs.matches.tag.rewards import GOAL, Happened, Rewards, Weights
+from gymnast.envs.matches.tag.rewards import GOAL, Rewards, StepEvents, Weights
 from gymnast.envs.matches.tag.rules import (
     DASHES,
     HIDER,
@@ -31,14 +31,14 @@ from gymnast.envs.matches.tag.rules import (
     TURNS,
 )
 from gymnast.envs.matches.tag.scripted import SCRIPTED
-from gymnast.envs.matches.tag.sight import SPACE, Eyes, between_sides
+from gymnast.envs.matches.tag.sight import SPACE, Vision, between_sides
 from gymnast.envs.matches.tag.state import State, blank
 from gymnast.errors import ConfigError
-from gymnast.spaces.spaces import Choices
+from gymnast.spaces.spaces import MultiDiscreteAction
 
 Array = np.ndarray
 
-ACTION = Choices((3,), (TURNS, THRUSTS, DASHES), (0, 0, 0))
+ACTION = MultiDiscreteAction((3,), (TURNS, THRUSTS, DASHES), (0, 0, 0))
 """Left, straight, right; backward, coast, forward; dash or not."""
 _SLOWEST, _QUICKEST = 0.25, 4.0
 
@@ -78,7 +78,7 @@ class TagMatches:
         self._seekers, self._hiders = seekers, hiders
         self._seats = {SEEKER: slice(0, seekers), HIDER: slice(seekers, seekers + hiders)}
         self._top = motion.top_speed(seekers, hiders)
-        self._eyes = Eyes(seekers, hiders, time_limit)
+        self._eyes = Vision(seekers, hiders, time_limit)
         self._rewards = Rewards(seekers, hiders, time_limit, discount, terms or {})
         self._factor = np.ones(len(ROLES))
         for role, factor in (handicaps or {}).items():
@@ -173,7 +173,7 @@ class TagMatches:
         state.watched = state.watched + (found.any((1, 2)) | tagged.any(1))
         ended = played & ~state.in_play
         terms = self._rewards.terms(
-            Happened(
+            StepEvents(
                 played=played,
                 ended=ended,
                 tagged=tagged,

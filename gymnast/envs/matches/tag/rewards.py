@@ -42,7 +42,7 @@ WEIGHTS: Weights = {
 
 
 @dataclass(frozen=True)
-class Happened:
+class StepEvents:
     """A step, as far as it is paid for. [N, K] unless said otherwise."""
 
     played: Array
@@ -81,7 +81,7 @@ class Rewards:
             place = _place(TERMS, term, "term"), _place(ROLES, role, "role")
             self.weight[place] = weight
 
-    def terms(self, step: Happened) -> dict[str, Array]:
+    def terms(self, step: StepEvents) -> dict[str, Array]:
         """Each in its weight, [N, K]."""
         per_agent = np.repeat(self.weight, (self._seekers, self._hiders), axis=1)
         return {
@@ -89,25 +89,25 @@ class Rewards:
             for term in self.told
         }
 
-    def _goal(self, step: Happened) -> Array:
+    def _goal(self, step: StepEvents) -> Array:
         lost = step.tagged * 1.0 - step.lasted
         return self._both(lost.mean(1), -lost)
 
-    def _time(self, step: Happened) -> Array:
+    def _time(self, step: StepEvents) -> Array:
         playing = step.played[:, self._seekers :] * (1.0 / self._time_limit)
         return self._both(playing.mean(1), playing)
 
-    def _closing(self, step: Happened) -> Array:
+    def _closing(self, step: StepEvents) -> Array:
         after = np.where(step.ended, 0.0, step.nearest)
         return step.played * (step.nearest_before - self._discount * after) * (1.0 / DIAGONAL)
 
-    def _seeing(self, step: Happened) -> Array:
+    def _seeing(self, step: StepEvents) -> Array:
         return step.played & step.seeing
 
-    def _nearness(self, step: Happened) -> Array:
+    def _nearness(self, step: StepEvents) -> Array:
         return step.played * (1.0 - step.nearest * (1.0 / DIAGONAL))
 
-    def _moving(self, step: Happened) -> Array:
+    def _moving(self, step: StepEvents) -> Array:
         x, y = step.velocity[..., 0], step.velocity[..., 1]
         return step.played * np.sqrt(x**2 + y**2)
 

@@ -26,7 +26,7 @@ from gymnast.envs.matches.tag.steering import (
 Array = np.ndarray
 
 
-def anything(_obs: Array, noise: Array) -> Array:
+def random_seeker_or_hider(_obs: Array, noise: Array) -> Array:
     """Any action, each as likely."""
     n = TURNS * THRUSTS * DASHES
     number = np.minimum((noise * n).astype(int), n - 1)
@@ -82,13 +82,13 @@ class Hider:
 
 SCRIPTED: Mapping[str, Mapping[str, Scripted]] = {
     SEEKER: {
-        "random": anything,
+        "random": random_seeker_or_hider,
         "weak": Seeker(mistakes=0.4, memory=0, lead=0.0, dash=0.0, rounds=False),
         "medium": Seeker(mistakes=0.15, memory=30, lead=0.0, dash=0.0, rounds=True),
         "strong": Seeker(mistakes=0.0, memory=60, lead=1.0, dash=3.0, rounds=True),
     },
     HIDER: {
-        "random": anything,
+        "random": random_seeker_or_hider,
         "weak": Hider(mistakes=0.4, memory=5, plans=False, dash=0.0),
         "medium": Hider(mistakes=0.05, memory=80, plans=True, dash=0.0),
         "strong": Hider(mistakes=0.0, memory=200, plans=True, dash=8.0),
@@ -99,4 +99,4 @@ SCRIPTED: Mapping[str, Mapping[str, Scripted]] = {
 def _with_mistakes(action: Array, noise: Array, share: float) -> Array:
     if not share:
         return action
-    return np.where((noise < share)[:, None], anything(action, noise / share), action)
+    return np.where((noise < share)[:, None], random_seeker_or_hider(action, noise / share), action)

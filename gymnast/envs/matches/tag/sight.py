@@ -19,7 +19,7 @@ from gymnast.envs.matches.tag.rules import (
     SIGHT,
 )
 from gymnast.envs.matches.tag.state import NEVER, State
-from gymnast.spaces.spaces import Vector
+from gymnast.spaces.spaces import BoxObs
 
 Array = np.ndarray
 
@@ -51,7 +51,7 @@ SIGHT for who is seen, of DIAGONAL for where somebody was seen last, speeds of F
 who is seen is relative and a share of twice that. `last fresh` is 1 in the moment of seeing, falls
 evenly to 0 over the longest match, and is 0 where nobody was seen yet."""
 PLACE = {name: i for i, name in enumerate(NAMES)}
-SPACE = Vector(
+SPACE = BoxObs(
     (len(NAMES),),
     tuple(low for low, _ in _COMPONENTS.values()),
     tuple(high for _, high in _COMPONENTS.values()),
@@ -68,7 +68,7 @@ def between_sides(position: Array, seekers: int) -> tuple[Array, Array]:
     return line, np.sqrt(line[..., 0] ** 2 + line[..., 1] ** 2)
 
 
-class Eyes:
+class Vision:
     def __init__(self, seekers: int, hiders: int, time_limit: int) -> None:
         self._seekers, self._time_limit = seekers, time_limit
         self._is_seeker = np.arange(seekers + hiders) < seekers
