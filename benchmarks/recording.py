@@ -77,9 +77,9 @@ class _Turns:
 
     def __init__(self) -> None:
         from gymnast.collect.vector import VectorCollector
+        from gymnast.measure.recent import RecentEpisodes
         from gymnast.metrics.recorder import Recorder
         from gymnast.training import learner, loop, update
-        from gymnast.training.rows.recent import RecentEpisodes
 
         self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}

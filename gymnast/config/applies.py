@@ -77,4 +77,4 @@ def _declared(key: str, config: Section) -> Iterator[Applies]:
 
 
 def _samples(on: Context) -> bool:
-    return on.config.algo.acts == "sample"
+    return on.config.algo.action_selection == "sample"

@@ -22,12 +22,12 @@ from gymnast.errors import ConfigError, EnvError
 from gymnast.evaluation.episodes import Plan, Watch, play
 from gymnast.evaluation.journal import Journal
 from gymnast.evaluation.shortfall import COMPLETE, Shortfall
+from gymnast.measure.recent import means_of
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, task_of, with_task
 from gymnast.spaces.spaces import DiscreteObs, Observation
-from gymnast.training.rows.recent import means_of
 
 SeedList = Literal["eval", "confirm"]
 """`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""

@@ -189,10 +189,10 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
     known = {key: value for key, value in whole.items() if key in type(values).model_fields}
     before = learner.snapshot()
     metrics = learner.update(rollout, values.model_copy(update=known), stream(0, "gradient"))
-    descent = getattr(learner.algorithm, "descent", None)
+    gradient_step = getattr(learner.algorithm, "gradient_step", None)
     found = None
-    if metrics.get("optim/steps") and descent is not None:
-        views = learner.policy.parameters.views_of(descent.engine.gradient)
+    if metrics.get("optim/steps") and gradient_step is not None:
+        views = learner.policy.parameters.views_of(gradient_step.engine.gradient)
         found = {name: view.copy() for name, view in views.items()}
     learner.roll_back(before)
     return found

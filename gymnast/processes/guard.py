@@ -2,7 +2,7 @@
 
 Environments start engines and simulators of their own, some of which ignore every signal that can be
 ignored. A process that makes environments marks its surroundings: whatever is started from then on
-inherits the mark as a variable. As soon as a child is seen, a guardian is started (`processes/guardian.py`): it
+inherits the mark as a variable. As soon as a child is seen, a guardian is started (`guardian.py`): it
 waits for the end of this process, however that comes, and kills what carries the mark. Our own workers
 end with their trainer without that, see `envs/backends/child.py`.
 """

@@ -1,6 +1,6 @@
-"""Kills what a process with environments leaves running: `processes/guardian.py PID MARK DETACHED`.
+"""Kills what a process with environments leaves running: `guardian.py PID MARK DETACHED`.
 
-Started by `processes/guard.py` as a program of its own that imports nothing of ours. It waits until PID has ended,
+Started by `guard.py` as a program of its own that imports nothing of ours. It waits until PID has ended,
 however it did. Then it kills every process that has the variable MARK, or named itself on standard
 input, and does not have the variable DETACHED. It reads /proc, and so works on Linux only.
 """

@@ -125,12 +125,12 @@ def space_text(space: Observation | Action) -> str:
 def to_json(space: Observation | Action) -> dict[str, Any]:
     if isinstance(space, CompositeObs):
         entries = [[name, to_json(entry)] for name, entry in space.entries]
-        return {"kind": "Parts", "of": space.kind, "entries": entries}
+        return {"kind": "CompositeObs", "of": space.kind, "entries": entries}
     return {"kind": type(space).__name__, **asdict(space)}
 
 
 def from_json(stored: dict[str, Any]) -> Any:
-    if stored["kind"] == "Parts":
+    if stored["kind"] == "CompositeObs":
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
         return CompositeObs(stored["of"], entries)
     fields: dict[str, Any] = {

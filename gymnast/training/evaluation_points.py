@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from gymnast.errors import EnvError
 from gymnast.evaluation.jobs import Scored
 from gymnast.evaluation.shortfall import COMPLETE
+from gymnast.measure.rollout import clock_row
 from gymnast.runs import checkpoint
 from gymnast.training.lifecycle.stop import Reason, after_evaluation, worth_evaluating
-from gymnast.training.rows.rollout import clock_row
 from gymnast.training.session import POLICY
 
 if TYPE_CHECKING:

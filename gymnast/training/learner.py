@@ -14,6 +14,7 @@ from gymnast.config.config import Config
 from gymnast.config.section import AlgoSection
 from gymnast.config.sections import ALGORITHMS
 from gymnast.engine.choice import choose
+from gymnast.measure.network import network_row
 from gymnast.policy.normalize import RewardScale
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
@@ -23,7 +24,6 @@ from gymnast.spaces.actions import highest_masked_entropy, max_entropy
 from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.spaces.spaces import Action, Observation, with_declared_ranges
 from gymnast.steps import Lesson
-from gymnast.training.rows.network import network_row
 
 Array = np.ndarray
 
@@ -193,7 +193,7 @@ class Learner:
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
     """A policy for these spaces, limited where the environment's facts say more than they do."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
-    policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.acts)
+    policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.action_selection)
     policy.use_engine(choose(cfg, policy.network).name)
     return policy
 

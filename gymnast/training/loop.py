@@ -19,6 +19,7 @@ from typing import Any
 from gymnast.collect.collector import Collected
 from gymnast.config.families import has_roles
 from gymnast.envs.backends.backend import raise_fault
+from gymnast.measure.rollout import Stopwatch, clock_row, scoped
 from gymnast.metrics.recorder import Recorder, Summary
 from gymnast.metrics.store import MetricStore
 from gymnast.rollout import Rollout
@@ -31,7 +32,6 @@ from gymnast.training.lifecycle.stop import Reason, after_rollout, is_solved, wi
 from gymnast.training.live.commands import Commands, apply_changes
 from gymnast.training.live.fault_reports import FaultReports
 from gymnast.training.live.interrupts import Interrupts
-from gymnast.training.rows.rollout import Stopwatch, clock_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 from gymnast.training.update import LearnerThread, Update, update_roles

@@ -25,6 +25,7 @@ from gymnast.envs.build.open import open_envs
 from gymnast.envs.build.seeding import check_seeding
 from gymnast.errors import ConfigError
 from gymnast.evaluation.scores import Scores
+from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.alerts import Alerts
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import declared
@@ -45,7 +46,6 @@ from gymnast.training.lifecycle.stop import Reason
 from gymnast.training.live.control import Control, Settings
 from gymnast.training.live.curriculum import Curriculum
 from gymnast.training.live.rules import PlateauRule, rules_of
-from gymnast.training.rows.recent import RecentEpisodes
 from gymnast.training.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Session:
             "ended": asdict(self.ended) if self.ended else None,
             "live": self.settings.live,
             "late_rows": self.late_rows,
-            "obeyed": self.applied_commands,
+            "applied_commands": self.applied_commands,
             "league": self.league.state() if self.league else None,
         }
 
@@ -205,7 +205,7 @@ class Session:
         self.settings.load({key: live[key] for key in live if key not in overruled})
         self.adopt_settings()
         self.late_rows = state.get("late_rows", 0)
-        self.applied_commands = state.get("obeyed", [])
+        self.applied_commands = state.get("applied_commands", [])
         self.evaluates.load(state["evaluates"])
         self.saves.load(state["saves"])
         self.ended = Reason(**state["ended"]) if state["ended"] else None
@@ -249,7 +249,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     from gymnast.envs.matches.open import open_matches
     from gymnast.selfplay.evaluation import learning_roles
 
-    if cfg.starting_values().span().episodes or cfg.algo.acts != "sample":
+    if cfg.starting_values().span().episodes or cfg.algo.action_selection != "sample":
         what = f"{cfg.algo.name} cannot learn roles of several agents"
         raise ConfigError(what, fix="use ppo or a2c")
     matches = open_matches(cfg, cfg.env.n_envs)

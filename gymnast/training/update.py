@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from gymnast.measure.rollout import effect_row, rollout_row, scoped
 from gymnast.rollout import Rollout
 from gymnast.seeds import stream
 from gymnast.training.lifecycle.stop import updates_left
-from gymnast.training.rows.rollout import effect_row, rollout_row, scoped
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from gymnast.config.sections.policy import ActivationName
+from gymnast.measure.network import network_row
 from gymnast.policy.health import FLAT, Health, network_health
 from gymnast.policy.layers import Activation
-from gymnast.training.rows.network import network_row
 from tests.algos.practice import BOTH_ENGINES, Practice
 from tests.engine.native.problems import ACTIONS, IMAGES, OBSERVATIONS, Problem
 

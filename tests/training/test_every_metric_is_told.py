@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from gymnast.config.resolve import resolve
+from gymnast.measure.components import action_components, action_options, has_components
 from gymnast.metrics.families.components import MOST
 from gymnast.metrics.metric import Limits, Part
 from gymnast.metrics.specs import METRICS, declared, in_order, spec
 from gymnast.rl.experience import experience
 from gymnast.spaces.spaces import BoxAction, BoxObs, DiscreteAction
-from gymnast.training.rows.components import action_components, action_options, has_components
 from gymnast.training.session import open_collector, task_limits
 from tests.algos.practice import BOTH_ENGINES, ENGINES
 from tests.small_runs import exact, rows, trained

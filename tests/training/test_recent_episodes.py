@@ -8,9 +8,9 @@ from statistics import fmean, pstdev
 import numpy as np
 import pytest
 
+from gymnast.measure.recent import RecentEpisodes
 from gymnast.metrics.families.experience import WINDOW
 from gymnast.rollout import Episode, Episodes
-from gymnast.training.rows.recent import RecentEpisodes
 
 
 def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:

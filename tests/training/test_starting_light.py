@@ -17,7 +17,7 @@ from tests.small_runs import trained
 
 FIRST_STEP = """
 import json, os, sys
-from gymnast.envs.build.fast_step.cartpole import QuickCartPole
+from gymnast.envs.build.fast_step.cartpole import FastCartPole
 from gymnast.cli import main
 from gymnast.config.source import Source
 from gymnast.envs import child
@@ -31,7 +31,7 @@ def step(env, action):
     print(json.dumps(told), file=sys.stderr, flush=True)
     os._exit(0)
 
-QuickCartPole.step = step
+FastCartPole.step = step
 sys.argv = ["gymnast", "train", "CartPole-v1"]
 main()
 """

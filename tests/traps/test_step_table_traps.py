@@ -60,7 +60,9 @@ class Trained:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[tuple[Rollout, np.ndarray, np.ndarray]] = []
         for module in (ppo, a2c, reinforce):
-            monkeypatch.setattr(module, "follow", self._recorded(module.follow))
+            monkeypatch.setattr(
+                module, "policy_gradient_update", self._recorded(module.policy_gradient_update)
+            )
 
     def _recorded(self, follow: Any) -> Any:
         def recorded(descent: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any):

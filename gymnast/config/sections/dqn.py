@@ -22,7 +22,7 @@ def _allocated_once(value: Any) -> Any:
 
 class DQNConfig(GradientSection):
     LIVE = ("double",)
-    acts: ClassVar[Literal["sample", "epsilon_greedy"]] = "epsilon_greedy"
+    action_selection: ClassVar[Literal["sample", "epsilon_greedy"]] = "epsilon_greedy"
     native = False
     METRICS: ClassVar[dict[str, dict[str, object]]] = {
         "value/td_error": {
@@ -50,7 +50,7 @@ class DQNConfig(GradientSection):
         },
     }
 
-    bears_lag = True
+    tolerates_stale_policy = True
     name: Literal["dqn"] = "dqn"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 32

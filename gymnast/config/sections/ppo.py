@@ -14,7 +14,7 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 class PPOConfig(GradientSection):
     LIVE = ("value_loss", "advantage_norm")
-    bears_lag = True
+    tolerates_stale_policy = True
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 128

@@ -10,7 +10,7 @@ from gymnast.config.section import Section
 
 TO_SAMPLED_ACTIONS = Applies(
     "to algorithms whose policy is a distribution, which has a KL divergence",
-    lambda on: on.config.algo.acts == "sample",
+    lambda on: on.config.algo.action_selection == "sample",
 )
 WITH_A_KL_LIMIT = Applies(
     "with transaction.max_kl", lambda on: on.config.transaction.max_kl is not None

@@ -253,7 +253,7 @@ def validate_before_start(
     if not cfg.algo.native:
         load_engine("torch")
     load_algorithm(cfg.algo)
-    if cfg.algo.acts != "sample" and isinstance(collector, VectorCollector):
+    if cfg.algo.action_selection != "sample" and isinstance(collector, VectorCollector):
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
             what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"

@@ -13,10 +13,10 @@ from typing import Any
 import gymnasium as gym
 
 QUICK = {
-    "gymnasium.envs.classic_control.cartpole:CartPoleEnv": ("cartpole", "QuickCartPole"),
-    "gymnasium.envs.box2d.lunar_lander:LunarLander": ("lander", "QuickLander"),
+    "gymnasium.envs.classic_control.cartpole:CartPoleEnv": ("cartpole", "FastCartPole"),
+    "gymnasium.envs.box2d.lunar_lander:LunarLander": ("lander", "FastLunarLander"),
 }
-MENDED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "FreshWalker")}
+MENDED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "SeededBipedalWalker")}
 """No quicker, but each episode begins like the first."""
 
 

@@ -38,7 +38,7 @@ class Parameters:
 
 
 KNOWN = {
-    "gymnast.envs.build.fast_step.lander:QuickLander": "lander",
+    "gymnast.envs.build.fast_step.lander:FastLunarLander": "lander",
     "gymnasium.envs.classic_control.cartpole:CartPoleEnv": "cartpole",
     "gymnasium.envs.mujoco.mujoco_env:MujocoEnv": "mujoco",
 }

@@ -15,6 +15,12 @@ import numpy as np
 from gymnast.clock import Clock
 from gymnast.collect.collector import ROLE
 from gymnast.images import Images, Observed
+from gymnast.measure.components import (
+    action_components,
+    action_options,
+    has_components,
+    obs_components,
+)
 from gymnast.policy.policy import Policy
 from gymnast.rl.diversity import diversity
 from gymnast.rl.effect import action_effect, steps_sampled
@@ -22,12 +28,6 @@ from gymnast.rl.experience import Experience, experience
 from gymnast.rollout import Rollout
 from gymnast.spaces.observations import flat_size
 from gymnast.spaces.spaces import BoxAction
-from gymnast.training.rows.components import (
-    action_components,
-    action_options,
-    has_components,
-    obs_components,
-)
 
 Array = np.ndarray
 
