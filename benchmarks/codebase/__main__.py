@@ -23,10 +23,13 @@ TRACE = Path(__file__).with_name("trace.py")
 
 def counted(tree: Path) -> dict[str, Any]:
     """Returns every measure of a tree."""
+    run, path = executed(tree), size.listed(tree)
+    both = sorted({*run["rollout"]["names"]} & {*path["names"]})
     return {
         "tree": str(tree),
-        "executed": executed(tree),
-        "listed": size.listed(tree),
+        "executed": run,
+        "listed": path,
+        "to read": {"files": len(both), "lines": sum(size.n_lines(tree / n) for n in both)},
         **size.measured(tree),
         **reading.measured(tree),
         "repeated windows": duplication.repeated_windows(tree, ("gymnast",)),
@@ -50,7 +53,7 @@ def executed(tree: Path) -> dict[str, Any]:
 
 def rows(counts: dict[str, Any]) -> dict[str, str]:
     """Returns measure -> value as a reader wants to see it."""
-    run, path = counts["executed"], counts["listed"]
+    run, path, both = counts["executed"], counts["listed"], counts["to read"]
     folders, longest = counts["folders"], counts["longest"]
     largest = max(folders, key=folders.__getitem__)
     return {
@@ -64,6 +67,8 @@ def rows(counts: dict[str, Any]) -> dict[str, str]:
         "of them executed ": f"{run['training']['executed']:,}",
         "architecture.md, environment to checkpoint, files": f"{path['files']:,}",
         "their lines  ": f"{path['lines']:,}",
+        "to read for PPO: both of a rollout and in architecture.md, files": f"{both['files']:,}",
+        "their lines   ": f"{both['lines']:,}",
         "largest flat folder": f"{largest}: {folders[largest]} files",
         "folders with more than 20 files": f"{sum(n > 20 for n in folders.values())}",
         **{f"longest {kind}": f"{name}: {n} lines" for kind, (name, n) in longest.items()},
