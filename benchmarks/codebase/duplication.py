@@ -65,6 +65,7 @@ def code_lines(text: str) -> list[list[Token]]:
 
 def _skipped(module: ast.Module) -> Iterator[int]:
     for node in ast.walk(module):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if is_text or isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr)):
+            is_code = isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+            last = node.end_lineno or node.lineno
+            yield from () if is_code else range(node.lineno, last + 1)
