@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard,parquet
 
-.PHONY: demo test check lint format fast presets slow docs wheel kill100 soak bench clean
+.PHONY: demo test check lint format fast presets slow docs wheel kill200 soak bench clean
 
 demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@$(BIN)/gymnast train CartPole-v1
@@ -50,8 +50,8 @@ docs: $(TOOLS) ## regenerate the pages that are made from data
 wheel: $(READY) ## dist/*.whl for this machine, native engine included
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
-kill100: $(TOOLS) ## kill -9 a training and its saves a hundred times, resume, compare
-	$(BIN)/python -m tests.e2e.kills --kills 100
+kill200: $(TOOLS) ## kill -9 trainings of every backend and engine 200 times, resume, compare: 25 minutes
+	$(BIN)/python -m tests.e2e.kills --kills 200 --store
 
 soak: $(TOOLS) ## an hour of LunarLander and tag under live control, stops and kills; memory, handles, disk
 	$(BIN)/python -m tests.e2e.soak --minutes 60 --out docs/studies/soak.json

@@ -122,8 +122,9 @@ class _Lines(io.TextIOBase):
 
 
 def _warned(*about: Any) -> None:
-    assert _apart is not None
-    _once(about, lambda text: _apart.warned.setdefault(text.removeprefix("warning: ")))
+    if _apart is not None:
+        warned = _apart.warned
+        _once(about, lambda text: warned.setdefault(text.removeprefix("warning: ")))
 
 
 def _once(about: tuple[Any, ...], keep: Callable[[str], Any]) -> None:

@@ -8,7 +8,13 @@ import numpy as np
 
 from gymnast.policy.policy import Policy
 from gymnast.rl.returns import Credit
-from gymnast.rl.statistics import error_share, explained_share, spread, standardize
+from gymnast.rl.statistics import (
+    error_share,
+    explained_share,
+    scale_to_unit,
+    spread,
+    standardize,
+)
 from gymnast.rollout import Rollout
 
 Array = np.ndarray
@@ -29,10 +35,11 @@ def rescale_value(policy: Policy, target: Array) -> None:
     policy.value_scale.learn(target, weight, bias)
 
 
-def standardized(advantage: Array, valid: Array) -> Array:
-    """Mean 0 and deviation 1 over the valid steps [T, N] of a rollout."""
+def standardized(advantage: Array, valid: Array, *, centered: bool = True) -> Array:
+    """Mean 0 and deviation 1 over the valid steps [T, N] of a rollout; not `centered`: root mean square 1,
+    with the mean left as it is."""
     scaled = np.zeros_like(advantage)
-    scaled[valid] = standardize(advantage[valid])
+    scaled[valid] = (standardize if centered else scale_to_unit)(advantage[valid])
     return scaled
 
 

@@ -25,12 +25,15 @@ def follow(
     passes: Passes,
     values: Any,
     max_gradient_steps: int | None,
+    *,
+    has_baseline: bool = True,
 ) -> dict[str, float]:
     """Make actions likelier by their advantage [T, N]; the critic, if it takes part, learns the
-    targets. The report of one update, of at most `max_gradient_steps`."""
+    targets. The report of one update, of at most `max_gradient_steps`. Normalizing advantages subtracts
+    their mean, which is a baseline too: without one they are only scaled."""
     descent.begin(values)
     if values.advantage_norm == "rollout":
-        advantage = standardized(advantage, rollout.valid)
+        advantage = standardized(advantage, rollout.valid, centered=has_baseline)
     batch = Batch.of(descent.policy, rollout, advantage, target)
     limit, engine = values.max_grad_norm, descent.engine
     done: list[Improved] = []

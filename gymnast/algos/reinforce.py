@@ -44,8 +44,8 @@ class Reinforce:
             report = {name: x for name, x in report.items() if name.startswith("advantage/")}
         loss = replace(objective(values), critic=learned)
         passes = Passes.once(rollout.steps)
-        followed = advantage, target, loss, passes, values, max_gradient_steps
-        return report | follow(self.descent, rollout, *followed)
+        given = rollout, advantage, target, loss, passes, values, max_gradient_steps
+        return report | follow(self.descent, *given, has_baseline=values.baseline != "none")
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
         followed = reward_to_go if values.returns == "to_go" else episode_return

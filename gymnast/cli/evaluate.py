@@ -8,7 +8,7 @@ import click
 
 from gymnast.cli.options import echo_json, json_option, runs_option
 from gymnast.env_output import kept_apart
-from gymnast.text.wording import counted
+from gymnast.text import wording
 
 
 @click.command("eval")
@@ -51,7 +51,15 @@ def eval_(
         _eval_roles(run, roles, episodes, seed, sampled, runs_dir, as_json=as_json)
         return
     with kept_apart():
-        result = rescore(run, episodes=episodes, seed=seed, sampled=sampled, runs_dir=runs_dir)
+        result = rescore(
+            run,
+            episodes=episodes,
+            seed=seed,
+            sampled=sampled,
+            runs_dir=runs_dir,
+            tell=_tell,
+            report=_report,
+        )
     if as_json:
         echo_json(result)
         return
@@ -63,12 +71,22 @@ def eval_(
     click.echo(f"mean return {result['mean']:.5g}  ({interval})")
     click.echo(
         f"IQM {result['iqm']:.5g}, worst {min(returns):.5g}, best {max(returns):.5g}, "
-        f"{counted(result['episodes'], 'episode')}, mean length {result['length']:.5g}"
+        f"mean length {result['length']:.5g}, {wording.episodes_of(result)}"
     )
     threshold = result["threshold"]
     if threshold is not None and result["low"] is not None:
-        verdict = "solved" if result["low"] >= threshold else "not solved"
-        click.echo(f"{verdict}: the threshold is {threshold:g}")
+        solved = result["sound"] and result["low"] >= threshold
+        click.echo(f"{'solved' if solved else 'not solved'}: the threshold is {threshold:g}")
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _report(done: int, total: int, seconds: float) -> None:
+    from gymnast.training.progress import progress_text
+
+    click.echo(f"evaluating: finished {progress_text(done, total, seconds)}", err=True)
 
 
 def _eval_roles(
@@ -83,8 +101,8 @@ def _eval_roles(
 ) -> None:
     from gymnast.training.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
-    playing = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir}
-    with kept_apart(), closing(open_tournament(run, **playing)) as tournament:
+    given = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
+    with kept_apart(), closing(open_tournament(run, **given)) as tournament:
         cast = None if roles is None else parse_cast(roles)
         every = (
             play_opponents(tournament, episodes)
@@ -108,4 +126,7 @@ def _eval_roles(
         ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         ended = f", ended by {ended}" if ended else ""
         steps = f"mean length {numbers['match/duration']:.4g}"
-        click.echo(f"  {counted(told['episodes'], 'match', 'matches')}, {steps}{ended}")
+        count = wording.counted(told["episodes"], "match", "matches")
+        if "planned" in told:
+            count += f" of {told['planned']} ({told['missing']})"
+        click.echo(f"  {count}, {steps}{ended}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from gymnast.clock import Clock
+from gymnast.config.applies import Applies
 from gymnast.config.episode_limit import EpisodeLimit
 from gymnast.config.facts import Facts
 from gymnast.config.families import has_roles
@@ -31,6 +32,11 @@ from gymnast.config.sections.track import TrackConfig
 from gymnast.config.sections.transaction import TransactionConfig
 
 Algo = TypeVar("Algo", bound=AlgoSection)
+
+
+TO_SEVERAL_AGENTS = Applies(
+    "to environments of several agents", lambda on: has_roles(on.config.env.id)
+)
 
 
 class Config(Section, Generic[Algo]):
@@ -71,9 +77,9 @@ class Config(Section, Generic[Algo]):
     """When an update is undone."""
     rules: dict[RuleName, RuleConfig] = {}
     """What changes by itself when a metric no longer improves, by name."""
-    roles: dict[RoleName, RoleConfig] = {}
+    roles: Annotated[dict[RoleName, RoleConfig], TO_SEVERAL_AGENTS] = {}
     """In environments of several agents: who plays each role. Roles that are not named are learned."""
-    league: LeagueConfig = UNSET
+    league: Annotated[LeagueConfig, TO_SEVERAL_AGENTS] = UNSET
     """In environments of several agents: against whom the roles learn."""
     facts: Facts = UNSET
     """What the environment declares about itself."""

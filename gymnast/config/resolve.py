@@ -15,7 +15,7 @@ from gymnast.config.algorithms import config_type, is_algorithm
 from gymnast.config.config import Config
 from gymnast.config.layers import Layer, Leaves, holds_keys, merge, nest
 from gymnast.config.presets import Preset
-from gymnast.config.problems import Key, Problem, Refused, explain
+from gymnast.config.problems import Key, Problem, Refused, dotted, explain
 from gymnast.config.saved import diff, load, plain, save, values
 from gymnast.config.sections import ALGORITHMS
 from gymnast.config.sections.stop import BUDGETS
@@ -43,6 +43,9 @@ class Resolved:
     """The environment as it was asked for; without a version, `preset` has the highest one known."""
     space_defaults: bool
     """Whether defaults chosen by the environment's spaces belong below the preset."""
+    given: tuple[str, ...] = ()
+    """Dotted keys that the overrides or the variant itself set. What a variant inherits was not chosen
+    for it, and need not concern it."""
 
 
 def resolve(
@@ -91,7 +94,13 @@ def resolve_preset(
     ]
     given = Layer.of(_nested(overrides), origin)
     problems = [*problems, *_set_nothing(overrides, config_type(algorithm), origin)]
-    config, provenance = _settle(algorithm, layers, given, problems)
+    config, provenance, leaves = _settle(algorithm, layers, given, problems)
+    itself = ("variants", variant)
+    set_here = [
+        dotted(path)
+        for path, (_, layer) in leaves.items()
+        if layer is given or layer.base == itself
+    ]
     return Resolved(
         config,
         provenance,
@@ -99,6 +108,7 @@ def resolve_preset(
         has_preset=preset.path is not None,
         asked=preset.name,
         space_defaults=preset.space_defaults,
+        given=tuple(set_here),
     )
 
 
@@ -112,7 +122,7 @@ def revise(
     """A stored config with overrides on top, by the same rules; and the new origins."""
     stored, given = Layer.of(plain(config), "config.yaml"), Layer.of(_nested(overrides), origin)
     problems = _set_nothing(overrides, type(config), origin)
-    changed, origins = _settle(config.algo.name, [stored], given, problems)
+    changed, origins, _ = _settle(config.algo.name, [stored], given, problems)
     for key, source in origins.items():
         if source == "config.yaml":
             origins[key] = provenance.get(key, source)
@@ -138,7 +148,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 
 def _settle(
     algorithm: str, layers: list[Layer], given: Layer, problems: list[Problem]
-) -> tuple[Config[Any], dict[str, str]]:
+) -> tuple[Config[Any], dict[str, str], Leaves]:
     model = config_type(algorithm)
     leaves = merge([*layers, *_budget(layers, given), given], model)
 
@@ -155,7 +165,7 @@ def _settle(
         problems = [*problems, *explain(error, model, at)]
     if config is None or problems:
         raise Refused(problems)
-    return config, _origins(config, leaves)
+    return config, _origins(config, leaves), leaves
 
 
 def _budget(layers: list[Layer], given: Layer) -> list[Layer]:

@@ -12,7 +12,8 @@ from gymnasium import error
 from gymnast import guard
 from gymnast.config.episode_limit import OWN_LIMIT, EpisodeLimit
 from gymnast.config.families import has_roles, how_to_install
-from gymnast.config.sections.env import EnvConfig, is_atari
+from gymnast.config.sections.env import EnvConfig
+from gymnast.config.sections.image import is_atari
 from gymnast.envs.atari import make_game
 from gymnast.envs.bare import DefaultTimeLimit, time_limit
 from gymnast.envs.names import register, replaced
@@ -110,7 +111,8 @@ def stated_limit(env: gym.Env[Any, Any]) -> int | None:
     `max_steps`, VizDoom's timeout, ALE's frames."""
     inner: Any = env.unwrapped
     stated = [getattr(inner, name, None) for name in _STATED]
-    if hasattr(game := getattr(inner, "game", None), "get_episode_timeout"):
+    game = getattr(inner, "game", None)
+    if game is not None and hasattr(game, "get_episode_timeout"):
         stated.append(math.ceil(game.get_episode_timeout() / inner.frame_skip))
     if hasattr(inner, "ale"):
         stated.append(inner.ale.getInt("max_num_frames_per_episode"))

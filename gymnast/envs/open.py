@@ -13,7 +13,8 @@ from gymnasium.vector import VectorEnv
 
 from gymnast import guard
 from gymnast.config.episode_limit import EpisodeLimit
-from gymnast.config.sections.env import WHOLE, EnvConfig, is_atari
+from gymnast.config.sections.env import WHOLE, EnvConfig
+from gymnast.config.sections.image import is_atari
 from gymnast.envs.atari import SeededCopies, vector_settings
 from gymnast.envs.backend import OTHERWISE, Backend
 from gymnast.envs.inprocess import InProcess

@@ -9,7 +9,8 @@ from typing import Literal
 from gymnast.errors import RunError, UsageError
 from gymnast.runs.reference import pick
 from gymnast.runs.run import Run
-from gymnast.runs.trace import Trace, read_traces
+from gymnast.runs.trace import KEPT_PLACES, Trace, read_meta, read_traces
+from gymnast.runs.trace_budget import REMOVED
 
 Kind = Literal["eval", "confirm", "train"]
 KINDS: tuple[Kind, ...] = ("eval", "confirm", "train")
@@ -41,7 +42,8 @@ def choose(
     elif episode == "last":
         index = 0
     else:
-        index = place_of(episode, len(traces))
+        kept = read_meta(files[version]).get(KEPT_PLACES)
+        index = place_of(episode, len(traces)) if kept is None else _kept_place(episode, kept)
     return Chosen(kind, version, episode, index, traces[index])
 
 
@@ -82,7 +84,18 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> in
         return best
     if at in (None, "latest") or (at == "best" and kind == "train"):
         return max(files)
-    return pick(list(files), best if at == "best" else at, at=f"{kind} episodes of {run.id}")
+    where = f"{kind} episodes of {run.id}"
+    if any((folder / REMOVED).exists() for folder in (run.traces, run.matches)):
+        where += ", some of which were removed to stay within traces.disk"
+    return pick(list(files), best if at == "best" else at, at=where)
+
+
+def _kept_place(episode: str, kept: list[int]) -> int:
+    """Where in its file an episode is now."""
+    if not episode.isdigit() or int(episode) not in kept:
+        problem = f"episode {episode} is not stored any more: traces.disk bounds what is kept"
+        raise UsageError(problem, fix=f"choose best, last or one of {', '.join(map(str, kept))}")
+    return kept.index(int(episode))
 
 
 def place_of(episode: str, count: int) -> int:

@@ -22,7 +22,7 @@ from gymnast.film.sheet import CHOSEN, CLEAR, PAPER, QUIET
 from gymnast.film.shot import Shot
 from gymnast.film.stage import Stage
 from gymnast.runs.run import Run
-from gymnast.runs.trace import Trace, read_traces
+from gymnast.runs.trace import Trace, read_meta, read_traces
 from gymnast.text.wording import counted, number
 
 Array = np.ndarray
@@ -69,8 +69,10 @@ def choose_parts(run: Run) -> list[Part]:
     parts: list[Part] = []
     for version, traces in evaluations.items():
         same = [trace for trace in traces if trace.seed == seed]
-        mean = fmean(trace.raw_return for trace in traces)
-        parts.append(Part(version, (same or [_median(traces)])[0], mean, len(traces)))
+        meta = read_meta(files[version])
+        mean = meta.get("mean", fmean(trace.raw_return for trace in traces))
+        count = meta.get("episodes", len(traces))  # where only some of them are still stored
+        parts.append(Part(version, (same or [_median(traces)])[0], mean, count))
     return parts
 
 

@@ -90,7 +90,7 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """How it stands: what about it, and in words."""
     yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
-    episodes = f" over {wording.counted(score['episodes'], 'episode')}" if score else ""
+    episodes = f" over {wording.episodes_of(score)}" if score else ""
     goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
     verdict = f", {said}" if (said := wording.verdict(run)) else ""
     yield "score", f"{wording.score(score)}{episodes}{goal}{verdict}"

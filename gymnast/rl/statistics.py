@@ -136,6 +136,10 @@ def _rounding(x: Spread) -> float:
 
 def standardize(x: np.ndarray) -> np.ndarray:
     """Mean 0, standard deviation 1; all zeros where nothing varies."""
-    centred = x - x.mean()
-    spread = float(np.sqrt((centred * centred).mean()))
-    return centred / spread if spread > 1e-8 else np.zeros_like(x)
+    return scale_to_unit(x - x.mean())
+
+
+def scale_to_unit(x: np.ndarray) -> np.ndarray:
+    """Root mean square 1, whatever the mean; all zeros where there is nothing but zeros."""
+    size = float(np.sqrt((x * x).mean()))
+    return x / size if size > 1e-8 else np.zeros_like(x)

@@ -33,6 +33,9 @@ _SINGLE = {
 """One number per episode."""
 _NUMBER = "number:"
 """What the names of further ones begin with; NaN where an episode has none."""
+KEPT_PLACES = "kept"
+"""In the meta of an evaluation of which most episodes were removed: the places of those that stay. `episodes`
+and `mean` are those of all."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,13 @@ def score(value: Mapping[str, Any] | None) -> str:
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 
+def episodes_of(score: Mapping[str, Any]) -> str:
+    """`100 episodes`, or `30 of 100 episodes, because ...` where some of its plan are missing."""
+    if "planned" not in score:
+        return counted(score["episodes"], "episode")
+    return f"{score['episodes']:,} of {score['planned']:,} episodes, because {score['missing']}"
+
+
 def number(value: float) -> str:
     """Two decimals below ten, one below a thousand, none above."""
     size = abs(value)

@@ -19,6 +19,7 @@ from gymnast.runs import inbox
 from gymnast.runs.events import CHANGED, EVALUATED, stands
 from gymnast.runs.inbox import Command, Unreadable
 from gymnast.runs.run import Run
+from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.scoring import evaluate_now
 from gymnast.training.session import judged_settings, limits_of
 from gymnast.training.stop import Reason
@@ -140,6 +141,7 @@ class Commands:
             return None
         reason = adopt(loop, changes, CHANGED, id=command.id, by=command.by)
         loop.session.obeyed.append(command.id)
+        note_settings_without_effect(loop, [change["key"] for change in changes])
         return reason
 
     def _pause(self, loop: Loop, who: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from gymnast.collect.casting import LEARNER, Player
 from gymnast.config.config import Config
 from gymnast.config.families import has_roles
 from gymnast.config.resolve import load, revise
+from gymnast.envs.backend import refuse
 from gymnast.errors import RunError, UsageError
 from gymnast.league.results import Results, score
 from gymnast.policy.policy import Policy
@@ -23,7 +24,8 @@ from gymnast.training.match_evaluation import MatchEvaluator
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.match_rows import match_row
 from gymnast.training.players import SCRIPTED, STEP, by_name
-from gymnast.training.playing import Plan
+from gymnast.training.playing import Plan, Watch
+from gymnast.training.progress import Report, Shown
 from gymnast.training.rescore import find, policy_of
 from gymnast.training.snapshots import CROSS_PLAY, Snapshots
 
@@ -31,11 +33,20 @@ from gymnast.training.snapshots import CROSS_PLAY, Snapshots
 class Tournament:
     """The environment of one run, and players for its roles."""
 
-    def __init__(self, run: Run, saved: Checkpoint, cfg: Config[Any], runs_dir: Path | None):
+    def __init__(
+        self,
+        run: Run,
+        saved: Checkpoint,
+        cfg: Config[Any],
+        runs_dir: Path | None,
+        report: Report = lambda *_: None,
+    ) -> None:
+        """`report`: how far matches between one set of players are."""
         if not has_roles(cfg.env.id):
             what = f"{run.id} is of {cfg.env.id}, in which a single agent acts"
             raise RunError(what, fix="gymnast eval, without roles")
         self.run, self.saved, self.cfg, self.runs_dir = run, saved, cfg, runs_dir
+        self.report = report
         self.evaluator = MatchEvaluator(cfg)
         self.matches = self.evaluator.matches
         self.roles = list(self.matches.roles)
@@ -57,12 +68,17 @@ class Tournament:
             raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
         return policy_of(saved, role)
 
-    def play(
-        self, cast: Mapping[str, str], plan: Plan, beat: Callable[[], None] = lambda: None
-    ) -> list[Played]:
+    def play(self, cast: Mapping[str, str], plan: Plan) -> list[Played]:
+        """Those that finish in time: an error if there is none."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
-        more = {"version": self.saved.step, "beat": beat}
-        return play_matches(self.matches, players, cast, plan.seeds, **more)
+        watch = Watch(beat=Shown(self.report), total=len(plan.seeds))
+        more = {"version": self.saved.step, "watch": watch, "timeout": plan.timeout}
+        played = play_matches(self.matches, players, cast, plan.seeds, **more)
+        if not played:
+            refuse(self.matches.name, watch.left_out)
+            late = ", ".join(watch.late[:1])
+            raise RunError(f"no match had finished at eval.timeout: {late}")
+        return played
 
     def close(self) -> None:
         self.matches.close()
@@ -75,6 +91,7 @@ def open_tournament(
     sampled: bool = False,
     n_matches: int | None = None,
     runs_dir: str | Path | None = None,
+    report: Report = lambda *_: None,
 ) -> Tournament:
     run, saved = find(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
@@ -82,7 +99,7 @@ def open_tournament(
     changes |= {} if seed is None else {"eval.seed": seed}
     changes |= {} if n_matches is None else {"eval.n_envs": n_matches}
     cfg = revise(cfg, changes)[0] if changes else cfg
-    return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None)
+    return Tournament(run, saved, cfg, Path(runs_dir) if runs_dir else None, report)
 
 
 def parse_cast(text: str) -> dict[str, str]:
@@ -138,11 +155,14 @@ def _told(
             roles[role] |= {"win_rate": rate.mean, "low": rate.low, "high": rate.high}
     ends = [match.end for match in played]
     row = match_row(ends, tournament.matches.outcomes, tournament.cfg.numbers())
+    missing = len(plan.seeds) - len(played)
+    why = f"{missing} broke or had not finished at eval.timeout"
     return {
         "run": tournament.run.id,
         "env": tournament.cfg.env.id,
         "checkpoint": tournament.saved.step,
         "episodes": len(played),
+        **({"planned": len(plan.seeds), "missing": why} if missing else {}),
         "deterministic": plan.deterministic,
         "roles": roles,
         "numbers": row,

@@ -7,25 +7,27 @@ runs, and evaluating here or in another process gives the same numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gymnast.config.config import Config
-from gymnast.envs.backend import Backend, Fault, refuse
+from gymnast.envs.backend import Backend, refuse
 from gymnast.envs.inprocess import InProcess
 from gymnast.envs.make import make_env
 from gymnast.envs.seeding import replays_exactly, same_episode
-from gymnast.errors import ConfigError
+from gymnast.errors import ConfigError, EnvError
 from gymnast.policy.policy import Policy
 from gymnast.policy.spaces import Category, Observation
 from gymnast.rl.statistics import interquartile_mean, mean_interval
 from gymnast.runs.trace import Trace
 from gymnast.seeds import episode_seed, task_of, with_task
-from gymnast.training.playing import Plan, play
+from gymnast.training.journal import Journal
+from gymnast.training.playing import Plan, Watch, play
 from gymnast.training.recent import means_of
+from gymnast.training.shortfall import COMPLETE, Shortfall
 
 SeedList = Literal["eval", "confirm"]
 """`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""
@@ -43,11 +45,16 @@ class Evaluation:
     exact: bool
     tasks: tuple[str, ...] = ()
     """Their names, where there are several."""
-    left_out: int = 0
-    """Episodes of the plan that the environment broke again and again."""
+    shortfall: Shortfall = COMPLETE
+    """Episodes of the plan that are not part of the score."""
     seconds: float = 0.0
     numbers: tuple[dict[str, float], ...] = ()
     """Of each, what its last info told by metric."""
+
+    @property
+    def has_score(self) -> bool:
+        """False where no episode finished in time."""
+        return bool(self.returns)
 
     def score(self) -> dict[str, Any]:
         interval = mean_interval(np.array(self.returns), exact=self.exact)
@@ -58,6 +65,7 @@ class Evaluation:
             "iqm": interquartile_mean(np.array(self.returns)),
             "episodes": len(self.returns),
             "env_steps": self.version,
+            **self.shortfall.told(),
         }
 
     def row(self) -> dict[str, float]:
@@ -73,7 +81,7 @@ class Evaluation:
             "eval:episode/return_max": float(returns.max()),
             "eval:episode/length": float(np.mean(self.lengths)),
             "eval:episode/count": len(self.returns),
-            "eval:rollout/faults": self.left_out,
+            "eval:rollout/faults": self.shortfall.left_out,
             **{f"eval:{name}": mean for name, mean in means_of(self.numbers).items()},
             **self._task_rows(),
         }
@@ -103,73 +111,147 @@ class Evaluator:
             masked=cfg.env.action_mask,
         )
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
-        self._every_start: tuple[int, ...] | None = None
+        self._starts: dict[int, list[int]] | None = None
+        """First observation -> seeds that begin with it."""
         self._starts_decide = False
 
     def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
         """The episodes of one evaluation; `episodes` replaces the config's number."""
         cfg = self.cfg.eval
-        if cfg.starts == "all" and episodes is None:
-            if self._every_start is None:
-                self._every_start = tuple(every_start(self.envs))
-                self._starts_decide = starts_decide(self.envs)
-            exact = cfg.deterministic and self._starts_decide and not self.cfg.env.has_luck
-            return Plan(self._every_start, exact=exact, deterministic=cfg.deterministic)
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
+        if cfg.starts == "all" and episodes is None:
+            return self._from_every_start(which, count)
         steps = cfg.steps if which == "eval" and episodes is None else None
         n = steps if steps is not None else count  # an episode has at least one step
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
         if tasks := len(self.cfg.env.tasks):  # in turn, so that each is played as often
             seeds = tuple(with_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
-        return Plan(seeds, steps=steps, deterministic=cfg.deterministic)
+        return Plan(seeds, steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout)
+
+    def _from_every_start(self, which: SeedList, count: int) -> Plan:
+        """One episode from each start where nothing else differs between episodes: their mean is exact. Else
+        the same number from each, `count` or more in all, with seeds that no other evaluation uses."""
+        cfg = self.cfg.eval
+        if self._starts is None:
+            self._starts = every_start(self.envs)
+            decided = cfg.deterministic and not self.cfg.env.has_luck
+            self._starts_decide = decided and starts_decide(self.envs)
+        seeds = [first for first, *_ in self._starts.values()]
+        if not self._starts_decide:
+            each = {
+                kind: math.ceil(n / len(seeds)) for kind, n in self._counts(which, count).items()
+            }
+            self._starts = more_seeds(self.envs, self._starts, sum(each.values()))
+            part = slice(0, each["eval"]) if which == "eval" else slice(each["eval"], None)
+            seeds = [seed for found in self._starts.values() for seed in found[part]]
+        return Plan(
+            tuple(seeds),
+            exact=self._starts_decide,
+            deterministic=cfg.deterministic,
+            timeout=cfg.timeout,
+        )
+
+    def _counts(self, which: SeedList, count: int) -> dict[str, int]:
+        cfg = self.cfg.eval
+        return {"eval": cfg.episodes, "confirm": cfg.confirm_episodes} | {which: count}
 
     def evaluate(
         self,
         policy: Policy,
         version: int,
         plan: Plan,
-        beat: Callable[[], None] = lambda: None,
+        watch: Watch | None = None,
+        journal: Journal | None = None,
     ) -> tuple[Evaluation, list[Trace]]:
-        """`beat` is called at every vector step."""
-        env, left_out = self.cfg.env, list[Fault]()
-        bears = env.on_fault == "restart"
-        more = {"attempts": env.max_faults if bears else 1, "beat": beat, "left_out": left_out}
-        more["numbers"] = self.cfg.numbers()
-        played = play(policy, self.envs, plan, version, **more)
-        traces = sorted(played, key=lambda found: found[0])
-        if len(left_out) > (len(plan.seeds) // 2 if bears else 0):
-            refuse(self.envs.name, left_out)
-        episodes = [trace for _, trace in traces]
+        """`journal`: what processes before this one have done of it."""
+        watch, journal = watch or Watch(), journal or Journal()
+        watch.total = len(plan.seeds) if plan.steps is None else 0
+        watch.started = watch.done = len(journal.finished) + len(journal.left_out)
+        done: dict[int, Trace] = dict(journal.finished)
+        whole = replace(plan, seconds=None)  # they were started in time
+        for place in journal.suspects:
+            done |= self._play(policy, version, whole, [place], watch, journal, alone=True)
+        known = done.keys() | journal.left_out.keys() | set(journal.suspects)
+        rest = [place for place in range(len(plan.seeds)) if place not in known]
+        done |= self._play(policy, version, plan, rest, watch, journal)
+        shortfall = Shortfall.of(plan, watch, len(done), journal.left_out.values())
+        if self.cfg.env.on_fault == "stop" or not done:
+            refuse(self.envs.name, watch.left_out)
+            if journal.left_out:
+                raise EnvError(f"{self.envs.name}: {next(iter(journal.left_out.values()))}")
+        episodes = [done[place] for place in sorted(done)]
         evaluation = Evaluation(
             version=version,
             returns=tuple(t.raw_return for t in episodes),
             lengths=tuple(len(t.reward) for t in episodes),
             seeds=tuple(t.seed for t in episodes),
-            exact=plan.exact and not left_out,
-            tasks=tuple(env.tasks),
-            left_out=len(left_out),
+            exact=plan.exact and len(done) == len(plan.seeds),
+            tasks=tuple(self.cfg.env.tasks),
+            shortfall=shortfall,
             numbers=tuple(t.numbers for t in episodes),
         )
-        if not self.keep_obs:
-            episodes = [replace(trace, obs=None) for trace in episodes]
         return evaluation, episodes
+
+    def _play(
+        self,
+        policy: Policy,
+        version: int,
+        plan: Plan,
+        places: Sequence[int],
+        watch: Watch,
+        journal: Journal,
+        *,
+        alone: bool = False,
+    ) -> dict[int, Trace]:
+        attempts = self.cfg.env.max_faults if self.cfg.env.on_fault == "restart" else 1
+        done: dict[int, Trace] = {}
+        for place, trace in play(
+            policy,
+            self.envs,
+            plan,
+            version,
+            watch=watch,
+            places=places,
+            attempts=attempts,
+            started=lambda place: journal.start(place, alone=alone),
+            numbers=self.cfg.numbers(),
+        ):
+            done[place] = trace if self.keep_obs else replace(trace, obs=None)
+            journal.finish(place, done[place])
+        return done
 
     def close(self) -> None:
         self.envs.close()
 
 
-def every_start(envs: Backend) -> list[int]:
-    """One seed for each distinct first observation: a sweep over seeds until no new one turns up."""
+def every_start(envs: Backend) -> dict[int, list[int]]:
+    """First observation -> a seed that begins with it: a sweep over seeds until no new one turns up."""
     refuse_uncountable(envs.obs_space)
-    found: dict[int, int] = {}
+    found: dict[int, list[int]] = {}
     seed = fruitless = 0
     while fruitless < 20 * (len(found) + 10):
-        refuse(envs.name, envs.reset([0], [seed]))
-        first = int(envs.obs[0])
+        first = _first_obs(envs, seed)
         fruitless = fruitless + 1 if first in found else 0
-        found.setdefault(first, seed)
+        found.setdefault(first, [seed])
         seed += 1
-    return [found[first] for first in sorted(found)]
+    return {first: found[first] for first in sorted(found)}
+
+
+def more_seeds(envs: Backend, starts: dict[int, list[int]], each: int) -> dict[int, list[int]]:
+    """The same starts with `each` seeds each."""
+    found = {first: list(seeds) for first, seeds in starts.items()}
+    seed = max(seeds[-1] for seeds in found.values()) + 1
+    while any(len(seeds) < each for seeds in found.values()):
+        first = _first_obs(envs, seed)
+        if first in found and len(found[first]) < each:
+            found[first].append(seed)
+        seed += 1
+    return found
+
+
+def _first_obs(envs: Backend, seed: int) -> int:
+    refuse(envs.name, envs.reset([0], [seed]))
+    return int(envs.obs[0])
 
 
 def starts_decide(envs: Backend) -> bool:
@@ -178,8 +260,7 @@ def starts_decide(envs: Backend) -> bool:
     seed_of: dict[int, int] = {}
     seed = 0
     while True:
-        refuse(envs.name, envs.reset([0], [seed]))
-        first = int(envs.obs[0])
+        first = _first_obs(envs, seed)
         if first in seed_of:
             return same_episode(envs, seed_of[first], seed)
         seed_of[first] = seed

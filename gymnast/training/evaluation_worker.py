@@ -10,6 +10,7 @@ import os
 import time
 import traceback
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 from gymnast.config.config import Config
@@ -22,6 +23,7 @@ from gymnast.training.evaluation import (
     open_evaluator,
     perform,
 )
+from gymnast.training.journal import Journal
 
 
 class Beat:
@@ -30,10 +32,10 @@ class Beat:
     def __init__(self, connection: Connection) -> None:
         self.connection, self.said = connection, time.monotonic()
 
-    def __call__(self) -> None:
+    def __call__(self, done: int, total: int) -> None:
         if time.monotonic() - self.said > ALIVE_SECONDS:
             self.said = time.monotonic()
-            self.connection.send(ALIVE)
+            self.connection.send((ALIVE, done, total))
 
 
 def opened(cfg: Config[Any]) -> AnyEvaluator | None:
@@ -49,12 +51,13 @@ def main() -> None:
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
+        notes = os.fdopen(recv_handle(connection), "r+b")
         evaluator = opened(cfg)
         while True:
             job = connection.recv()
             try:
                 evaluator = evaluator or open_evaluator(cfg)
-                answer = perform(evaluator, job, Beat(connection))
+                answer = perform(evaluator, job, Beat(connection), Journal(notes))
             except GymnastError as problem:
                 traceback.print_exc()
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)

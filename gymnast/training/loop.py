@@ -31,7 +31,7 @@ from gymnast.training.fault_reports import FaultReports
 from gymnast.training.interrupts import Interrupts
 from gymnast.training.learning import Beside, Update, learn
 from gymnast.training.rows import Stopwatch, clock_row, scoped
-from gymnast.training.saving import save
+from gymnast.training.saving import save, trim_traces
 from gymnast.training.session import Session
 from gymnast.training.stop import Reason, after_rollout, is_solved, within_budget
 from gymnast.training.transaction import Incident
@@ -76,7 +76,7 @@ class Loop:
             self.iterate()
             reason, scored = scoring.evaluate(self)
             self.record()
-            self.follow()
+            self.follow(self.row)
             self.follow_matches()
             s.ended = reason
             reason = reason or self.why_stop()
@@ -181,15 +181,15 @@ class Loop:
         self.session.late_rows = 0
         self.session.obeyed = []
 
-    def follow(self) -> None:
-        """Do what the row says is to change: the stage of the curriculum, for the episodes that begin
+    def follow(self, row: Row) -> None:
+        """Do what a row says is to change: the stage of the curriculum, for the episodes that begin
         from now on; settings, by the rules."""
         s = self.session
-        moved = None if s.curriculum is None else s.curriculum.watch(self.row)
+        moved = None if s.curriculum is None else s.curriculum.watch(row)
         if moved is not None:
             self.event("stage", **moved)
         for rule in s.rules.values():
-            told = rule.watch(self.row, s.settings)
+            told = rule.watch(row, s.settings)
             if told is not None:
                 adopt(self, told.pop("changes"), "rule", **told)
 
@@ -256,10 +256,12 @@ class Loop:
             self.tell_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
-        solved = None if threshold is None else bool(confirmed) and is_solved(score, threshold)
+        sound = confirmed is not None and confirmed.shortfall.is_sound
+        solved = None if threshold is None else sound and is_solved(score, threshold)
         if confirmed is not None:
             self.event("confirmed", version=version, score=score)
         self.store.flush()
+        trim_traces(self.run, s, {version})
         ended = Ended(
             reason=reason,
             interrupted=self.interrupts.asked(),

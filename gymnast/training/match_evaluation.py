@@ -7,8 +7,8 @@ wins what the other loses would say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from gymnast.collect.casting import LEARNER, Player, by_rules, decided, sampling
 from gymnast.collect.matches import MatchEnd
 from gymnast.config.config import Config
-from gymnast.envs.backend import Fault, refuse
+from gymnast.envs.backend import refuse
 from gymnast.envs.open_matches import open_matches
 from gymnast.errors import RunError
 from gymnast.league.results import Results, score
@@ -28,7 +28,8 @@ from gymnast.seeds import episode_seed
 from gymnast.training.match_play import Played, play_matches
 from gymnast.training.match_rows import match_row
 from gymnast.training.players import SCRIPTED, by_name, scripted
-from gymnast.training.playing import Plan
+from gymnast.training.playing import Plan, Watch
+from gymnast.training.shortfall import COMPLETE, Shortfall
 from gymnast.training.snapshots import Snapshots
 
 KEPT = 4
@@ -60,8 +61,14 @@ class MatchEvaluation:
     met: tuple[Met, ...]
     outcomes: dict[str, str]
     numbers: dict[str, str]
-    left_out: int = 0
+    shortfall: Shortfall = COMPLETE
+    """Matches of the plan that are not part of the score."""
     seconds: float = 0.0
+
+    @property
+    def has_score(self) -> bool:
+        """False where not every pair finished a match in time."""
+        return bool(self.met)
 
     @property
     def roles(self) -> list[str]:
@@ -76,7 +83,8 @@ class MatchEvaluation:
         """Of the role that does worst."""
         scores = {role: self.score_of(role) for role in self.roles}
         worst = min(scores, key=lambda role: (scores[role]["mean"], role))
-        return {**scores[worst], "role": worst, "env_steps": self.version}
+        more = {"role": worst, "env_steps": self.version, **self.shortfall.told()}
+        return scores[worst] | more
 
     def score_of(self, role: str) -> dict[str, Any]:
         """Its win rate where matches tell who has won, else its return."""
@@ -101,7 +109,7 @@ class MatchEvaluation:
             "eval:episode/iqm": score["iqm"],
             "eval:episode/count": score["episodes"],
             "eval:episode/length": float(np.mean([end.length for end in ends])),
-            "eval:rollout/faults": self.left_out,
+            "eval:rollout/faults": self.shortfall.left_out,
         }
         for role in self.roles:
             of = list(self._of(role))
@@ -140,31 +148,50 @@ class MatchEvaluator:
         cfg = self.cfg.eval
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(count))
-        return Plan(seeds, deterministic=cfg.deterministic)
+        return Plan(seeds, deterministic=cfg.deterministic, timeout=cfg.timeout)
 
     def evaluate(
         self,
         policies: Mapping[str, Policy],
         version: int,
         plan: Plan,
-        beat: Callable[[], None] = lambda: None,
+        watch: Watch | None = None,
         run: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
         """Every learner against every scripted opponent, `plan` matches each. `run`: its directory, where
         players from other runs are kept."""
         learners = {role: self.learner(policies[role], plan) for role in self.learners}
+        pairs, watch = self._pairs(learners, run), watch or Watch()
+        watch.total = len(pairs) * len(plan.seeds)
+        played: list[list[Played]] = [[] for _ in pairs]
+        for seeds in self._rounds(plan):  # pairs have equally many matches, whenever time is up
+            for (_, _, players, names), of in zip(pairs, played, strict=True):
+                of += self._play(players, names, replace(plan, seeds=seeds), version, watch)
+            if watch.late or watch.passed(plan.seconds):
+                break
         met: list[Met] = []
-        traces: list[MatchTrace] = []
-        left_out: list[Fault] = []
-        for role, opponent, players, names in self._pairs(learners, run):
-            played = self._play(players, names, plan, version, beat, left_out)
-            returns = tuple(float(np.mean(p.returns[role])) for p in played)
-            met.append(Met(role, opponent, tuple(p.end for p in played), returns))
-            traces += [p.trace for p in played[:KEPT]]
+        for (role, opponent, _, _), of in zip(pairs, played, strict=True):
+            returns = tuple(float(np.mean(p.returns[role])) for p in of)
+            met.append(Met(role, opponent, tuple(p.end for p in of), returns))
+        if not all(one.ends for one in met):
+            refuse(self.matches.name, watch.left_out)
+            met = []  # the timeout came before every pair had finished a match
+        every = replace(plan, seeds=plan.seeds * len(pairs))
         evaluation = MatchEvaluation(
-            version, tuple(met), dict(self.matches.outcomes), self.cfg.numbers(), len(left_out)
+            version,
+            tuple(met),
+            dict(self.matches.outcomes),
+            self.cfg.numbers(),
+            Shortfall.of(every, watch, sum(map(len, played)), ()),
         )
-        return evaluation, traces
+        return evaluation, [p.trace for of in played for p in of[:KEPT]]
+
+    def _rounds(self, plan: Plan) -> list[tuple[int, ...]]:
+        """The seeds in portions, after each of which a plan with limited time may end."""
+        if plan.seconds is None:
+            return [plan.seeds]
+        size = max(plan.at_least, self.matches.n_matches)
+        return [plan.seeds[at : at + size] for at in range(0, len(plan.seeds), size)]
 
     def learner(self, policy: Policy, plan: Plan) -> Player:
         return decided(policy) if plan.deterministic else sampling(policy)
@@ -210,11 +237,9 @@ class MatchEvaluator:
         names: Mapping[str, str],
         plan: Plan,
         version: int,
-        beat: Callable[[], None],
-        left_out: list[Fault],
+        watch: Watch,
     ) -> list[Played]:
         bears = self.cfg.env.on_fault == "restart"
-        lost: list[Fault] = []
         played = play_matches(
             self.matches,
             players,
@@ -222,12 +247,11 @@ class MatchEvaluator:
             plan.seeds,
             version=version,
             attempts=self.cfg.env.max_faults if bears else 1,
-            left_out=lost,
-            beat=beat,
+            watch=watch,
+            timeout=plan.timeout,
         )
-        if len(lost) > (len(plan.seeds) // 2 if bears else 0):
-            refuse(self.matches.name, lost)
-        left_out += lost
+        if not bears:
+            refuse(self.matches.name, watch.left_out)
         return played
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from gymnast.envs.matches import UNKNOWN, Matches, MatchStep
 from gymnast.policy.actions import head_for
 from gymnast.runs.match_trace import MatchTrace
 from gymnast.seeds import stream
+from gymnast.training.playing import Watch
 
 Array = np.ndarray
 _BLOCK = 64
@@ -52,12 +53,14 @@ def play_matches(
     *,
     version: int = 0,
     attempts: int = 1,
-    left_out: list[Fault] | None = None,
-    beat: Callable[[], None] = lambda: None,
+    watch: Watch | None = None,
+    timeout: float | None = None,
 ) -> list[Played]:
     """In the order of the seeds. `names`: what the players are called. A match that a fault broke is
-    begun again; after so many attempts it goes to `left_out`."""
+    retried; after so many attempts it is left out. Matches that still run after `timeout` seconds are
+    given up."""
     table = _Table(matches, players, names, version)
+    watch = watch or Watch()
     waiting = [(place, seed, attempts) for place, seed in enumerate(seeds)][::-1]
     done: dict[int, Played] = {}
 
@@ -65,8 +68,9 @@ def play_matches(
         place, seed, left = table.playing.pop(fault.copy)
         if left > 1:
             waiting.append((place, seed, left - 1))
-        elif left_out is not None:
-            left_out.append(fault)
+        else:
+            watch.left_out.append(fault)
+            watch.done += 1
 
     def fill() -> None:
         for match in range(matches.n_matches):
@@ -76,8 +80,13 @@ def play_matches(
 
     fill()
     while table.playing:
-        beat()
-        done |= dict(table.step(broke))
+        watch.beat(watch.done, watch.total)
+        if watch.passed(timeout):
+            watch.late += table.running()
+            break
+        ended = dict(table.step(broke))
+        watch.done += len(ended)
+        done |= ended
         fill()
     return [done[place] for place in sorted(done)]
 
@@ -143,6 +152,14 @@ class _Table:
             place, seed, _ = self.playing.pop(match)
             ended.append((place, self._finished(match, seed, step)))
         return ended
+
+    def running(self) -> list[str]:
+        """The matches that are played, in words."""
+        now = len(self._past)
+        return [
+            f"the match of seed {seed} (copy {match}) after {now - self._began[match]:,} steps"
+            for match, (_, seed, _) in self.playing.items()
+        ]
 
     def _finished(self, match: int, seed: int, step: MatchStep) -> Played:
         past = self._past[self._began[match] :]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -28,6 +29,38 @@ class Plan:
     steps: int | None = None
     """Stop beginning episodes once this many steps are done."""
     deterministic: bool = True
+    seconds: float | None = None
+    """Start no further episodes after this long, once `at_least` have been started. Those that run are
+    finished, so that what is scored is always the beginning of the list of seeds."""
+    at_least: int = 1
+    timeout: float | None = None
+    """Seconds after which episodes that still run are given up."""
+
+
+@dataclass
+class Watch:
+    """Where an evaluation stands, and whoever is to know."""
+
+    began: float = field(default_factory=time.monotonic)
+    """Reading of the monotonic clock, which processes of one machine share."""
+    beat: Callable[[int, int], None] = lambda *_: None
+    """Called at every vector step with the number of episodes that have ended, of how many."""
+    total: int = 0
+    """Episodes that are planned."""
+    started: int = 0
+    done: int = 0
+    """Those that have ended or were left out."""
+    left_out: list[Fault] = field(default_factory=list[Fault])
+    """The last fault of each episode that broke again and again."""
+    late: list[str] = field(default_factory=list[str])
+    """Episodes that were given up at the timeout, in words."""
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    def passed(self, seconds: float | None) -> bool:
+        return seconds is not None and self.elapsed > seconds
 
 
 def play(
@@ -36,21 +69,25 @@ def play(
     plan: Plan,
     version: int,
     *,
+    watch: Watch,
+    places: Sequence[int],
     attempts: int = 1,
-    beat: Callable[[], None] = lambda: None,
-    left_out: list[Fault] | None = None,
+    started: Callable[[int], None] = lambda _: None,
     numbers: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
-    """(place in the plan, what happened) of every episode as it ends. One that a fault of the
-    environment broke is begun again, with the same seed; after so many attempts it goes to
-    `left_out`. `beat` is called at every vector step. `numbers`: metric -> key of the last info."""
+    """(place in the plan, what happened) of every episode as it ends; `places`: those to be played, and
+    `started` is called with each. One that a fault of the environment broke is retried with the same seed;
+    after so many attempts it is left out. `numbers`: metric -> key of the last info."""
     past = _Past()
-    lineup = _Lineup(envs, plan, attempts, [] if left_out is None else left_out)
+    lineup = _Lineup(envs, plan, places, attempts, started, watch)
     head, playing, turns = policy.head, lineup.playing, range(envs.n_envs)
     for copy in turns:
         lineup.begin(copy, past.steps)
     while playing:
-        beat()
+        watch.beat(watch.done, watch.total)
+        if watch.passed(plan.timeout):
+            lineup.give_up(past.steps)
+            return
         shown = envs.obs.copy()
         # always of all copies: row sums must not depend on who plays
         dist = policy.dist(shown, envs.mask)
@@ -72,6 +109,7 @@ def play(
                 columns, final = past.of(copy, turn.began), step.obs[copy].copy()
                 trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
                 told = numbers_told(step.infos[copy], numbers, envs.name)
+                watch.done += 1
                 yield turn.place, replace(trace, numbers=told)
                 lineup.begin(copy, past.steps)
 
@@ -96,13 +134,22 @@ class _Turn:
 class _Lineup:
     """Which copy plays which episode of the plan."""
 
-    def __init__(self, envs: Backend, plan: Plan, attempts: int, left_out: list[Fault]) -> None:
+    def __init__(
+        self,
+        envs: Backend,
+        plan: Plan,
+        places: Sequence[int],
+        attempts: int,
+        started: Callable[[int], None],
+        watch: Watch,
+    ) -> None:
         self.playing: dict[int, _Turn] = {}
         self.oldest = 0
         """Vector steps before the first that an episode under way is made of."""
         self.steps = 0
-        self._envs, self._plan, self._attempts, self._left_out = envs, plan, attempts, left_out
-        self._waiting = iter(enumerate(plan.seeds))
+        self._envs, self._plan, self._attempts, self._watch = envs, plan, attempts, watch
+        self._waiting = iter([(place, plan.seeds[place]) for place in places])
+        self._started = started
 
     def begin(self, copy: int, now: int) -> None:
         """The next episode of the plan, in this copy, unless there is none."""
@@ -113,10 +160,17 @@ class _Lineup:
         turn = self.playing[fault.copy]
         self._begin(fault.copy, *self._after(fault, (turn.place, turn.seed), turn.attempts), now)
 
+    def give_up(self, now: int) -> None:
+        """What still runs is not finished."""
+        for copy, turn in self.playing.items():
+            steps = f"{now - turn.began:,} steps"
+            self._watch.late.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
+
     def _begin(self, copy: int, upcoming: tuple[int, int] | None, left: int, now: int) -> None:
         self.playing.pop(copy, None)
         while upcoming is not None:
             place, seed = upcoming
+            self._started(place)
             faults = self._envs.reset([copy], [seed])
             if not faults:
                 noise = None if self._plan.deterministic else stream(seed, "evaluation noise")
@@ -133,12 +187,18 @@ class _Lineup:
         logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *told)
         if left > 1:
             return which, left - 1
-        self._left_out.append(fault)
+        self._watch.left_out.append(fault)
+        self._watch.done += 1
         return self._next(), self._attempts
 
     def _next(self) -> tuple[int, int] | None:
-        enough = self._plan.steps is not None and self.steps >= self._plan.steps
-        return None if enough else next(self._waiting, None)
+        plan, watch = self._plan, self._watch
+        if plan.steps is not None and self.steps >= plan.steps:
+            return None
+        if watch.started >= plan.at_least and watch.passed(plan.seconds):
+            return None
+        watch.started += 1
+        return next(self._waiting, None)
 
 
 class _Past:

@@ -27,6 +27,7 @@ from gymnast.policy.layers import (
 )
 from gymnast.training.control import Settings
 from gymnast.training.debug import in_one_process
+from gymnast.training.effects import settings_without_effect
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_collector
 from gymnast.training.stop import conditions
@@ -107,6 +108,8 @@ class Prepared:
                 f"{cfg.env.id} declares no time limit and eval.max_episode_steps is off: an evaluation "
                 "may last until eval.timeout"
             )
+        idle = settings_without_effect(self.resolved.given, cfg, self.collector)
+        found += [f"{key} has no effect: {why}" for key, why in idle]
         rollout = cfg.env.n_envs * (cfg.starting_values().span().steps or 1)
         total = cfg.stop.env_steps
         if total is not None and total < rollout:

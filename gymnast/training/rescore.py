@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from gymnast.collect.collector import ROLE
 from gymnast.config import families
 from gymnast.config.resolve import load, revise
-from gymnast.errors import RunError
+from gymnast.errors import EnvError, RunError
 from gymnast.policy.policy import Policy
 from gymnast.runs import checkpoint, store
 from gymnast.runs.checkpoint import Checkpoint
 from gymnast.runs.parts import POLICY, of_role
 from gymnast.runs.run import Run
-from gymnast.training.evaluate import Evaluator
+from gymnast.training.evaluate import Evaluation
+from gymnast.training.evaluation import Job, open_evaluation
+from gymnast.training.progress import Report
+
+_LOG = logging.getLogger("gymnast.envs")
 
 
 def rescore(
@@ -24,8 +31,11 @@ def rescore(
     seed: int | None = None,
     sampled: bool = False,
     runs_dir: str | Path | None = None,
+    tell: Callable[[str], None] = _LOG.warning,
+    report: Report = lambda *_: None,
 ) -> dict[str, Any]:
-    """Evaluate a run's checkpoint (the best unless named) on its held-out seeds."""
+    """Evaluate a run's checkpoint (the best unless named) on its held-out seeds, where training would. `tell`
+    gets what the environment prints; `report`: how far it is."""
     run, saved = find(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     changes: dict[str, Any] = {}
@@ -35,12 +45,14 @@ def rescore(
         changes["eval.seed"] = seed
     if changes:
         cfg, _ = revise(cfg, changes)
-    evaluator = Evaluator(cfg)
-    try:
-        plan = evaluator.plan("confirm", episodes)
-        result, _ = evaluator.evaluate(policy_of(saved), saved.step, plan)
-    finally:
-        evaluator.close()
+    specs, arrays = saved.document("policy"), saved.tensors(POLICY)
+    job = Job(saved.step, specs, arrays, "confirm", None, run.path, episodes=episodes)
+    with closing(open_evaluation(cfg, tell, report)) as evaluating:
+        evaluating.submit(job)
+        result = evaluating.result(lambda: False)
+    assert isinstance(result, Evaluation)
+    if not result.has_score:
+        raise EnvError(f"no episode finished: {result.shortfall.why}", fix="raise eval.timeout")
     score = {key: value for key, value in result.score().items() if key != "env_steps"}
     if len(result.returns) == 1 and not result.exact:
         score |= {"low": None, "high": None}  # one episode has no interval
@@ -50,6 +62,9 @@ def rescore(
         "checkpoint": saved.step,
         "path": str(saved.path),
         **score,
+        "left_out": result.shortfall.left_out,
+        "unfinished": result.shortfall.unfinished,
+        "sound": result.shortfall.is_sound,
         "length": sum(result.lengths) / len(result.lengths),
         "threshold": cfg.facts.threshold,
         "deterministic": cfg.eval.deterministic,

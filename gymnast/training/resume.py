@@ -22,6 +22,7 @@ from gymnast.runs.run import Run
 from gymnast.training.branch import WEIGHTS, branch, is_earlier, settings_at
 from gymnast.training.commands import adopt
 from gymnast.training.debug import announce, in_one_process
+from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.label import Label
 from gymnast.training.loop import Loop
 from gymnast.training.resumable import (
@@ -97,6 +98,7 @@ def resume(
             _say_what_changed(
                 loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=gone
             )
+        note_settings_without_effect(loop, [change["key"] for change in _changes(before, cfg)])
         if debug:
             announce(loop, cfg)
         if cfg != before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
 from gymnast.collect.collector import ROLE, Collected
@@ -12,6 +12,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.match_trace import write_matches
 from gymnast.runs.run import Run
 from gymnast.runs.trace import write_traces
+from gymnast.runs.trace_budget import trim
 from gymnast.steps import step_table, to_csv
 from gymnast.training.learning import Update
 from gymnast.training.session import Session
@@ -60,6 +61,14 @@ def save(
     pending = scores.pending.version if scores.pending else None
     protect = {version for version in (best, pending) if version is not None}
     checkpoint.prune(run.path, session.cfg.checkpoint.keep, protect)
+    trim_traces(run, session, protect)
+
+
+def trim_traces(run: Run, session: Session, protect: Collection[int]) -> None:
+    """`protect`: versions whose evaluations stay whole."""
+    most = session.cfg.traces.disk
+    if most is not None:
+        trim(run.matches if session.league is not None else run.traces, most, protect)
 
 
 TABLE_STEPS = 4096

@@ -48,12 +48,21 @@ class Scores:
         result = self.evaluating.result(give_up)
         if result is not None:
             self.pending = None
-            self._judge(result)
+            if result.has_score and result.shortfall.is_sound:
+                self._judge(result)
         return result
 
-    def confirm(self, specs: Any, arrays: Any, version: int, give_up: Callable[[], bool]):
-        """Score a chosen version on the held-out seeds."""
-        self._send(Job(version, specs, arrays, "confirm", self._file("confirm", version), self.run))
+    def confirm(
+        self,
+        specs: Any,
+        arrays: Any,
+        version: int,
+        give_up: Callable[[], bool],
+        seconds: float | None,
+    ) -> Scored | None:
+        """Score a chosen version on the held-out seeds; after so many seconds, start no more episodes."""
+        file = self._file("confirm", version)
+        self._send(Job(version, specs, arrays, "confirm", file, self.run, seconds=seconds))
         result = self.evaluating.result(give_up)
         self.pending = None
         return result

@@ -36,6 +36,7 @@ from gymnast.training.branch import WEIGHTS
 from gymnast.training.commands import Commands
 from gymnast.training.control import Settings
 from gymnast.training.debug import announce, in_one_process
+from gymnast.training.effects import note_settings_without_effect
 from gymnast.training.evaluate import refuse_uncountable
 from gymnast.training.evaluation import open_evaluation
 from gymnast.training.interrupts import LEAVE_SECONDS, Interrupts
@@ -43,6 +44,7 @@ from gymnast.training.keys import Keys
 from gymnast.training.label import Label
 from gymnast.training.learner import load_algorithm, policy_for
 from gymnast.training.loop import Loop
+from gymnast.training.progress import progress_text
 from gymnast.training.rules import refuse_rules_that_cannot_act
 from gymnast.training.scores import Scores
 from gymnast.training.session import POLICY, Session, judged_settings, limits_of
@@ -95,6 +97,7 @@ def begin(
     held = in_one_process(cfg) if debug else cfg
     with open_run(run, held, collector, console, keyboard=keyboard, continues=continues) as loop:
         start_fresh(loop, source)
+        note_settings_without_effect(loop, resolved.given)
         if debug:
             announce(loop, cfg)
         return run, train_to_end(loop)
@@ -132,7 +135,12 @@ def open_run(
         roles = [role for role in collector.spaces if role != ROLE]
         recorder = Recorder(metrics, sinks, judged_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
-        evaluating = open_evaluation(cfg, log.line)
+
+        def report(done: int, total: int, seconds: float) -> None:
+            """Shown to whoever waits for an evaluation; not kept among the events."""
+            recorder.event({"kind": "evaluating", "finished": progress_text(done, total, seconds)})
+
+        evaluating = open_evaluation(cfg, log.line, report)
         stack.callback(evaluating.close)
         played = run.matches if has_roles(cfg.env.id) else run.traces
         scores = Scores(evaluating, played if cfg.traces.eval else None, run.path)
@@ -159,8 +167,8 @@ def open_run(
                 sink.event({"kind": "stopping", "message": text})
 
         interrupts = stack.enter_context(Interrupts(leave, say))
-        report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
-        stack.enter_context(Watchdog(cfg.env.timeout, report))
+        stall_report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
+        stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
         run.update(status="running", reason="", reason_kind="", live={}, attempts=attempts)

@@ -85,7 +85,7 @@ def end_line(summary: Summary) -> str:
     preset = summary.get("preset", "")
     parts = [f"{preset} was not scored".lstrip()]
     if score is not None:
-        episodes = wording.counted(score["episodes"], "episode")
+        episodes = wording.episodes_of(score)
         parts = [f"{preset} scored {wording.score(score)} over {episodes}".lstrip()]
         if threshold is not None:
             side = "below" if score["low"] < threshold else "above"

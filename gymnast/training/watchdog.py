@@ -52,7 +52,7 @@ class Watchdog:
             now = time.monotonic()
             passed, before = min(now - before, 2 * self._every), now  # not while suspended
             found = at_work.look()
-            if found is None or found != call:
+            if call is None or found != call:
                 if call is not None and reported:
                     self._report.moves_again(call, seconds)
                 call, seconds, reported = found, 0.0, False

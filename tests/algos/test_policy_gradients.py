@@ -60,6 +60,7 @@ CASES: dict[str, dict[str, Any]] = {
     "learned": {"algo.baseline": "learned"},
     "batch": {"algo.baseline": "batch"},
     "none": {"algo.baseline": "none", "algo.advantage_norm": "off"},
+    "none, scaled": {"algo.baseline": "none", "algo.advantage_norm": "rollout"},
     "episode": {"algo.returns": "episode", "algo.baseline": "batch"},
     "episode, none": {"algo.returns": "episode", "algo.baseline": "none"},
     "as they are": {"algo.baseline": "learned", "algo.advantage_norm": "off"},
@@ -81,7 +82,9 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     baseline = {"none": 0.0, "batch": credit[keep].mean(), "learned": rollout.value}
     advantage = credit - baseline[algo.baseline]
     if algo.advantage_norm == "rollout":
-        advantage = np.where(keep, (advantage - advantage[keep].mean()) / advantage[keep].std(), 0)
+        mean = 0.0 if algo.baseline == "none" else advantage[keep].mean()
+        size = np.sqrt(np.square(advantage[keep] - mean).mean())
+        advantage = np.where(keep, (advantage - mean) / size, 0)
     target = credit if algo.baseline == "learned" else None
     loss, weights = slow_policy_gradient(practice, rollout, advantage, target)
     loss.backward()
@@ -90,6 +93,17 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     if target is None:  # a critic that is no baseline is left alone
         spans = practice.learner.policy.parameters.part("critic.")
         assert not practice.learner.algorithm.descent.engine.gradient[spans].any()
+
+
+def test_no_baseline_is_another_update_than_the_mean_of_the_batch():
+    moved: dict[str, np.ndarray] = {}
+    for baseline in ("none", "batch"):
+        settings = STILL | {"algo.episodes": 4, "algo.baseline": baseline}
+        practice, rollout = practised(False, settings, "reinforce")
+        assert practice.cfg.algo.advantage_norm == "rollout"
+        updated(practice, rollout, stream(0, "order"))
+        moved[baseline] = practice.learner.algorithm.descent.engine.gradient.copy()
+    assert not np.allclose(moved["none"], moved["batch"])
 
 
 def test_a_learned_baseline_cannot_stand_for_the_return_of_a_whole_episode():

@@ -64,7 +64,7 @@ configs = st.fixed_dictionaries(
             optional={
                 "kwargs": st.dictionaries(texts, json_values, max_size=3),
                 "n_envs": st.just("auto") | st.integers(1, 65_536),
-                "max_episode_steps": maybe(counts),
+                "max_episode_steps": maybe(st.just("auto") | counts),
             },
         ),
         "algo": st.fixed_dictionaries(

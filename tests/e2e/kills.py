@@ -1,35 +1,40 @@
-"""kill -9 a training at random moments, many of them while it saves; resume; compare.
+"""kill -9 trainings at random moments, on every backend and engine; resume; compare with the truth.
 
-    python -m tests.e2e.kills --kills 100
+    python -m tests.e2e.kills --kills 200 --store            # the gate: writes docs/studies/kills.json
+    python -m tests.e2e.kills --kills 6 --only vector/native
 
-Every run must resume, every latest checkpoint must load, and the final weights, exact metrics and
-traces must equal those of a run that nobody touched.
+After each kill every checkpoint must load and no process of the training may be left. After several
+kills a run is resumed to its end, and whether each resume claimed to be exact is compared with what
+came out: weights, optimizer, running episodes, exact metrics, scores and traces beside those of a run
+that nobody touched.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gymnast.config.saved import load
 from gymnast.errors import CheckpointError
-from gymnast.metrics.specs import declared, spec
 from gymnast.runs import checkpoint, store
 from gymnast.runs.revision import revision
 from gymnast.runs.run import Run
+from tests.e2e.killed_process import Training
+from tests.e2e.twins import differences
 
+STORED = Path(__file__).parents[2] / "docs" / "studies" / "kills.json"
+PER_RUN = 5
+"""Kills of one run before it may finish."""
+LATEST = 1.2
+"""Seconds after an attempt got going until which it is killed."""
 SETTINGS = (
     "stop.solved=off",
     "checkpoint.every=1 rollouts",
@@ -37,164 +42,174 @@ SETTINGS = (
     "eval.episodes=4",
     "eval.confirm_episodes=8",
     "traces.train=30%",
-    "normalize.obs=running",
-    "normalize.reward=running",
+    "traces.film=off",  # a filmer is meant to outlive its trainer
 )
-PATIENCE = 120.0
-"""Seconds a training may take to get going."""
+CARTPOLE = ("normalize.obs=running", "normalize.reward=running", "env.n_envs=16", "env.workers=2")
+TAG = (
+    *("env.n_envs=8", "algo.n_steps=32", "algo.batch_size=25%", "policy.hidden=[16]"),
+    *("env.kwargs.time_limit=40", "eval.n_envs=4", "league.snapshot=10%"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    backend: str
+    engine: str
+    target: str
+    env_steps: str
+    settings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.backend}/{self.engine}"
+
+
+@dataclass
+class Found:
+    """What kills did to the runs of one case."""
+
+    backend: str
+    engine: str
+    seed: int
+    kills: int = 0
+    while_saving: int = 0
+    runs: int = 0
+    resumes: int = 0
+    exact_claims: int = 0
+    """Runs all of whose resumes claimed to be exact."""
+    exact_runs: int = 0
+    """Runs that came out as the one that nobody touched."""
+    unloadable: list[str] = field(default_factory=list)
+    false_claims: list[str] = field(default_factory=list)
+    """Runs that claimed to be exact and were not, with what differs."""
+    understated: list[str] = field(default_factory=list)
+    """Runs that came out the same though a resume claimed that it was not exact."""
+    leaked: list[str] = field(default_factory=list)
+    """Processes of a training that outlived its kill."""
+
+    @property
+    def good(self) -> bool:
+        return not (self.unloadable or self.false_claims or self.leaked)
+
+
+def cases() -> list[Case]:
+    backends = ["inprocess", "process", "vector", *(["envpool"] if find_spec("envpool") else [])]
+    return [
+        Case(backend, engine, *what, settings=(f"engine={engine}", *more))
+        for engine in ("native", "torch")
+        for backend, what, more in (
+            *((b, ("CartPole-v1", "12k"), (f"env.backend={b}", *CARTPOLE)) for b in backends),
+            ("tag", ("tag", "8k"), TAG),
+        )
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--env", default="CartPole-v1")
-    parser.add_argument("--env-steps", default="12k")
+    parser.add_argument("--kills", type=int, default=200, help="of all cases together")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--set", dest="settings", action="append", default=[])
+    parser.add_argument("--only", action="append", help="BACKEND/ENGINE, such as vector/native")
+    parser.add_argument("--store", action="store_true", help=f"write {STORED.name}")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        result = kill_and_compare(
-            Path(folder),
-            options.env,
-            options.env_steps,
-            options.kills,
-            options.seed,
-            options.settings,
-        )
-    about = {
-        "command": f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}",
-        "revision": revision(),
-    }
-    print(json.dumps(about | result, indent=1))
-    sys.exit(0 if not result["differences"] and not result["unloadable"] else 1)
+    chosen = [case for case in cases() if not options.only or case.name in options.only]
+    if not chosen:
+        parser.error(f"no such case (known: {', '.join(case.name for case in cases())})")
+    share, rest = divmod(options.kills, len(chosen))
+    found: list[Found] = []
+    for number, case in enumerate(chosen):
+        kills = share + (number < rest)
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(kill_and_compare(Path(folder), case, kills, options.seed + number))
+    result = report(found, f"python -m tests.e2e.kills {' '.join(sys.argv[1:])}")
+    text = json.dumps(result, indent=1)
+    print(text)
+    if options.store:
+        STORED.write_text(text + "\n")
+    sys.exit(0 if all(one.good for one in found) else 1)
 
 
-def kill_and_compare(
-    runs_dir: Path, env: str, env_steps: str, kills: int, seed: int, more: Sequence[str] = ()
-) -> dict[str, Any]:
+def report(found: Sequence[Found], command: str) -> dict[str, Any]:
+    totals = ("kills", "while_saving", "runs", "resumes", "exact_claims", "exact_runs")
+    lists = ("unloadable", "false_claims", "understated", "leaked")
+    about = {"command": command, "revision": revision(), "date": date.today().isoformat()}
+    sums = {name: sum(getattr(one, name) for one in found) for name in totals}
+    counts = {name: sum(len(getattr(one, name)) for one in found) for name in lists}
+    return {**about, **sums, **counts, "cases": [asdict(one) for one in found]}
+
+
+def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> Found:
     """Runs killed again and again until `kills` are spent, each compared with an untouched one."""
-    train = ["train", env, "--env-steps", env_steps, "--quiet"]
-    train += [word for setting in (*SETTINGS, *more) for word in ("--set", setting)]
-    _gymnast(runs_dir, *train, "--name", "untouched").check()
+    train = ["train", case.target, "--env-steps", case.env_steps, "--quiet"]
+    train += [word for setting in (*SETTINGS, *case.settings) for word in ("--set", setting)]
+    Training(runs_dir, "untouched", *train, "--name", "untouched").finish()
     untouched, _ = store.resolve("untouched", runs_dir)
-
-    chance = random.Random(seed)
-    done = {"kills": 0, "while_saving": 0, "runs": 0, "resumes": 0}
-    differences: list[str] = []
-    unloadable: list[str] = []
-    while done["kills"] < kills:
-        name = f"killed-{done['runs']}"
-        process = _gymnast(runs_dir, *train, "--name", name)
-        while True:
-            if done["kills"] < kills:
-                process.wait_until_going(runs_dir, name, chance.uniform(0.0, 0.8))
-            if not process.kill_if_alive(spare=done["kills"] >= kills):
-                break
-            done["kills"] += 1
-            run = _named(runs_dir, name)
-            if run is None:  # killed before it had a directory: start it again
-                process = _gymnast(runs_dir, *train, "--name", name)
-                continue
-            done["while_saving"] += any(run.checkpoints.glob(".draft-*"))
-            unloadable += _unloadable(run)
-            if run.info["status"] == "finished":  # killed after its last word
-                break
-            done["resumes"] += 1
-            process = _gymnast(runs_dir, "resume", name, "--quiet")
-        done["runs"] += 1
-        differences += [f"{name}: {text}" for text in compare(untouched, _found(runs_dir, name))]
-    return {**done, "unloadable": unloadable, "differences": differences}
-
-
-def compare(a: Run, b: Run) -> list[str]:
-    """What differs between two runs that should be one and the same."""
-    last_a, last_b = (checkpoint.latest(run.path).manifest["files"] for run in (a, b))
-    files = [f"{stem}.safetensors" for stem in ("policy", "learner", "collector")]
-    found = [f"{file} differs" for file in files if last_a[file] != last_b[file]]
-    rows_a, rows_b = a.rows(), b.rows()
-    if len(rows_a) != len(rows_b):
-        return [*found, f"{len(rows_a)} rows against {len(rows_b)}"]
-    declarations = declared(load(a.config()))
-    exact = [name for name in rows_a.columns if spec(name, declarations).exact]
-    columns = ((name, rows_a[name].to_numpy(), rows_b[name].to_numpy()) for name in exact)
-    found += [
-        f"metric {n} differs" for n, x, y in columns if not np.array_equal(x, y, equal_nan=True)
-    ]
-    if a.info["score"] != b.info["score"]:
-        found.append("scores differ")
-    if _traces(a) != _traces(b):
-        found.append("traces differ")
+    chance, found = random.Random(seed), Found(case.backend, case.engine, seed)
+    while found.kills < kills:
+        name = f"killed-{found.runs}"
+        most = min(PER_RUN, kills - found.kills)
+        run = _killed(runs_dir, train, name, most, chance, found)
+        found.runs += 1
+        judge(found, name, claims(run), differences(untouched, run))
     return found
 
 
-class _Process:
-    def __init__(self, command: list[str]) -> None:
-        self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-    def check(self) -> None:
-        _, words = self.child.communicate()
-        if self.child.returncode:
-            raise AssertionError(f"exit code {self.child.returncode}: {words.decode()}")
-
-    def wait_until_going(self, runs_dir: Path, name: str, extra: float) -> None:
-        """Until the run has a new attempt under way, then a random while longer."""
-        run = _named(runs_dir, name)
-        before = run.info["attempts"] if run else 0
-        deadline = time.monotonic() + PATIENCE
-        while self.child.poll() is None:
-            run = run or _named(runs_dir, name)
-            if run is not None and run.info["attempts"] > before:
-                break
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{name} did not get going")
-            time.sleep(0.02)
-        deadline = time.monotonic() + extra
-        while self.child.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.005)
-
-    def kill_if_alive(self, *, spare: bool) -> bool:
-        """False once it has ended by itself; an error if it ended badly."""
-        if spare:
-            self.check()
-            return False
-        if self.child.poll() is not None:
-            self.check()
-            return False
-        self.child.send_signal(signal.SIGKILL)
-        self.child.wait()
-        return True
-
-
-def _gymnast(runs_dir: Path, *arguments: str) -> _Process:
-    return _Process([sys.executable, "-m", "gymnast", *arguments, "--runs", str(runs_dir)])
-
-
-def _named(runs_dir: Path, name: str) -> Run | None:
-    found = [i for i in store.list_runs(runs_dir, f"name={name}") if i.get("name") == name]
-    return Run(Path(found[0]["path"])) if found else None
-
-
-def _found(runs_dir: Path, name: str) -> Run:
-    run = _named(runs_dir, name)
+def _killed(
+    runs_dir: Path, train: Sequence[str], name: str, most: int, chance: random.Random, found: Found
+) -> Run:
+    """A run to its end, killed up to so many times on the way."""
+    training = Training(runs_dir, name, *train, "--name", name)
+    for _ in range(most):
+        moment = chance.uniform(0.0, LATEST)
+        if not training.kill(moment):
+            break
+        found.kills += 1
+        found.leaked += training.leaked()
+        run = training.run()
+        progress = f"{found.backend}/{found.engine}: kill {found.kills}, {name}"
+        print(f"{progress}, {moment:.2f} s after it got going", flush=True)
+        if run is None:  # killed before it had a directory: start it again
+            training = Training(runs_dir, name, *train, "--name", name)
+            continue
+        found.while_saving += any(run.checkpoints.glob(".draft-*"))
+        found.unloadable += unloadable(run)
+        if run.info["status"] == "finished":  # killed after its last word
+            return run
+        found.resumes += 1
+        training = Training(runs_dir, name, "resume", name, "--quiet")
+    training.finish()
+    found.leaked += training.leaked()
+    run = training.run()
     assert run is not None
+    found.unloadable += unloadable(run)
     return run
 
 
-def _unloadable(run: Run) -> list[str]:
-    if not checkpoint.steps(run.path):
-        return []  # killed before its first checkpoint: resume begins it again
-    try:
-        return list(checkpoint.latest(run.path).skipped)
-    except CheckpointError as error:
-        return [str(error)]
+def judge(found: Found, name: str, claimed: bool, differs: Sequence[str]) -> None:
+    """Compare what a run claimed of its resumes with what came out."""
+    found.exact_claims += claimed
+    found.exact_runs += not differs
+    if claimed and differs:
+        found.false_claims.append(f"{name}: {'; '.join(differs)}")
+    if not claimed and not differs:
+        found.understated.append(name)
 
 
-def _traces(run: Run) -> dict[str, str]:
-    """Without what a kill left of a file that was being written."""
-    files = run.traces.glob("[!.]*")
-    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+def claims(run: Run) -> bool:
+    """Whether every resume of a run claimed to be exact."""
+    return all(event["bit_exact"] for event in run.recorded_events() if "bit_exact" in event)
+
+
+def unloadable(run: Run) -> list[str]:
+    """What is wrong with any of the checkpoints that are listed."""
+    found: list[str] = []
+    for path in checkpoint.steps(run.path).values():
+        try:
+            checkpoint.read(path)
+        except CheckpointError as error:
+            found.append(str(error))
+    return found
 
 
 if __name__ == "__main__":

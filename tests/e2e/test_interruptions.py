@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from typing import IO
 import pytest
 
 from tests.e2e.commands import answer, small, succeed
-from tests.e2e.kills import kill_and_compare
+from tests.e2e.killed_process import MARK, Training
+from tests.e2e.kills import Found, cases, judge, kill_and_compare
 
 
 @contextmanager
@@ -47,9 +49,8 @@ def test_a_signal_saves_a_checkpoint_and_the_run_can_go_on(number: signal.Signal
     assert number.name in shown["reason"]
     assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
     assert "gymnast resume" in told
-    total = shown["env_steps"] + 512
-    succeed(tmp_path, "resume", "long", "--env-steps", str(total), "--quiet")
-    assert answer(tmp_path, "show", "long")["env_steps"] == total
+    succeed(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
+    assert answer(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
 
 
 def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path):
@@ -112,10 +113,35 @@ def test_two_processes_never_write_one_run(tmp_path: Path):
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path, backend: str):
-    where = [f"env.backend={backend}"]
-    result = kill_and_compare(tmp_path, "CartPole-v1", "12k", kills=10, seed=0, more=where)
-    assert result["unloadable"] == []
-    assert result["differences"] == []
-    assert result["kills"] == 10
+@pytest.mark.parametrize("name", ["inprocess/native", "process/torch", "tag/native"])
+def test_kills_at_random_moments_lose_nothing_and_every_claim_is_true(tmp_path: Path, name: str):
+    """A short version of `make kill200`, which covers every backend with both engines."""
+    case = next(case for case in cases() if case.name == name)
+    found = kill_and_compare(tmp_path, case, kills=4, seed=0)
+    assert found.good, found
+    assert found.kills >= 1
+    assert found.exact_runs == found.runs
+
+
+def test_a_claim_is_held_against_what_came_out():
+    found = Found("vector", "native", 0)
+    judge(found, "honest", claimed=True, differs=[])
+    judge(found, "modest", claimed=False, differs=[])
+    judge(found, "frank", claimed=False, differs=["policy.safetensors differs"])
+    assert found.good
+    assert found.understated == ["modest"]
+    judge(found, "liar", claimed=True, differs=["policy.safetensors differs"])
+    assert found.false_claims == ["liar: policy.safetensors differs"]
+    assert not found.good
+    assert (found.exact_claims, found.exact_runs) == (2, 2)
+
+
+def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path):
+    """One that the training started in a session of its own."""
+    ended = Training(tmp_path, "none", "runs")
+    ended.finish()
+    mark = os.environ | {MARK: ended.mark}
+    waits = [sys.executable, "-c", "import time; time.sleep(60)"]
+    left = subprocess.Popen(waits, env=mark, start_new_session=True)
+    assert [words.partition(":")[0] for words in ended.leaked(grace=0.1)] == [str(left.pid)]
+    assert left.wait(5) == -signal.SIGKILL

@@ -309,7 +309,7 @@ REFUSED: list[dict[str, Any]] = [
     {"env.n_envs": 3},
     {"algo.batch_size": 100_000},
     {"algo.lr": {"$float": "inf"}},
-    {"algo.adam_eps": 1e-8},
+    {"normalize.clip": 5.0},
 ]
 
 

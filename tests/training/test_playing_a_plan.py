@@ -117,14 +117,28 @@ def test_the_mean_over_all_starts_has_no_interval():
 
 @pytest.mark.parametrize(("slippery", "exact"), [(False, True), (True, False)])
 def test_all_starts_are_the_whole_truth_only_where_there_is_no_luck_on_the_way(slippery, exact):
-    """One start, but on ice one episode is one sample: it proves nothing."""
+    """One start, but on ice one episode is one sample: as many are played as without `starts: all`."""
     lake = {"env.kwargs": {"map_name": "4x4", "is_slippery": slippery}, "eval.starts": "all"}
-    evaluator = evaluator_of("FrozenLake-v1", lake)
-    plan = evaluator.plan("eval")
-    assert len(plan.seeds) == 1
+    evaluator = evaluator_of(
+        "FrozenLake-v1", lake | {"eval.episodes": 7, "eval.confirm_episodes": 9}
+    )
+    plan, confirm = evaluator.plan("eval"), evaluator.plan("confirm")
+    assert [len(plan.seeds), len(confirm.seeds)] == ([1, 1] if exact else [7, 9])
+    assert exact or not set(plan.seeds) & set(confirm.seeds)
     assert plan.exact is exact
     score = evaluator.evaluate(policy_for(evaluator), 0, plan)[0].score()
-    assert math.isfinite(score["low"]) is exact
+    assert math.isfinite(score["low"])
+
+
+def test_where_chance_decides_every_start_is_played_as_often():
+    settings = {"eval.starts": "all", "eval.deterministic": "off", "eval.episodes": 700}
+    evaluator = evaluator_of("Taxi-v4", settings | {"eval.confirm_episodes": 300})
+    played, confirm = evaluator.plan("eval"), evaluator.plan("confirm")
+    assert [len(played.seeds), len(confirm.seeds)] == [900, 300]  # 3 and 1 from each of 300
+    assert not set(played.seeds) & set(confirm.seeds)
+    env = gym.make("Taxi-v4")
+    firsts = [int(env.reset(seed=seed)[0]) for seed in played.seeds]
+    assert {firsts.count(first) for first in firsts} == {3}
 
 
 def test_all_starts_need_observations_that_can_be_counted():

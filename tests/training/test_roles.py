@@ -122,6 +122,18 @@ def test_stopping_and_going_on_is_the_same_as_never_having_stopped(engine: str, 
     assert met == {LEARNER, "step"}  # matches against past selves were under way
 
 
+def test_a_branch_has_the_past_selves_up_to_its_checkpoint_and_continues_exactly():
+    whole = trained("tag", TAG | EVERYTHING)
+    league = whole.path / "league"
+    before = {file: file.read_bytes() for file in league.iterdir()}
+    branch = resumed(whole, at=str(6 * ROLLOUT))
+    assert same_arrays(arrays(branch), arrays(whole))
+    assert [exact(row) for row in rows(branch)] == [exact(row) for row in rows(whole)]
+    assert {file: file.read_bytes() for file in league.iterdir()} == before
+    copied = sorted(file.name for file in (branch.path / "league").iterdir())
+    assert copied == sorted(file.name for file in before)
+
+
 def test_a_ladder_goes_on_where_it_stood():
     ladder = {"roles.seeker.plays": ["random", "scripted:weak", "scripted:medium"]}
     settings = {**ladder, "league.gate": "50%", "checkpoint.every": "1 rollouts"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -51,7 +52,7 @@ def cart_pole(**_: str) -> gym.Env:
     return CartPoleEnv()
 
 
-def cart_poles(num_envs: int, mode: str) -> SyncVectorEnv:
+def cart_poles(num_envs: int, mode: str, **_: Any) -> SyncVectorEnv:
     return SyncVectorEnv([CartPoleEnv] * num_envs, autoreset_mode=AutoresetMode(mode))
 
 

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from gymnast.cli.tune import tune
 from gymnast.config.resolve import resolve
-from gymnast.config.sections.env import EnvConfig
 from gymnast.config.source import Source
 from gymnast.tune.copies import (
     BACKENDS,
@@ -149,8 +148,8 @@ def _rollout(cfg: Any) -> int:
 
 
 def test_copies_of_an_environment_with_one_start_and_no_luck_are_alike_until_actions_differ():
-    chain = look(EnvConfig(id="py:tests.scripted:Chain"))  # the same, whatever is done
+    chain = look(resolve("py:tests.scripted:Chain").config)  # the same, whatever is done
     assert chain.diversity == 0
     assert chain.between == pytest.approx(5, abs=0.1)  # only its end tells anything
-    choose = look(EnvConfig(id="py:tests.scripted:Choose"))
+    choose = look(resolve("py:tests.scripted:Choose").config)
     assert choose.diversity == pytest.approx(1, abs=0.05)

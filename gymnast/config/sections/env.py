@@ -14,12 +14,13 @@ from pydantic import (
     model_validator,
 )
 
+from gymnast.config.applies import Applies
 from gymnast.config.distribution import Distribution
 from gymnast.config.episode_limit import AutoSteps
 from gymnast.config.measured import measured
 from gymnast.config.numbers import OFF, Count, Maybe, Positive, Switch, Whole
 from gymnast.config.section import UNSET, Section
-from gymnast.config.sections.image import AtariConfig, ImageConfig
+from gymnast.config.sections.image import TO_ATARI, AtariConfig, ImageConfig, is_atari
 from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
@@ -30,10 +31,6 @@ Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
 WHOLE = ("vector", "envpool")
 """Backends that step all copies or none, and run nothing of ours around them."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
-
-
-def is_atari(env_id: str) -> bool:
-    return env_id.startswith("ALE/")
 
 
 def _view(value: str, known: ValidationInfo) -> str:
@@ -82,6 +79,11 @@ def _parameter_name(name: str) -> str:
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
 
 
+WITH_PROCESSES = Applies("to env.backend=process", lambda on: on.config.env.backend == "process")
+TO_PICTURES = Applies("to env.view=image", lambda on: on.config.env.view == "image")
+WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on_fault == "restart")
+
+
 class EnvConfig(Section):
     id: str
     """The environment's registered name."""
@@ -107,7 +109,7 @@ class EnvConfig(Section):
     """Where the copies run: in this process, in worker processes, as the environment's own vector
     implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast, the
     vector only where nothing else in the config forbids it."""
-    workers: Maybe[Count] = OFF
+    workers: Annotated[Maybe[Count], WITH_PROCESSES] = OFF
     """Processes of the process backend; off: one per core."""
     max_episode_steps: AutoSteps = "auto"
     """Steps after which a training episode is truncated. `auto`: the environment's own limit, or where it
@@ -119,9 +121,9 @@ class EnvConfig(Section):
     """What is shown of the environment: what it shows itself (raw), pictures prepared as `env.image`
     says, or of an Atari game the places of its objects (Pong, Breakout) or its memory (ram). `auto`:
     image for an Atari game, else raw."""
-    image: ImageConfig = UNSET
+    image: Annotated[ImageConfig, TO_PICTURES] = UNSET
     """How pictures are prepared."""
-    atari: AtariConfig = UNSET
+    atari: Annotated[AtariConfig, TO_ATARI] = UNSET
     """How an Atari game begins and ends."""
     stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
     """Observations shown together, the newest last; `auto`: 4 images, else 1."""
@@ -134,7 +136,7 @@ class EnvConfig(Section):
     anew, and a run whose copies are in the training process is marked as stalled."""
     on_fault: Literal["restart", "stop"] = "restart"
     """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
-    max_faults: Count = 5
+    max_faults: Annotated[Count, WITH_RESTARTS] = 5
     """Training ends once a copy has had this many faults without finishing an episode between."""
 
     @model_validator(mode="before")

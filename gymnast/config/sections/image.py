@@ -6,8 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gymnast.config.applies import Applies, Context
 from gymnast.config.numbers import Count, Switch, Whole
 from gymnast.config.section import Section
+
+
+def is_atari(env_id: str) -> bool:
+    return env_id.startswith("ALE/")
+
+
+def _plays_atari(on: Context) -> bool:
+    env = on.config.env
+    return any(map(is_atari, [env.id, *(task.id for task in env.tasks.values())]))
+
+
+TO_ATARI = Applies("to Atari games (ALE/...)", _plays_atari)
 
 
 class ImageConfig(Section):
@@ -17,7 +30,7 @@ class ImageConfig(Section):
     """Pixels cut off first: top, bottom, left, right."""
     size: tuple[Count, Count] = (84, 84)
     """Height and width to which it is then shrunk, by averaging."""
-    max_pool: Switch = True
+    max_pool: Annotated[Switch, TO_ATARI] = True
     """Of an Atari game: the brighter of the last two frames at each pixel, for what is drawn in every
     other frame only."""
 

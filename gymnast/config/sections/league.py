@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
+from gymnast.config.applies import Applies
 from gymnast.config.cadence import Cadence
 from gymnast.config.families import has_roles
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Share
@@ -50,44 +51,64 @@ class RoleConfig(Section):
         return self.plays == (LEARNER,)
 
 
+WITH_REMEDIES = Applies(
+    "with league.balance.remedies", lambda on: bool(on.config.league.balance.remedies)
+)
+WITH_HANDICAP, WITH_REWARD = (
+    Applies(
+        f"where {remedy} is among league.balance.remedies",
+        lambda on, remedy=remedy: remedy in on.config.league.balance.remedies,
+    )
+    for remedy in ("handicap", "reward")
+)
+WITH_TURNS = Applies(
+    "with league.learning=alternating", lambda on: on.config.league.learning == "alternating"
+)
+WITH_A_POOL = Applies(
+    "with past selves (league.snapshot)", lambda on: on.config.league.snapshot is not None
+)
+WITH_A_LADDER = Applies(
+    "where a role is played by several opponents (roles.NAME.plays)",
+    lambda on: any(len(role.plays) > 1 for role in on.config.roles.values()),
+)
 Remedy = Literal["alone", "handicap", "reward", "warm_start"]
 
 
 class BalanceConfig(Section):
     band: Annotated[tuple[Share, Share], Field()] = (Share(0.25), Share(0.75))
     """Where the rolling win rate of either role should stay; an alert tells when it does not."""
-    aim: Maybe[tuple[Share, Share]] = OFF
+    aim: Annotated[Maybe[tuple[Share, Share]], WITH_REMEDIES] = OFF
     """Remedies keep it within this; off: within the band."""
-    patience: Count = 20
+    patience: Annotated[Count, WITH_REMEDIES] = 20
     """Rollouts outside before the first remedy, and from each to the next."""
     remedies: tuple[Remedy, ...] = ()
     """What is done, one after the other, while a role is dominated; taken back in reverse once it is not.
     alone: only the weaker role learns. handicap: the stronger one is slower, where the environment
     allows it. reward: the weaker role's own terms count more. warm_start: it takes back its best-rated
     snapshot."""
-    handicap: Annotated[Share, Field(gt=0)] = Share(0.85)
+    handicap: Annotated[Share, Field(gt=0), WITH_HANDICAP] = Share(0.85)
     """Speed of the stronger role while it has one."""
-    reward: Annotated[Number, Field(gt=0)] = 3.0
+    reward: Annotated[Number, Field(gt=0), WITH_REWARD] = 3.0
     """Factor of the weaker role's shaping weights."""
 
 
 class LeagueConfig(Section):
     learning: Literal["simultaneous", "alternating"] = "simultaneous"
     """All roles learn from every rollout, or one after the other."""
-    turn: Count = 10
+    turn: Annotated[Count, WITH_TURNS] = 10
     """Rollouts of a role's turn, where they alternate."""
-    live_share: Share = Share(0.6)
+    live_share: Annotated[Share, WITH_A_POOL] = Share(0.6)
     """Share of the matches in which all roles are played by those who learn; in the others one of them
     meets a past self of its opponent."""
-    draw: Literal["uniform", "recent", "loss"] = "loss"
+    draw: Annotated[Literal["uniform", "recent", "loss"], WITH_A_POOL] = "loss"
     """Which past self: any, rather the newer, or rather those that are lost against."""
     snapshot: Maybe[Cadence] = Cadence.parse("5%")
     """How often the policies are added to the pool of past selves."""
-    keep: Count = 20
+    keep: Annotated[Count, WITH_A_POOL] = 20
     """Past selves of a role, at most."""
-    entry: Maybe[Share] = OFF
+    entry: Annotated[Maybe[Share], WITH_A_POOL] = OFF
     """A policy enters the pool only if it surely wins more than this share of its matches."""
-    gate: Share = Share(0.7)
+    gate: Annotated[Share, WITH_A_LADDER] = Share(0.7)
     """A ladder's next opponent comes once this share of matches is surely won against the present one."""
     opponents: tuple[str, ...] = ("weak", "medium", "strong")
     """Scripted opponents of every evaluation. Training never meets them, unless a role is told to."""

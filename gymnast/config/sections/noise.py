@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator
 
+from gymnast.config.applies import Applies
 from gymnast.config.facts import KeyAction
 from gymnast.config.numbers import (
     OFF,
@@ -51,6 +52,9 @@ def is_noisy(scales: Any) -> bool:
     return any(given)
 
 
+WITH_A_DELAY = Applies("with env.noise.delay", lambda on: on.config.env.noise.delay > 0)
+
+
 class NoiseConfig(Section):
     obs: Maybe[Scales] = OFF
     """Deviation of Gaussian noise on observations: `0.1`, `2%` of what lies between the bounds of a
@@ -62,7 +66,7 @@ class NoiseConfig(Section):
     """Chance that the last action is taken again instead of the one chosen."""
     delay: Whole = 0
     """Steps after which an action takes effect."""
-    idle: Maybe[KeyAction] = OFF
+    idle: Annotated[Maybe[KeyAction], WITH_A_DELAY] = OFF
     """What is done until the first one does; off: action 0, or no amounts."""
     drop: Share = Share(0)
     """Chance that the last observation is shown again instead of the new one."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from gymnast.config.applies import WITH_A_CRITIC
 from gymnast.config.numbers import OFF, Count, Maybe
 from gymnast.config.schedule import Schedule
 from gymnast.config.scheduled import Scheduled
@@ -26,12 +27,13 @@ class ReinforceConfig(GradientSection):
     baseline: Literal["none", "batch", "learned"] = "learned"
     """What is subtracted from a return: nothing, the mean of the batch, or the critic's estimate."""
     advantage_norm: Literal["rollout", "off"] = "rollout"
-    """Over what returns less baseline are brought to mean 0 and deviation 1."""
+    """Over what returns less baseline are brought to mean 0 and deviation 1. Without a baseline they are
+    divided by their root mean square only: subtracting the mean would be one."""
     entropy_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the entropy bonus."""
-    value_coef: Coefficient = Schedule.constant(0.5)
+    value_coef: Annotated[Coefficient, WITH_A_CRITIC] = Schedule.constant(0.5)
     """Weight of the value loss, with a learned baseline."""
-    value_loss: Literal["mse", "huber"] = "mse"
+    value_loss: Annotated[Literal["mse", "huber"], WITH_A_CRITIC] = "mse"
     """Shape of the value loss."""
 
     def span(self) -> Span:

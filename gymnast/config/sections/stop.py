@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from gymnast.config.applies import WITH_EVALUATIONS, Applies
 from gymnast.config.numbers import OFF, Count, Maybe, Number, Positive, Switch
 from gymnast.config.section import Section
 
@@ -16,6 +17,12 @@ BUDGETS = {
     "minutes": "seconds",
 }
 """Field -> the clock it limits; the first that is set is the main one."""
+
+
+WITH_A_THRESHOLD = Applies(
+    "where a threshold is declared (facts.threshold)",
+    lambda on: on.config.facts.threshold is not None,
+)
 
 
 class StopConfig(Section):
@@ -30,13 +37,13 @@ class StopConfig(Section):
     """Budget in rollouts."""
     minutes: Maybe[Positive] = OFF
     """Budget in wall time."""
-    solved: Switch = True
+    solved: Annotated[Switch, WITH_A_THRESHOLD] = True
     """Stop once an evaluation clears the threshold."""
     train_return: Maybe[Number] = OFF
     """Stop once the training return reaches this."""
-    eval_return: Maybe[Number] = OFF
+    eval_return: Annotated[Maybe[Number], WITH_EVALUATIONS] = OFF
     """Stop once the evaluation return reaches this."""
-    plateau: Maybe[Count] = OFF
+    plateau: Annotated[Maybe[Count], WITH_EVALUATIONS] = OFF
     """Stop after this many evaluations without improvement."""
 
     def limits(self) -> dict[str, float]:

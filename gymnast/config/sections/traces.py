@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from gymnast.config.numbers import Share, Switch
+from typing import Annotated
+
+from gymnast.config.applies import WITH_EVALUATIONS, Applies
+from gymnast.config.numbers import Count, Maybe, Share, Switch
 from gymnast.config.section import Section
+
+WITH_TRACES = Applies(
+    "where evaluation episodes are stored (traces.eval)", lambda on: on.config.traces.eval
+)
 
 
 class TracesConfig(Section):
+    LIVE = ("disk",)
     eval: Switch = True
     """Store every evaluation episode."""
     train: Share = Share(0.01)
     """Share of training episodes stored."""
-    film: Switch = True
+    disk: Maybe[Count] = 200_000_000
+    """Bytes (such as 200M) that stored episodes of a run may take. Beyond that, older evaluations keep only
+    their first, best, worst and median episode, then older training episodes and evaluations are removed;
+    those of the best and the newest version stay. off: no limit."""
+    film: Annotated[Switch, WITH_EVALUATIONS, WITH_TRACES] = True
     """Film the best and the last evaluation when training ends, in a process of its own."""

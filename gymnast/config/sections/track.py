@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator
 
+from gymnast.config.applies import Applies
 from gymnast.config.numbers import OFF, Maybe, show
 from gymnast.config.section import Section
 
@@ -37,6 +38,9 @@ def project_of(env_id: str) -> str:
     return _REFUSED.sub("-", env_id)[:_LONGEST].strip("-")
 
 
+TO_WANDB = Applies("to W&B (track.to=wandb)", lambda on: "wandb" in on.config.track.to)
+
+
 class TrackConfig(Section):
     to: Annotated[
         tuple[Tracker, ...],
@@ -44,10 +48,10 @@ class TrackConfig(Section):
         AfterValidator(lambda names: tuple(dict.fromkeys(names))),
     ] = ()
     """Trackers that get every row too; none unless named."""
-    project: Maybe[Annotated[str, AfterValidator(_project)]] = OFF
+    project: Annotated[Maybe[Annotated[str, AfterValidator(_project)]], TO_WANDB] = OFF
     """W&B project. Off: one per environment, named after its id."""
-    entity: Maybe[str] = OFF
+    entity: Annotated[Maybe[str], TO_WANDB] = OFF
     """W&B user or team. Off: the default of your account."""
-    mode: Literal["auto", "offline", "online"] = "auto"
+    mode: Annotated[Literal["auto", "offline", "online"], TO_WANDB] = "auto"
     """W&B: kept in the run's directory until you upload it (offline), or uploaded meanwhile (online).
     Auto: as the variable WANDB_MODE says, else offline."""

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from gymnast.config.applies import Applies
 from gymnast.config.numbers import Count, Maybe, Positive
 from gymnast.config.section import Section
 
+TO_SAMPLED_ACTIONS = Applies(
+    "to algorithms whose policy is a distribution, which has a KL divergence",
+    lambda on: on.config.algo.acts == "sample",
+)
+WITH_A_KL_LIMIT = Applies(
+    "with transaction.max_kl", lambda on: on.config.transaction.max_kl is not None
+)
+
 
 class TransactionConfig(Section):
-    max_kl: Maybe[Positive] = 0.5
+    max_kl: Annotated[Maybe[Positive], TO_SAMPLED_ACTIONS] = 0.5
     """An update that moves the policy further than this, in nats, is undone; NaN always is."""
-    kl_factor: Positive = 10.0
+    kl_factor: Annotated[Positive, TO_SAMPLED_ACTIONS, WITH_A_KL_LIMIT] = 10.0
     """Unless that is less than this many times the median of recent updates."""
-    window: Count = 20
+    window: Annotated[Count, TO_SAMPLED_ACTIONS, WITH_A_KL_LIMIT] = 20
     """How many recent updates that median is of."""

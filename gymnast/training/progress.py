@@ -1,0 +1,33 @@
+"""How far an evaluation is, for whoever waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gymnast.text import wording
+
+PROGRESS_SECONDS = 5.0
+"""How often it is reported."""
+Report = Callable[[int, int, float], None]
+"""Gets episodes that have ended, of how many (0: not known), after how many seconds."""
+
+
+def progress_text(done: int, total: int, seconds: float) -> str:
+    """`12 of 100 episodes after 5.0 s`."""
+    of = f" of {total:,}" if total else ""
+    return f"{done:,}{of} episodes after {wording.duration(seconds)}"
+
+
+class Shown:
+    """Passes on how far an evaluation is, now and then; to be called at every step."""
+
+    def __init__(self, report: Report) -> None:
+        self._report, self._began = report, time.monotonic()
+        self._last = self._began
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._last > PROGRESS_SECONDS:
+            self._last = now
+            self._report(done, total, now - self._began)

@@ -1,0 +1,39 @@
+"""What differs between two runs that should be one and the same."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from gymnast.config.saved import load
+from gymnast.metrics.specs import declared, spec
+from gymnast.runs import checkpoint
+from gymnast.runs.run import Run
+
+
+def differences(a: Run, b: Run) -> list[str]:
+    """Weights, optimizer, running episodes, exact metrics, scores, traces: a sentence for each."""
+    last_a, last_b = (checkpoint.latest(run.path).manifest["files"] for run in (a, b))
+    files = sorted(name for name in {*last_a, *last_b} if name.endswith(".safetensors"))
+    found = [f"{file} differs" for file in files if last_a.get(file) != last_b.get(file)]
+    rows_a, rows_b = a.rows(), b.rows()
+    if len(rows_a) != len(rows_b):
+        return [*found, f"{len(rows_a)} rows against {len(rows_b)}"]
+    declarations = declared(load(a.config()))
+    exact = [name for name in rows_a.columns if spec(name, declarations).exact]
+    columns = ((name, rows_a[name].to_numpy(), rows_b[name].to_numpy()) for name in exact)
+    differ = [name for name, x, y in columns if not np.array_equal(x, y, equal_nan=True)]
+    if differ:
+        found.append(f"{len(differ)} metrics differ, {differ[0]} among them")
+    if a.info["score"] != b.info["score"]:
+        found.append("scores differ")
+    if _traces(a) != _traces(b):
+        found.append("traces differ")
+    return found
+
+
+def _traces(run: Run) -> dict[str, str]:
+    """Without what a kill left of a file that was being written."""
+    files = [*run.traces.glob("[!.]*"), *run.matches.glob("[!.]*")]
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}

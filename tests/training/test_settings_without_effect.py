@@ -1,0 +1,104 @@
+"""A setting that changes nothing on this environment, algorithm or network is named, never swallowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gymnast.config import presets
+from gymnast.config.resolve import resolve
+from gymnast.training.prepare import prepare
+from tests.small_runs import resumed, told, trained
+
+
+def warnings(target: str, overrides: dict[str, Any], algo: str | None = None) -> list[str]:
+    prepared = prepare(target, overrides, algo=algo)
+    try:
+        return [text for text in prepared.warnings() if "has no effect" in text]
+    finally:
+        prepared.collector.close()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "where"),
+    [
+        ({"policy.cnn": "impala"}, "image observations"),
+        ({"policy.precision": "bfloat16"}, "image observations"),
+        ({"policy.squash": "on"}, "continuous actions"),
+        ({"policy.log_std": -1}, "continuous actions"),
+        ({"policy.embedding": 8}, "Discrete"),
+        ({"policy.hidden": [], "policy.activation": "relu"}, "policy.hidden"),
+        ({"policy.module_kwargs.width": 3}, "policy.module"),
+        ({"env.image.size": [10, 10]}, "env.view=image"),
+        ({"env.atari.noop_starts": 3}, "Atari"),
+        ({"env.workers": 2}, "env.backend=process"),
+        ({"env.on_fault": "stop", "env.max_faults": 2}, "env.on_fault=restart"),
+        ({"env.noise.idle": 1}, "env.noise.delay"),
+        ({"normalize.clip": 5}, "normalize.obs"),
+        ({"eval.steps": 100, "eval.episodes": 3}, "eval.steps"),
+        ({"eval.every": "off", "stop.plateau": 3}, "eval.every"),
+        ({"traces.eval": "off", "traces.film": "on"}, None),
+        ({"track.project": "mine"}, "wandb"),
+        ({"transaction.max_kl": "off", "transaction.window": 3}, "transaction.max_kl"),
+        ({"league.turn": 3}, "several agents"),
+    ],
+    ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
+)
+def test_it_is_named_in_the_summary_before_training(overrides: dict[str, Any], where: str | None):
+    found = warnings("CartPole-v1", overrides)
+    if where is None:  # what stands at its default cannot surprise
+        assert found == []
+        return
+    start = f"{list(overrides)[-1]} has no effect: it applies only "
+    (warning,) = [text for text in found if text.startswith(start)]
+    assert where in warning
+
+
+def test_what_has_an_effect_is_not_named():
+    assert warnings("Pendulum-v1", {"policy.squash": "on", "policy.log_std": -1}) == []
+    assert warnings("FrozenLake-v1", {"policy.embedding": 8}) == []
+    assert warnings("CartPole-v1", {"env.backend": "process", "env.workers": 1}) == []
+    assert warnings("tag", {"league.learning": "alternating", "league.turn": 3}) == []
+
+
+def test_algorithms_without_a_critic_name_its_settings():
+    given = {"algo.baseline": "batch", "algo.value_coef": 1, "normalize.value": "popart"}
+    assert len(warnings("CartPole-v1", given, algo="reinforce")) == 2
+    assert len(warnings("CartPole-v1", {"transaction.max_kl": 1}, algo="dqn")) == 1
+
+
+def test_a_roles_own_settings_are_judged_for_that_role():
+    (warning,) = warnings("tag", {"roles.seeker.set": {"policy.cnn": "impala"}})
+    assert warning.startswith("roles.seeker.set.policy.cnn has no effect")
+
+
+def test_what_a_variant_inherits_is_not_held_against_it():
+    assert "policy.activation" in resolve("ALE/Pong-v5:ppo").given
+    assert "policy.activation" not in resolve("ALE/Pong-v5:pixels").given
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in presets.all_presets() if not n.startswith(("ALE", "Vizdoom", "MinAtar"))]
+)
+def test_no_shipped_variant_sets_what_has_no_effect(name: str):
+    for variant in presets.all_presets()[name].own:
+        assert warnings(f"{name}:{variant}", {}) == []
+
+
+def test_events_record_it_at_the_start_by_live_changes_and_on_resume():
+    settings = {"policy.squash": "on", "env.n_envs": 2, "algo.n_steps": 16, "eval.every": "off"}
+    settings["stop.eval_return"] = "off"
+    plan = {1: [("set", {"stop.plateau": 4})]}
+    run = told("CartPole-v1", settings | {"stop.rollouts": 3}, plan)
+    found = [event for event in run.events() if event["kind"] == "setting without effect"]
+    assert [event["key"] for event in found] == ["policy.squash", "stop.plateau"]
+    assert "continuous actions" in found[0]["why"]
+    resumed(run, {"stop.rollouts": 4, "track.project": "mine", "traces.film": "off"})
+    keys = [e["key"] for e in run.events() if e["kind"] == "setting without effect"]
+    assert keys == ["policy.squash", "stop.plateau", "traces.film"]
+
+
+def test_a_run_whose_settings_all_count_has_no_such_event():
+    run = trained("CartPole-v1", {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 1})
+    assert not [event for event in run.events() if event["kind"] == "setting without effect"]
