@@ -9,6 +9,7 @@ from gymnast.config.config import Config
 from gymnast.config.live import overlaid
 from gymnast.config.presets import split
 from gymnast.config.resolve import load, resolve
+from gymnast.env_output import kept_apart
 from gymnast.errors import EnvError, NotInstalled, UsageError
 from gymnast.imported import imported
 from gymnast.runs.events import CHANGED
@@ -37,7 +38,8 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
+            with kept_apart():
+                resolved = imported("gymnast.envs.defaults:resolve_for_spaces")(name, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:
