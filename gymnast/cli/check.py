@@ -90,8 +90,8 @@ def _environment(
     from gymnast.config.resolve import parse_assignment
     from gymnast.envs.build.defaults import resolve_for_spaces
 
-    resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
     with separate_env_output(), progress("checking") as told:
+        resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
         examined = check_matches if has_roles(resolved.config.env.id) else check_environment
         report = examined(
             resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told

@@ -23,7 +23,7 @@ def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
     """List presets by family, or those whose name or variant is like SEARCH.
 
     Ours is the stored result that `gymnast reproduce` repeats. Any other Gymnasium id can be trained
-    too, with default settings, and with any algorithm that fits its actions: Acrobot-v1:dqn. Presets
+    too, with default settings, and with any algorithm that fits its actions: Acrobot-v1:a2c. Presets
     of your own are YAML files in ./presets or in the directories that GYMNAST_PRESETS names.
 
     \b

@@ -1,4 +1,4 @@
-"""Algorithms by name: those that ship, and classes of the user's own, `py:package.module:Class`.
+"""Algorithms by name: shipped ones, and classes of the user's own, `py:package.module:Class`.
 
 A class of the user's own has an attribute `settings`, the section of its hyperparameters. It is registered
 when its name is first used, and is then an algorithm like any other.
@@ -19,7 +19,7 @@ from gymnast.text.closest import closest
 
 OWN = "py:"
 METHODS = ("update", "credit", "state", "memory", "load")
-"""What an algorithm must have: `gymnast.training.learner.Algorithm`."""
+"""Methods that an algorithm must have: `gymnast.training.learner.Algorithm`."""
 Own = TypeVar("Own", bound=AlgoSection)
 
 
@@ -32,7 +32,7 @@ class OwnConfig(Config[Own], Generic[Own]):
 
 
 def is_algorithm(name: str) -> bool:
-    """Whether this names an algorithm; a class of the user's own is not imported for the answer."""
+    """Returns whether this names an algorithm, without importing a class of the user's own."""
     return name in ALGORITHMS or name.startswith(OWN)
 
 

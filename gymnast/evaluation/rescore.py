@@ -38,6 +38,9 @@ def rescore(
     gets what the environment prints; `report`: how far it is."""
     run, saved = find(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
+    if families.has_roles(cfg.env.id):
+        what = f"{cfg.env.id} has several roles, and one agent is asked for"
+        raise EnvError(what, fix=f"gymnast eval {run.id}, or --roles for a cast of your own")
     changes: dict[str, Any] = {}
     if sampled:
         changes["eval.deterministic"] = False

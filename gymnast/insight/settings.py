@@ -11,6 +11,7 @@ from gymnast.config.presets import split
 from gymnast.config.resolve import load, resolve
 from gymnast.errors import EnvError, NotInstalled, UsageError
 from gymnast.imported import imported
+from gymnast.processes.env_output import separate_env_output
 from gymnast.runs.events import CHANGED
 from gymnast.runs.run import Run
 
@@ -37,7 +38,9 @@ def settings_of_environment(
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:
-            resolved = imported("gymnast.envs.build.defaults:resolve_for_spaces")(name, overrides)
+            with separate_env_output():
+                resolve_by_spaces = imported("gymnast.envs.build.defaults:resolve_for_spaces")
+                resolved = resolve_by_spaces(name, overrides)
         except NotInstalled as problem:
             note = f"\nwithout the defaults for its spaces: {problem.message} ({problem.fix})"
         except EnvError as problem:

@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gymnast.config.schedule import Schedule
-
 WINDOW = 5
 """Rows in a short mean."""
 WARM_UP_ROWS = 5
@@ -107,6 +105,10 @@ class RunHistory:
 
     def number(self, key: str, default: float) -> float:
         """The number that a setting is; of a schedule its highest; the default where it is off."""
+        from gymnast.config.schedule import (
+            Schedule,  # loads pydantic, which readers of rows do without
+        )
+
         value = self.setting(key)
         return default if value is None else Schedule.parse(value).highest
 

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +61,17 @@ def mark() -> None:
 def unmark() -> None:
     """The environments are closed: what this process starts from here on is none of theirs."""
     os.environ.pop(MARK, None)
+
+
+@contextmanager
+def watch() -> Iterator[None]:
+    """Marks what environments start in this block, and starts the guardian if there is any, also when the
+    block raises."""
+    mark()
+    try:
+        yield
+    finally:
+        look()
 
 
 def look() -> None:

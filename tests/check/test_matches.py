@@ -22,8 +22,7 @@ STEPS = 150
 
 
 def checked(game: Any, **settings: Any) -> Report:
-    given = {"env.kwargs": {}, **settings}
-    cfg = resolve("tag", given).config.model_copy(update={"metrics": {}})
+    cfg = resolve("tag", settings).config.model_copy(update={"metrics": {}})
     return check_matches("coop", cfg, steps=STEPS, make=game)
 
 

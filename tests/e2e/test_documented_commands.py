@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,9 +70,13 @@ def end_jobs(tmp_path: Path) -> Iterator[None]:
         os.kill(job["pid"], signal.SIGKILL)
 
 
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if documented(p)], ids=lambda page: str(page.relative_to(ROOT))
-)
+def parameter(page: Path) -> Any:
+    """The guide has as many commands as several pages, so that it is one of the slow tests."""
+    marks = [pytest.mark.slow] if page.name == "guide.md" else []
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("page", [parameter(page) for page in PAGES if documented(page)])
 def test_every_documented_command_runs(page: Path, tmp_path: Path):
     environment = {**os.environ, "GYMNAST_RUNS": str(tmp_path / "runs")}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"

@@ -24,6 +24,7 @@ def test_json_stays_json_whatever_an_environment_prints(tmp_path: Path):
     for verb in (
         ["eval", "noisy", "--episodes", "2"],
         ["check", ENV, "--steps", "20"],
+        ["config", "show", ENV],
         ["tune", "envs", ENV, "--backends", "inprocess", "--copies", "2", "--seconds", "0.1"],
     ):
         done = gymnast(tmp_path, *verb, "--json")

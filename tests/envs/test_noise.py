@@ -266,7 +266,7 @@ def test_a_vector_of_the_environments_own_refuses_each_by_its_key():
 
 
 def test_the_time_limit_stays_outside():
-    env = make_env(config(ALL, "Pendulum-v1"), max_episode_steps=9)
+    env = make_env(config(ALL, "Pendulum-v1"), limit=EpisodeLimit(9))
     env.reset(seed=1)
     ends = [env.step(env.action_space.sample())[3] for _ in range(9)]
     assert ends == [False] * 8 + [True]

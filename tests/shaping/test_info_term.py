@@ -142,7 +142,7 @@ def test_the_step_table_shows_it():
     trying = practice()
     with closing(trying.collector):
         rollout = trying.collect()
-    table = step_table(rollout, trying.learner.policy.head, trying.cfg.facts, gamma=0.99, lam=0.95)
+    table = step_table(rollout, trying.learner.policy.head, trying.cfg.facts, lesson=None)
     assert np.allclose(table["info/energy"], expected_of(rollout)["energy"].T.ravel())
 
 

@@ -57,7 +57,7 @@ def test_training_in_workers_equals_training_here_however_many(here: Run, worker
 def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
     dies = {"how": "killed", "at": 9, "only": episode_seed(0, "episode", "agent", 3, 0)}
     settings = TINY | {"env.kwargs": dies, "env.backend": "process", "env.workers": 2}
-    run = trained("Broken", settings | {"metrics": {}})
+    run = trained("Broken", settings)
     assert run.info["status"] == "finished"
     (fault,) = [event for event in run.events() if event["kind"] == "fault"]
     assert (fault["copy"], fault["copies"]) == (3, [2, 3, 4])
@@ -73,7 +73,7 @@ def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
 def test_what_environments_print_in_workers_is_in_the_log():
     prints = {"how": "prints", "at": 2, "only": episode_seed(0, "episode", "agent", 1, 0)}
     settings = TINY | {"env.kwargs": prints, "env.backend": "process", "env.workers": 1}
-    run = trained("Broken", settings | {"metrics": {}, "stop.env_steps": 160})
+    run = trained("Broken", settings | {"stop.env_steps": 160})
     log = (run.path / "log.txt").read_text()
     assert "environment worker 0: hello from the environment" in log
 

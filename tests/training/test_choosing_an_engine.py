@@ -123,7 +123,7 @@ def test_a_run_says_what_computed_it(whole: Run):
 def test_a_native_run_goes_on_with_torch_and_back_and_both_are_on_record(whole: Run):
     """Within rounding it is the run that never changed."""
     run = gone_back(whole, 2 * 32)
-    resumed(run, {"engine": "torch", "stop.rollouts": 3})
+    resumed(run, {"engine": "torch", "stop.vec_steps": 3 * 16})
     assert run.info["engine"] == "torch"
     resumed(run, {"engine": "native", "stop.rollouts": 4})
     assert run.info["engine"] == whole.info["engine"]

@@ -40,7 +40,7 @@ class Told:
 @pytest.fixture(scope="module", params=CASES.values(), ids=CASES)
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
     settings = {
-        "env.kwargs": request.param,
+        **({"env.kwargs": request.param} if request.param else {}),
         "env.n_envs": N,
         "algo.n_steps": T,
         "stop.rollouts": ROLLOUTS,

@@ -65,9 +65,11 @@ class Trained:
             )
 
     def _recorded(self, follow: Any) -> Any:
-        def recorded(descent: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any):
+        def recorded(
+            descent: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any, **more: Any
+        ):
             self.updates.append((rollout, advantage.copy(), target.copy()))
-            return follow(descent, rollout, advantage, target, *rest)
+            return follow(descent, rollout, advantage, target, *rest, **more)
 
         return recorded
 

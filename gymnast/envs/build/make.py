@@ -30,10 +30,8 @@ def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any,
     if has_roles(cfg.id):
         fix = "train, eval, video, net and league know roles"
         raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
-    guard.mark()
-    env = wrapped(_alone(cfg, limit), cfg)
-    guard.look()
-    return env
+    with guard.watch():
+        return wrapped(_alone(cfg, limit), cfg)
 
 
 def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:

@@ -44,15 +44,13 @@ def open_envs(
     if cfg.backend == "process":
         return ProcessBackend(cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, tell=tell)
     if cfg.backend in WHOLE:
-        guard.mark()
         _refuse_what_needs_python(cfg)
         if cfg.backend == "envpool":
             _refuse_what_is_wrong_with_one(cfg)
         make = partial(make_envpool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
         keys = {"info_keys": info_keys, "step_keys": step_keys}
-        envs = VectorBackend(make, cfg.id, **keys, masked=cfg.action_mask)
-        guard.look()
-        return envs
+        with guard.watch():
+            return VectorBackend(make, cfg.id, **keys, masked=cfg.action_mask)
     make = partial(make_env, cfg, limit=limit)
     return InProcessBackend(make, cfg.n_envs, cfg.id, masked=cfg.action_mask, step_keys=step_keys)
 

@@ -41,8 +41,8 @@ class PettingZooMatches:
         """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
         self._kwargs = dict(kwargs or {})
-        guard.mark()
-        self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
+        with guard.watch():
+            self._envs = [make_parallel(name, self._kwargs) for _ in range(n_matches)]
         env = self._envs[0]
         self._agents = _agents_of(name, env)
         seats = seats_of(name, self._agents, roles)
@@ -73,8 +73,8 @@ class PettingZooMatches:
         """The match whose environment is being called."""
         self._calls = 0
         active_calls.register(self)
-        self._try_seeds()
-        guard.look()
+        with guard.watch():
+            self._try_seeds()
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []

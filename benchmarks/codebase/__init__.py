@@ -1,0 +1,1 @@
+"""Counts how large and how readable the code is, the same way for any revision."""
