@@ -1,8 +1,8 @@
-"""One line per step: what was seen, done, got and expected. The CSV beside each checkpoint.
+"""The step table: one CSV line per step of the last rollout, written next to each checkpoint.
 
-Rewards and values exist in two units, and the name of a column says which: `_raw` is what the
-environment pays, `_learned` is what the algorithm was given, after shaping, `normalize.reward_scale`
-and `normalize.reward`.
+Rewards and values exist in two units, and the suffix of the column name says which: `_raw` is the
+reward of the environment, `_learned` is what the algorithm learned from, after shaping,
+`normalize.reward_scale` and `normalize.reward`.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from gymnast.spaces.spaces import BoxAction
 
 Array = np.ndarray
 COLUMNS = {
-    "env": "copy of the environment; of several agents, the place in the rollout (match and agent)",
-    "step": "number of the step within the rollout",
-    "obs/*": "observation before the action, a column per number",
-    "action": "what was done; `action/*` where an action has several parts",
-    "greedy": "whether it is the policy's most likely action",
+    "env": "index of the environment copy; with several agents, of the seat (match and agent)",
+    "step": "index of the step within the rollout",
+    "obs/*": "observation before the action, one column per component",
+    "action": "action taken; `action/*` if an action has several components",
+    "greedy": "whether the action is the policy's most likely one",
     "p/*": "probability of each action (discrete)",
     "mean/*": "mean of the distribution (continuous)",
     "logprob": "log-probability of the action, in nats",
     "reward_raw": "reward of the environment",
-    "reward_so_far_raw": "sum of these since the episode's start, or the rollout's",
-    "terminated": "the episode ended with this step",
-    "truncated": "the episode was cut off after this step",
-    "starts": "the observation opens an episode",
-    "reward_learned": "reward that was learned from: shaped, scaled, normalized",
-    "value_learned": "the critic's estimate when it acted; of action values, the highest",
-    "advantage_learned": "advantage that was learned from, before `algo.advantage_norm`",
-    "return_learned": "return that was learned from: the critic's target",
-    "value_raw": "`value_learned` in raw units, where a factor leads there: no shaping, no `sign`",
+    "reward_so_far_raw": "sum of `reward_raw` since the later of episode start and rollout start",
+    "terminated": "the episode terminated with this step",
+    "truncated": "the episode was truncated after this step",
+    "starts": "the observation is the first of an episode",
+    "reward_learned": "reward used for learning: shaped, scaled, normalized",
+    "value_learned": "the critic's estimate at the time of acting; for Q-networks, the highest action value",
+    "advantage_learned": "advantage used for learning, before `algo.advantage_norm`",
+    "return_learned": "return used for learning: the critic's target",
+    "value_raw": "`value_learned` in raw units, if a factor converts it: no shaping, no `sign`",
 }
-"""Every column of the table -> what it says. `_learned` and `value_raw` exist where an update learned
-from the rollout, advantages and returns where the algorithm computes them for it, values where it
+"""Every column of the table and its meaning. `*_learned` and `value_raw` exist if an update used the
+rollout; advantages and returns only if the algorithm computes them for the rollout; values only if it
 has a critic."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What one update computed for each step of a rollout, [T, N], in learned units."""
+    """Everything one update computed for each step of a rollout, [T, N], in learned units."""
 
     reward: Array
     value: Array | None
-    """None where no critic takes part."""
+    """None if the algorithm has no critic."""
     credit: Credit | None
-    """None where the algorithm does not learn from the rollout as such."""
+    """Advantages and returns; None if the algorithm learns from a replay buffer instead of the rollout."""
     raw_units: float | None
-    """Raw reward per learned reward; None where no factor leads from one to the other."""
+    """Raw reward per unit of learned reward; None if no constant factor converts one to the other."""
 
     def columns(self) -> dict[str, Array]:
         columns = {"reward_learned": self.reward}
@@ -72,13 +72,16 @@ class Lesson:
 def step_table(
     rollout: Rollout, head: AnyHead, facts: Facts, lesson: Lesson | None
 ) -> dict[str, Array]:
-    """Columns with one entry per step that is learned from, copy by copy in order of time. Without
-    facts, indices stand for names. `rollout` has raw rewards."""
+    """Returns the columns of the table, with one entry per valid step: all steps of the first environment
+    copy in order of time, then those of the next copy.
+
+    Where `facts` names no observations or actions, their indices are used. `rollout` has raw rewards.
+    """
     n_steps, n = rollout.reward.shape
     flat = {
         "logprob": rollout.logprob,
         "reward_raw": rollout.reward,
-        "reward_so_far_raw": _so_far(rollout.reward, rollout.start),
+        "reward_so_far_raw": _cumulative_reward(rollout.reward, rollout.start),
         "terminated": rollout.terminated,
         "truncated": rollout.done & ~rollout.terminated,
         "starts": rollout.start,
@@ -89,7 +92,7 @@ def step_table(
     table = {"env": env.ravel(), "step": step.ravel()}
     labels = [c.name for c in facts.observations]
     for name, column in flat_size(rollout.obs).items():
-        table |= _parts(f"obs/{name}" if name else "obs", column, () if name else labels)
+        table |= _components(f"obs/{name}" if name else "obs", column, () if name else labels)
     table |= _actions(rollout, head, facts.actions)
     table |= {name: by_copy(column) for name, column in flat.items()}
     if rollout.info is not None:
@@ -100,17 +103,18 @@ def step_table(
     return table if keep.all() else {name: column[keep] for name, column in table.items()}
 
 
-def to_csv(table: dict[str, Array], most: int) -> str:
-    """The first lines, at most so many. Every float reads back as the same number of its type."""
-    columns = (_cells(column[:most]) for column in table.values())
+def to_csv(table: dict[str, Array], max_rows: int) -> str:
+    """Returns the header and the first `max_rows` rows as CSV. Floats survive the round trip exactly."""
+    columns = (_cells(column[:max_rows]) for column in table.values())
     lines = map(",".join, zip(*columns, strict=True))
     return "\n".join([",".join(map(_quoted, table)), *lines]) + "\n"
 
 
 def _cells(column: Array) -> list[str]:
-    """As text. The module csv takes five times as long, and a checkpoint waits for this."""
+    """Returns the entries of a column as text. The standard library's csv module takes five times as
+    long, and writing a checkpoint waits for this."""
     if column.dtype == np.float32:
-        return [f"{x:.9g}" for x in column.tolist()]  # as many digits as tell float32 apart
+        return [f"{x:.9g}" for x in column.tolist()]  # 9 digits identify every float32
     if column.dtype == object:
         text = {name: _quoted(name) for name in set(column.tolist())}
         return [text[name] for name in column.tolist()]
@@ -123,11 +127,12 @@ def _quoted(text: str) -> str:
 
 
 def by_copy(column: Array) -> Array:
-    """[T, N, ...] -> [N * T, ...]."""
+    """Reorders [T, N, ...] into [N * T, ...]: one environment copy after the other."""
     return column.swapaxes(0, 1).reshape(-1, *column.shape[2:])
 
 
-def _parts(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
+def _components(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
+    """Returns one column per component of an observation or action, numbered if `labels` do not fit."""
     flat = by_copy(column).reshape(column.shape[0] * column.shape[1], -1)
     if flat.shape[1] != len(labels):
         labels = [str(i) for i in range(flat.shape[1])]
@@ -137,12 +142,12 @@ def _parts(name: str, column: Array, labels: Sequence[str]) -> dict[str, Array]:
 def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str, Array]:
     dist, action = by_copy(rollout.dist), by_copy(rollout.action)
     if isinstance(head.space, BoxAction):
-        chosen = _parts("action", rollout.action, labels)
+        chosen = _components("action", rollout.action, labels)
         mean = {f"mean/{i}": dist[:, i] for i in range(head.n_outputs)}
         return chosen | mean
     if not isinstance(head, Categorical | EpsilonGreedy):
         greedy = (action == head.mode(dist)).all(-1)
-        return _parts("action", rollout.action, labels) | {"greedy": greedy}
+        return _components("action", rollout.action, labels) | {"greedy": greedy}
     names = labels if len(labels) == head.n_outputs else [str(i) for i in range(head.n_outputs)]
     probability = np.exp(log_softmax(dist))
     return {
@@ -152,8 +157,8 @@ def _actions(rollout: Rollout, head: AnyHead, labels: Sequence[str]) -> dict[str
     }
 
 
-def _so_far(reward: Array, start: Array) -> Array:
-    """Sum of rewards within the rollout since the episode's start, or the rollout's."""
+def _cumulative_reward(reward: Array, start: Array) -> Array:
+    """Returns the running sum of rewards, [T, N], which restarts with every episode."""
     total = np.empty_like(reward)
     carry = np.zeros_like(reward[0])
     for t in range(len(reward)):

@@ -1,7 +1,7 @@
-"""A small game of foxes and hens whose every number is known beforehand.
+"""A small deterministic game of foxes and hens, for tests of everything that plays matches.
 
-What happens in a match is a function of its seed and of what was done in it. It is written here as pure
-functions, so that tests can say what must come out without asking the matches; `Coop` plays it.
+Everything in a match is a function of its seed and the actions. The rules are pure functions here, so that
+tests can compute the expected results without running the matches; `Coop` implements the game.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROLES = {
 SEATS: list[Seat] = [(role, seat) for role, kind in ROLES.items() for seat in range(kind.seats)]
 OUTCOMES = {"eaten": FOX, "fled": HEN, "tired": ""}
 LIMIT = 9
-"""Steps after which whoever is left is cut short."""
+"""Number of steps after which the remaining agents are truncated."""
 BREAKS_AT = 3
 
 
@@ -39,9 +39,9 @@ def first_memory(seed: int) -> int:
 
 
 def next_memory(memory: int, done: Mapping[Seat, float]) -> int:
-    """`done`: what the agents in play did."""
-    said = sum((place + 1) * int(np.floor(40 * done[seat])) for place, seat in enumerate(done))
-    return (31 * memory + said + 5) % 997
+    """Returns the memory after a step; `done` are the actions of the agents in play."""
+    code = sum((place + 1) * int(np.floor(40 * done[seat])) for place, seat in enumerate(done))
+    return (31 * memory + code + 5) % 997
 
 
 def obs_of(seat: Seat, memory: int, t: int) -> Array:
@@ -54,7 +54,7 @@ def reward_of(seat: Seat, memory: int, t: int) -> float:
 
 
 def end_of(seat: Seat, seed: int) -> tuple[int, bool, bool]:
-    """The step that ends an agent's part, and how: terminated, truncated."""
+    """Returns an agent's last step, whether it terminates there, and whether it is truncated there."""
     place = SEATS.index(seat)
     step = 2 + seed // 3 ** (place + 1) % 11
     if step >= LIMIT:
@@ -76,12 +76,12 @@ def breaks(seed: int) -> bool:
 
 
 class Coop:
-    """Matches of the game. It notes what everybody saw and did: (seed, step, seat) -> (obs, action)."""
+    """Matches of the game, which record every agent's step: (seed, step, seat) -> (obs, action)."""
 
     name, time_limit, has_default_limit = "coop", LIMIT, False
     outcomes, scripted = OUTCOMES, {}
     unpaid = 0.0
-    """Reward of whoever is out of play."""
+    """Reward returned for agents out of play."""
 
     def __init__(
         self,
@@ -162,18 +162,18 @@ class Coop:
     def _show(self, match: int) -> None:
         seed, memory, t = int(self.seed[match]), int(self.memory[match]), int(self.t[match])
         for seat in SEATS:
-            alive = t <= end_of(seat, seed)[0]  # what the last step led to is still seen
+            alive = t <= end_of(seat, seed)[0]  # the final observation is still returned
             self.obs[seat[0]][match, seat[1]] = obs_of(seat, memory, t) if alive else 8.0
 
 
 class Careless(Coop):
-    """Pays whoever is out of play what must never be taken for real."""
+    """Returns a huge reward for agents out of play, which must be ignored."""
 
     unpaid = 1e6
 
 
 class Casts:
-    """Now and then somebody else plays a role: foxes by rules, hens at random."""
+    """Casts an opponent in some of the matches: foxes play by rules, hens at random."""
 
     def cast(self, match: int, number: int) -> dict[str, str]:
         fox, hen = ((LEARNER, LEARNER), ("rules", LEARNER), (LEARNER, "luck"))[(match + number) % 3]
@@ -184,8 +184,8 @@ class Casts:
         return by_rules if role == FOX else by_luck
 
 
-def by_rules(obs: Array, _: Array, even: Array) -> Array:
-    return 1 + np.where(even < 0.5, obs[:, 0] > 0, 2).astype(np.int64)
+def by_rules(obs: Array, _: Array, uniform: Array) -> Array:
+    return 1 + np.where(uniform < 0.5, obs[:, 0] > 0, 2).astype(np.int64)
 
 
 def by_luck(obs: Array, noise: Array, _: Array) -> Array:
@@ -193,7 +193,7 @@ def by_luck(obs: Array, noise: Array, _: Array) -> Array:
 
 
 def lineup(roles: Sequence[str] = tuple(ROLES)) -> dict[str, Policy]:
-    """A policy for each of these roles."""
+    """Returns a policy for each of these roles."""
     found: dict[str, Policy] = {}
     for role in roles:
         kind = ROLES[role]

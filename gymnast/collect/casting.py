@@ -1,4 +1,4 @@
-"""Who plays which role in a match, and how somebody who does not learn plays."""
+"""Casting decides who plays which role in a match; players are the opponents that do not learn."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from gymnast.policy.policy import Policy
 Array = np.ndarray
 
 Player = Callable[[Array, Array, Array], Array]
-"""(obs [k, ...], noise of the action head [k, ...], even noise [k]) -> actions as the environment takes
-them, [k, ...]. It remembers nothing."""
+"""A stateless function of (obs [k, ...], noise for the action head [k, ...], uniform noise [k]) that returns
+actions in the environment's format, [k, ...]."""
 Cast = Mapping[str, str]
-"""Role -> who plays it: `learner`, or the name of an opponent."""
+"""Maps each role to who plays it: `learner`, or the name of an opponent."""
 
 
 class Casting(Protocol):
     def cast(self, match: int, number: int) -> Cast:
-        """Of the match that begins, the so manieth of its place."""
+        """Returns who plays the match that starts now in slot `match`, where `number` matches came before."""
         ...
 
-    def player(self, role: str, name: str) -> Player: ...
+    def player(self, role: str, name: str) -> Player:
+        """Returns the player behind the name of an opponent."""
+        ...
 
 
 class AllLearn:
-    """Every role is played by whoever learns it."""
+    """Casts the learning policy in every role: plain self-play without opponents."""
 
     def __init__(self, roles: Mapping[str, Role]) -> None:
         self._cast = dict.fromkeys(roles, LEARNER)
@@ -39,11 +41,11 @@ class AllLearn:
         return self._cast
 
     def player(self, role: str, name: str) -> Player:
-        raise LookupError(f"{role} is learned, not played by {name}")
+        raise LookupError(f"role {role} is played by its learner, not by {name}")
 
 
 def sampling_player(policy: Policy) -> Player:
-    """A policy that draws its actions, as it did when it learned."""
+    """Returns a player that samples from the policy's distribution, as during training."""
 
     def play(obs: Array, noise: Array, _: Array) -> Array:
         return policy.head.for_env(policy.head.sample(policy.dist(obs), noise))
@@ -52,7 +54,7 @@ def sampling_player(policy: Policy) -> Player:
 
 
 def greedy_player(policy: Policy) -> Player:
-    """A policy that takes its likeliest action."""
+    """Returns a player that takes the policy's most likely action."""
 
     def play(obs: Array, *_: Array) -> Array:
         return policy.head.for_env(policy.head.mode(policy.dist(obs)))
@@ -61,19 +63,19 @@ def greedy_player(policy: Policy) -> Player:
 
 
 def scripted_player(scripted: Scripted) -> Player:
-    def play(obs: Array, _: Array, even: Array) -> Array:
-        return scripted(obs, even)
+    def play(obs: Array, _: Array, uniform: Array) -> Array:
+        return scripted(obs, uniform)
 
     return play
 
 
 def random_player(role: Role) -> Player:
-    """Without looking: as a policy whose outputs are all 0."""
+    """Returns a player that ignores the observation: it samples like a policy whose outputs are all 0."""
     head = head_for(role.action)
 
     def play(obs: Array, noise: Array, _: Array) -> Array:
         outputs = np.zeros((len(obs), head.n_outputs), np.float32)
-        free = np.zeros(head.n_outputs, np.float32)  # deviations of 1, where there are amounts
-        return head.for_env(head.sample(head.parameters(outputs, free, None), noise))
+        log_std = np.zeros(head.n_outputs, np.float32)  # used by Gaussian heads only: std 1
+        return head.for_env(head.sample(head.parameters(outputs, log_std, None), noise))
 
     return play

@@ -1,4 +1,4 @@
-"""What the training loop asks of whoever plays for it."""
+"""The interface between the training loop and the collectors that produce its rollouts."""
 
 from __future__ import annotations
 
@@ -27,36 +27,40 @@ ROLE = "agent"
 
 @dataclass
 class Collected:
-    """One rollout per role, and what else came of collecting them."""
+    """The result of one `collect` call: one rollout per learned role, counts, traces and faults."""
 
     rollouts: dict[str, Rollout]
     steps: int
-    """Steps the copies took, all together."""
+    """Env steps, summed over all copies."""
     vec_steps: int
+    """Vector steps: calls of `step` on all copies together."""
     episodes: int
-    """Those that ended; of several agents, matches."""
+    """Number of episodes that ended; with several agents, of matches."""
     complete: bool = True
-    """Every copy has its share; false where whole episodes were cut off."""
+    """False if collecting whole episodes was cut off before every copy had finished its quota."""
     traces: list[Trace] = field(default_factory=list[Trace])
     match_traces: list[MatchTrace] = field(default_factory=list[MatchTrace])
     ends: list[MatchEnd] = field(default_factory=lambda: [])
-    """Matches that are over."""
+    """The matches that ended."""
     faults: list[Fault] = field(default_factory=list[Fault])
-    """What went wrong in single copies; their episodes were dropped."""
+    """Errors in single copies; the episodes they interrupted were dropped."""
     failed: Fault | None = None
-    """The fault after which a copy was given up: training cannot go on."""
+    """The fault that exceeded a copy's limit: training must stop."""
     env_seconds: float = 0.0
     inference_seconds: float = 0.0
 
 
 class Collector(Protocol):
+    """Steps environments with the current policies and returns rollouts."""
+
     seeding_warnings: tuple[str, ...]
-    """About what seeds do, for a person."""
+    """Human-readable warnings about environments that do not reproduce from a seed."""
     tasks: TaskDraw | None
+    """Draws the task of each episode; None if there is only one task."""
 
     @property
     def spaces(self) -> dict[str, tuple[Any, Any]]:
-        """Role that is learned -> observation and action space."""
+        """Observation and action space of each learned role."""
         ...
 
     @property
@@ -70,24 +74,26 @@ class Collector(Protocol):
 
     @property
     def resumes_exactly(self) -> bool:
-        """Whether running episodes can be had again after a break."""
+        """Whether unfinished episodes can be restored from a checkpoint."""
         ...
 
     @property
     def space_texts(self) -> tuple[str, str]:
-        """What is observed and what is done, for a person."""
+        """Human-readable descriptions of the observation and the action space."""
         ...
 
     @property
     def outcomes(self) -> Mapping[str, str]:
-        """How a match may end -> the role that then has won."""
+        """Every possible outcome of a match and the role that wins with it."""
         ...
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
-        """Columns of the role's rollouts that belong to these copies, or to all."""
+        """Returns the column indices in the role's rollouts that belong to these copies, or to all."""
         ...
 
-    def start_episodes(self) -> None: ...
+    def start_episodes(self) -> None:
+        """Resets every copy; called once, before the first rollout of a new run."""
+        ...
 
     def collect(
         self,
@@ -95,12 +101,16 @@ class Collector(Protocol):
         span: Span,
         clock: Clock,
         give_up: Callable[[], bool] = ...,
-    ) -> Collected: ...
+    ) -> Collected:
+        """Collects one rollout per role in `lineup` (role -> policy), `span` steps or episodes long."""
+        ...
 
-    def state(self) -> dict[str, Any]: ...
+    def state(self) -> dict[str, Any]:
+        """Returns everything that `load` needs to continue the unfinished episodes."""
+        ...
 
     def load(self, arrays: dict[str, Any]) -> dict[int, str]:
-        """Restore the running episodes. Returns each copy where that failed, and why."""
+        """Restores the unfinished episodes. Returns each copy for which that failed, with the reason."""
         ...
 
     def close(self) -> None: ...

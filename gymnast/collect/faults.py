@@ -1,4 +1,4 @@
-"""How often copies of an environment broke: which may try again, which is given up."""
+"""Counts the faults of each environment copy and decides which copies are reset and which are given up."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from gymnast.envs.backends.backend import Fault
 
 
 class FaultCount:
-    def __init__(self, copies: int, most: int) -> None:
-        """`most`: faults of a copy without an episode between, after which it is given up."""
-        self.most = most
+    def __init__(self, copies: int, limit: int) -> None:
+        """A copy is given up after `limit` faults without a finished episode in between."""
+        self.limit = limit
         self.of_rollout: list[Fault] = []
+        """Faults during the current rollout, at most one per copy and step."""
         self.failed: Fault | None = None
-        """The fault after which a copy was given up."""
+        """The first fault that reached the limit; the run cannot continue after it."""
         self._in_a_row = np.zeros(copies, dtype=np.int64)
-        """Faults of each copy since it last finished an episode."""
+        """Faults of each copy since it last finished an episode, [N]."""
 
-    def begin(self) -> None:
-        """A rollout."""
+    def begin_rollout(self) -> None:
         self.of_rollout = []
 
-    def finished(self, copies: int | np.ndarray) -> None:
-        """These came to the end of an episode."""
+    def episode_finished(self, copies: int | np.ndarray) -> None:
+        """Sets the fault count of these copies back to 0."""
         self._in_a_row[copies] = 0
 
     def record(self, faults: Sequence[Fault]) -> list[int]:
-        """Keep count; the copies that may try again."""
-        again: dict[int, bool] = {}
+        """Counts the faults and returns the copies that may be reset and tried again."""
+        retry: dict[int, bool] = {}
         for fault in faults:
-            if fault.copy not in again:
-                again[fault.copy] = True
+            if fault.copy not in retry:
+                retry[fault.copy] = True
                 self.of_rollout.append(fault)
+                # A bystander lost its episode because another copy in its process broke: not its fault.
                 self._in_a_row[fault.copy] += not fault.bystander
-                if self._in_a_row[fault.copy] >= self.most:
+                if self._in_a_row[fault.copy] >= self.limit:
                     self.failed = self.failed or fault
-                    again[fault.copy] = False
-        return [copy for copy, may in again.items() if may]
+                    retry[fault.copy] = False
+        return [copy for copy, allowed in retry.items() if allowed]

@@ -1,4 +1,4 @@
-"""Play matches between roles and keep what happened: one rollout per role that learns."""
+"""Collects rollouts by playing matches between roles: one rollout per role that learns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnast.collect.casting import LEARNER, AllLearn, Cast, Casting
 from gymnast.collect.collector import Collected
 from gymnast.collect.faults import FaultCount
 from gymnast.collect.replay import DIFFERS, NOT_DETERMINISTIC
-from gymnast.collect.running import RunningEpisodes
+from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.collect.seats import Seats
 from gymnast.collect.tasks import TaskDraw
 from gymnast.config.section import Span
@@ -28,19 +28,19 @@ from gymnast.seeds import episode_seeds
 from gymnast.spaces.spaces import space_text
 
 Array = np.ndarray
-_NOBODY = np.zeros(0, dtype=np.int64)
+_NONE = np.zeros(0, dtype=np.int64)
 _CAST, _MATCHES = "cast", "matches."
 
 
 @dataclass(frozen=True)
 class MatchEnd:
-    """A match that is over."""
+    """The result of a finished match."""
 
     cast: Cast
     outcome: str
-    """Empty where nobody told it."""
+    """Name of the outcome; empty if the environment did not report one."""
     winner: str | None
-    """The role that has won; empty for nobody, None where that is unknown."""
+    """The role that won; empty for a draw, None if unknown."""
     length: int
     numbers: dict[str, float]
 
@@ -57,7 +57,8 @@ class MatchCollector:
         max_faults: int = 5,
         doubts: Sequence[str] = (),
     ) -> None:
-        """`learners`: roles that are learned; `traced`: is the match with this seed kept as a trace."""
+        """`learners` are the roles that learn; `traced` says if the match with this seed is kept as a trace;
+        `doubts` are human-readable seeding warnings."""
         self.matches, self.seed, self.traced = matches, seed, traced
         self.learners, self.seeding_warnings = tuple(learners), tuple(doubts)
         self.tasks: TaskDraw | None = None
@@ -65,16 +66,15 @@ class MatchCollector:
         self.seats = {name: Seats(name, r, matches.n_matches) for name, r in matches.roles.items()}
         self.running = RunningEpisodes(matches.n_matches)
         self.casts: list[Cast] = [dict.fromkeys(matches.roles, LEARNER)] * matches.n_matches
-        """Who plays in each match."""
+        """The current cast of each match."""
         self._seed_of = episode_seeds(seed, "episode", "match")
         self._faults = FaultCount(matches.n_matches, max_faults if on_fault == "restart" else 1)
-        self._names = list(matches.outcomes)
+        self._outcome_names = list(matches.outcomes)
 
-    # ---- what it is --------------------------------------------------------------------------
+    # ---- description -------------------------------------------------------------------------
 
     @property
     def spaces(self) -> dict[str, tuple[Any, Any]]:
-        """Of the roles that are learned."""
         roles = self.matches.roles
         return {name: (roles[name].obs, roles[name].action) for name in self.learners}
 
@@ -99,7 +99,9 @@ class MatchCollector:
         return self.matches.outcomes
 
     def columns(self, role: str, copies: Sequence[int] | None = None) -> Array:
-        return self.seats[role].of(range(self.matches.n_matches) if copies is None else copies)
+        return self.seats[role].seats_of(
+            range(self.matches.n_matches) if copies is None else copies
+        )
 
     @property
     def space_texts(self) -> tuple[str, str]:
@@ -112,10 +114,10 @@ class MatchCollector:
     # ---- playing -----------------------------------------------------------------------------
 
     def start_episodes(self) -> None:
-        """The first match of every place."""
+        """Starts the first match in every slot."""
         self._reset(np.arange(self.matches.n_matches))
-        self._cast()
-        self._refuse_given_up()
+        self._assign_seats()
+        self._raise_if_failed()
 
     def collect(
         self,
@@ -124,15 +126,15 @@ class MatchCollector:
         clock: Clock,
         give_up: Callable[[], bool] = lambda: False,
     ) -> Collected:
-        """One rollout per learning role, of the same steps of the same matches."""
-        began, env_seconds, steps = time.perf_counter(), 0.0, span.steps or 1
-        self._faults.begin()
+        """Collects one rollout per learning role; all of them cover the same steps of the same matches."""
+        started, env_seconds, steps = time.perf_counter(), 0.0, span.steps or 1
+        self._faults.begin_rollout()
         ends: list[MatchEnd] = []
-        ended: list[tuple[int, int, MatchEnd, int, int]] = []
+        to_trace: list[tuple[int, int, MatchEnd, int, int]] = []
         for name, seats in self.seats.items():
             obs = self.matches.obs[name]
-            seats.begin(lineup.get(name), obs, steps, self.seed, clock.rollouts)
-        taken = 0
+            seats.begin_rollout(lineup.get(name), obs, steps, self.seed, clock.rollouts)
+        steps_taken = 0
         for t in range(steps):
             actions = {n: seats.act(t, self.matches.obs[n]) for n, seats in self.seats.items()}
             before = time.perf_counter()
@@ -146,47 +148,48 @@ class MatchCollector:
                 ends.append(end)
                 if self.traced(int(self.running.seed[match])):
                     length = int(self.running.length[match])
-                    ended.append((match, t, end, int(self.running.seed[match]), length))
-            again = self._faults.record(step.faults) if step.faults else []
-            if len(over) or again:
-                self._reset(np.array([*over.tolist(), *again], dtype=np.int64))
-                self._cast()
+                    to_trace.append((match, t, end, int(self.running.seed[match]), length))
+            retry = self._faults.record(step.faults) if step.faults else []
+            if len(over) or retry:
+                self._reset(np.array([*over.tolist(), *retry], dtype=np.int64))
+                self._assign_seats()
             for seats in self.seats.values():
-                seats.turn(t)
-            taken = t + 1
+                seats.record_starts(t)
+            steps_taken = t + 1
             env_seconds += time.perf_counter() - before
             if self._faults.failed is not None:
                 break
         rollouts = {n: seats.finish(self.matches.obs[n]) for n, seats in self.seats.items()}
         columns = self._columns()
-        traces = [self._trace(columns, *told, version=clock.env_steps) for told in ended]
-        self.running.append_rollout(columns, taken)
+        # Traces must be made before the rollout is appended, which may free their first steps.
+        traces = [self._trace(columns, *ended, version=clock.env_steps) for ended in to_trace]
+        self.running.append_rollout(columns, steps_taken)
         return Collected(
             {name: rollout for name, rollout in rollouts.items() if rollout is not None},
-            steps=taken * self.matches.n_matches,
-            vec_steps=taken,
+            steps=steps_taken * self.matches.n_matches,
+            vec_steps=steps_taken,
             episodes=len(ends),
             ends=ends,
             match_traces=traces,
             faults=self._faults.of_rollout,
             failed=self._faults.failed,
             env_seconds=env_seconds,
-            inference_seconds=time.perf_counter() - began - env_seconds,
+            inference_seconds=time.perf_counter() - started - env_seconds,
         )
 
     def _record(self, t: int, step: MatchStep) -> None:
         broken = sorted({fault.copy for fault in step.faults})
         for name, seats in self.seats.items():
-            lost = seats.of(broken) if broken else _NOBODY
-            told = step.reward[name], step.terminated[name], step.truncated[name]
-            seats.record(t, *told, step.obs[name], lost)
+            broken_seats = seats.seats_of(broken) if broken else _NONE
+            result = step.reward[name], step.terminated[name], step.truncated[name]
+            seats.record(t, *result, step.obs[name], broken_seats)
         self.running.length += 1
         self.running.clear(broken)
 
     def _end(self, match: int, step: MatchStep) -> MatchEnd:
-        told = int(step.outcome[match])
-        outcome = "" if told == UNKNOWN else self._names[told]
-        self._faults.finished(match)
+        index = int(step.outcome[match])
+        outcome = "" if index == UNKNOWN else self._outcome_names[index]
+        self._faults.episode_finished(match)
         return MatchEnd(
             cast=self.casts[match],
             outcome=outcome,
@@ -196,37 +199,39 @@ class MatchCollector:
         )
 
     def _reset(self, matches: Array) -> None:
-        """A new match in each of these. One that cannot begin is tried again, up to the limit."""
+        """Starts a new match in each of these slots. A reset that fails is retried with the seed of the
+        next match, until the slot has reached its limit of faults."""
         while len(matches):
-            named = matches.tolist()
+            indices = matches.tolist()
             numbers = self.running.number[matches].tolist()
-            seeds = np.array(list(map(self._seed_of, named, numbers)), dtype=np.int64)
-            for match, number in zip(named, numbers, strict=True):
+            seeds = np.array(list(map(self._seed_of, indices, numbers)), dtype=np.int64)
+            for match, number in zip(indices, numbers, strict=True):
                 self.casts[match] = dict(self.casting.cast(match, number))
             self.running.start_episodes(matches, seeds.tolist())
             for seats in self.seats.values():
-                seats.reset(seats.of(matches), np.repeat(seeds, seats.role.seats))
-            faults = self.matches.reset(named, seeds.tolist())
-            matches = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NOBODY
+                seats.reset(seats.seats_of(matches), np.repeat(seeds, seats.role.seats))
+            faults = self.matches.reset(indices, seeds.tolist())
+            matches = np.array(self._faults.record(faults), dtype=np.int64) if faults else _NONE
 
-    def _cast(self) -> None:
+    def _assign_seats(self) -> None:
         for name, seats in self.seats.items():
             seats.cast([cast[name] for cast in self.casts], self.casting.player)
 
-    def _refuse_given_up(self) -> None:
+    def _raise_if_failed(self) -> None:
         if self._faults.failed is not None:
             raise_fault(self.matches.name, [self._faults.failed])
 
-    # ---- what happened -----------------------------------------------------------------------
+    # ---- traces ------------------------------------------------------------------------------
 
     def _columns(self) -> dict[str, Array]:
-        """Actions and rewards of all roles in this rollout, [T, matches, seats, ...]."""
+        """Returns actions and rewards of all roles in this rollout, [T, matches, seats, ...]."""
         columns: dict[str, Array] = {}
         for name, seats in self.seats.items():
-            for what, held in (("action", seats.given), ("reward", seats.rewards)):
-                every = np.stack(held)
-                shape = (len(held), self.matches.n_matches, seats.role.seats, *every.shape[2:])
-                columns[f"{what}.{name}"] = every.reshape(shape)
+            for kind, steps in (("action", seats.env_actions), ("reward", seats.rewards)):
+                every = np.stack(steps)
+                shape = (len(steps), self.matches.n_matches, seats.role.seats, *every.shape[2:])
+                columns[f"{kind}.{name}"] = every.reshape(shape)
+        # `RunningEpisodes` reads the number of steps from a column named "reward".
         first = next(iter(self.seats))
         return {"reward": columns[f"reward.{first}"], **columns}
 
@@ -241,11 +246,11 @@ class MatchCollector:
         version: int,
     ) -> MatchTrace:
         piece = {n: c[max(t + 1 - length, 0) : t + 1, match] for n, c in columns.items()}
-        whole = self.running.whole(match, length, piece)
+        steps = self.running.complete_episode(match, length, piece)
         return MatchTrace(
             seed=seed,
-            actions={name: whole[f"action.{name}"].copy() for name in self.seats},
-            rewards={name: whole[f"reward.{name}"].copy() for name in self.seats},
+            actions={name: steps[f"action.{name}"].copy() for name in self.seats},
+            rewards={name: steps[f"reward.{name}"].copy() for name in self.seats},
             cast=dict(end.cast),
             outcome=end.outcome,
             version=version,
@@ -265,7 +270,8 @@ class MatchCollector:
         return arrays
 
     def load(self, arrays: dict[str, Array]) -> dict[int, str]:
-        """Restore the running matches. Returns each that begins anew instead, and why."""
+        """Restores the running matches. Returns the slots for which that failed, with the reason; they start
+        a new match."""
         self.running.load(arrays)
         self.casts = json.loads(arrays[_CAST].tobytes())
         for name, seats in self.seats.items():
@@ -275,31 +281,32 @@ class MatchCollector:
             self.matches.load(after(_MATCHES, arrays))
         else:
             every = range(self.matches.n_matches)
-            why = DIFFERS if self.matches.restore == "replay" else NOT_DETERMINISTIC
-            failed = {match: why for match in every if not self._replay(match, arrays)}
+            reason = DIFFERS if self.matches.restore == "replay" else NOT_DETERMINISTIC
+            failed = {match: reason for match in every if not self._replay(match, arrays)}
         self._reset(np.array(list(failed), dtype=np.int64))
-        self._cast()
-        self._refuse_given_up()
+        self._assign_seats()
+        self._raise_if_failed()
         return failed
 
     def close(self) -> None:
         self.matches.close()
 
     def _replay(self, match: int, arrays: Mapping[str, Array]) -> bool:
+        """Replays a match from its seed. True if every agent still playing has its stored observation."""
         if self.matches.restore != "replay":
             return False
-        past, roles = self.running.so_far(match), self.matches.roles
+        past, roles = self.running.partial_episode(match), self.matches.roles
         if self.matches.reset([match], [int(self.running.seed[match])]):
             return False
         for t in range(int(self.running.length[match])):
-            taken = {name: past[f"action.{name}"][t] for name in roles}
-            every = {n: np.repeat(a[None], self.matches.n_matches, 0) for n, a in taken.items()}
+            actions = {name: past[f"action.{name}"][t] for name in roles}
+            every = {n: np.repeat(a[None], self.matches.n_matches, 0) for n, a in actions.items()}
             step = self.matches.step(every, [match])
             if step.faults or step.over[match]:
                 return False
-        shown = ((self.matches.obs[n][match], arrays[f"{n}/obs"][match]) for n in roles)
-        playing = (self.seats[n].playing[self.seats[n].of([match])] for n in roles)
+        obs = ((self.matches.obs[n][match], arrays[f"{n}/obs"][match]) for n in roles)
+        playing = (self.seats[n].playing[self.seats[n].seats_of([match])] for n in roles)
         return all(
-            np.array_equal(now[alive], then[alive])
-            for (now, then), alive in zip(shown, playing, strict=True)
+            np.array_equal(replayed[alive], stored[alive])
+            for (replayed, stored), alive in zip(obs, playing, strict=True)
         )

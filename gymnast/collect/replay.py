@@ -1,8 +1,9 @@
-"""Restoring the episodes that were running when a checkpoint was written, by replaying them.
+"""Restores the unfinished episodes of a checkpoint by replaying their actions.
 
-Single copies are replayed one after the other, each from the seed of its episode. The copies of a
-vector step together: they are replayed together from where each was last seeded. Whatever then shows
-another observation than before has not been restored, and the reason is reported.
+Separate environments are replayed one after the other, each from the seed of its episode. The copies of a
+native vector environment can only step together, so they are replayed together, each from where it was
+last seeded. A copy whose observation then differs from the stored one has not been restored, and the
+reason is reported.
 """
 
 from __future__ import annotations
@@ -11,21 +12,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gymnast.collect.running import RunningEpisodes
+from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.envs.backends.backend import Backend, Fault, random_actions
 from gymnast.envs.backends.vector import VectorBackend
 from gymnast.seeds import stream
 
 Array = np.ndarray
 NOT_DETERMINISTIC = "this environment does not replay exactly"
-TOO_LONG = (
-    "this vector was stepped too often since its copies were seeded, or takes no seeds for them"
-)
+TOO_LONG = "too many steps since this vector environment was seeded, or its copies cannot be seeded"
 DIFFERS = "the replay did not lead to the same observation"
 
 
 def state_of(envs: Backend) -> dict[str, Array] | None:
-    """What a checkpoint must hold, apart from the running episodes, to restore them; None if they
+    """Returns what a checkpoint must store besides the running episodes to restore them, or None if they
     cannot be restored."""
     if envs.restore == "none":
         return None
@@ -33,59 +32,64 @@ def state_of(envs: Backend) -> dict[str, Array] | None:
 
 
 def restore(
-    envs: Backend, running: RunningEpisodes, shown: Array, history: Mapping[str, Array]
+    envs: Backend, running: RunningEpisodes, stored_obs: Array, history: Mapping[str, Array]
 ) -> dict[int, str]:
-    """Bring the copies back to where they were. `shown`: their observations then; `history`: what
-    `state_of` returned. Returns each copy that is not restored, and why."""
+    """Brings the copies back to their state at the checkpoint. `stored_obs` are their observations then,
+    `history` is what `state_of` returned. Returns each copy that could not be restored, with the reason."""
     every = range(envs.n_envs)
     if envs.restore == "none":
         return dict.fromkeys(every, NOT_DETERMINISTIC)
     if not isinstance(envs, VectorBackend):
-        return {copy: DIFFERS for copy in every if not _replay_one(envs, running, copy, shown)}
+        return {copy: DIFFERS for copy in every if not _replay_one(envs, running, copy, stored_obs)}
     if not history:
         return dict.fromkeys(every, TOO_LONG)
-    whole = _replay_vector(envs, history)
-    failed = [i for i in every if not (whole[i] and np.array_equal(envs.obs[i], shown[i]))]
-    alone = envs.restore == "together"  # else the copies share what they draw from
-    return dict.fromkeys(failed if alone or not failed else every, DIFFERS)
+    replayed = _replay_vector(envs, history)
+    failed = [i for i in every if not (replayed[i] and np.array_equal(envs.obs[i], stored_obs[i]))]
+    # If the copies share one random generator, one that differs may have shifted the draws of all.
+    independent = envs.restore == "together"
+    return dict.fromkeys(failed if independent or not failed else every, DIFFERS)
 
 
-def _replay_one(envs: Backend, running: RunningEpisodes, copy: int, shown: Array) -> bool:
+def _replay_one(envs: Backend, running: RunningEpisodes, copy: int, stored_obs: Array) -> bool:
     if envs.reset([copy], [int(running.seed[copy])]):
         return False
     for action in _actions(running, copy):
         step = envs.step(np.repeat(action[None], envs.n_envs, 0), [copy])
         if step.faults or step.terminated[copy] or step.truncated[copy]:
             return False
-    return np.array_equal(envs.obs[copy], shown[copy])
+    return np.array_equal(envs.obs[copy], stored_obs[copy])
 
 
 def _replay_vector(envs: VectorBackend, history: Mapping[str, Array]) -> Array:
-    """Repeat what happened to each copy since it was seeded; copies that were seeded later take any
-    actions until then. Returns for each copy whether that went without a fault, [N]."""
+    """Replays the actions of each copy since it was seeded; until the step at which a copy was seeded, its
+    actions do not matter. Returns for each copy whether it was replayed without a fault, [N]."""
     n, seeds, start = envs.n_envs, history["seed"].tolist(), history["start"]
-    broken = _named(envs.restart(seeds), n)
+    broken = _has_fault(envs.restart(seeds), n)
     rng = stream(0, "actions before a replay")
     for t, stored in enumerate(history["action"]):
-        action, waits = stored.astype(history["given_as"].dtype), start > t
-        if waits.any() and envs.mask is not None:
-            action[waits] = random_actions(envs.action_space, (n,), rng, envs.mask)[waits]
+        action, not_seeded_yet = stored.astype(history["given_as"].dtype), start > t
+        if not_seeded_yet.any() and envs.mask is not None:
+            action[not_seeded_yet] = random_actions(envs.action_space, (n,), rng, envs.mask)[
+                not_seeded_yet
+            ]
         step = envs.step(action)
-        faults = _named(step.faults, n)
-        broken |= faults & ~waits
-        ended = np.flatnonzero(step.terminated | step.truncated | (faults & waits)).tolist()
-        broken |= _named(envs.reset(ended, [seeds[i] for i in ended]), n)
-        if len(begins := np.flatnonzero(start == t + 1).tolist()):
-            broken |= _named(envs.seed(begins, [seeds[i] for i in begins]), n)
+        faults = _has_fault(step.faults, n)
+        broken |= faults & ~not_seeded_yet
+        ended = np.flatnonzero(
+            step.terminated | step.truncated | (faults & not_seeded_yet)
+        ).tolist()
+        broken |= _has_fault(envs.reset(ended, [seeds[i] for i in ended]), n)
+        if len(due := np.flatnonzero(start == t + 1).tolist()):
+            broken |= _has_fault(envs.seed(due, [seeds[i] for i in due]), n)
     return ~broken
 
 
 def _actions(running: RunningEpisodes, copy: int) -> Array:
-    return running.so_far(copy).get("env_action", np.zeros((0,)))
+    return running.partial_episode(copy).get("env_action", np.zeros((0,)))
 
 
-def _named(faults: Sequence[Fault], n: int) -> Array:
-    """Which copies have a fault, [N]."""
+def _has_fault(faults: Sequence[Fault], n: int) -> Array:
+    """Returns for each copy whether it has a fault, [N]."""
     flags = np.zeros(n, dtype=bool)
     flags[[fault.copy for fault in faults]] = True
     return flags

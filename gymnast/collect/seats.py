@@ -1,7 +1,8 @@
-"""One role's seats in all matches while a rollout is played: what its agents saw, did and got.
+"""The seats of one role in all matches: chooses their actions and records the role's rollout.
 
-A seat is one agent's place in one match; those of a role are the columns of its rollout. Steps in
-which somebody else sat there, or nobody was in play, are not valid: nothing is learned from them.
+A seat is one agent's place in one match. The seats of a role are the columns of its rollout. Steps in which
+an opponent sat there, or in which the agent was already out of the match, are not valid: they are
+excluded from learning.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from gymnast.collect.casting import LEARNER, Player
-from gymnast.collect.running import RunningEpisodes
-from gymnast.collect.tape import RolloutBuffer
+from gymnast.collect.rollout_buffer import RolloutBuffer
+from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.envs.backends.backend import any_of
 from gymnast.envs.matches.matches import Role
 from gymnast.policy.actions import head_for
@@ -30,122 +31,129 @@ class Seats:
         self.n = n_matches * role.seats
         self.running = RunningEpisodes(self.n)
         self.start = np.ones(self.n, dtype=bool)
-        """What the agent sees now opens its part of a match."""
+        """Whether the agent's current observation is its first in the match, [n]."""
         self.playing = np.ones(self.n, dtype=bool)
-        """The agent is in play."""
+        """Whether the agent is still in the match, [n]: agents may finish before the match does."""
         self.learns = np.ones(self.n, dtype=bool)
-        """It is played by the policy that learns."""
-        self.others: list[tuple[Player, Array]] = []
-        """Who else plays here, and in which seats."""
-        self.given: list[Array] = []
-        """Actions as the environment took them, [n, ...] of each step."""
+        """Whether the learning policy plays the seat, [n]."""
+        self.opponents: list[tuple[Player, Array]] = []
+        """Each opponent in this role, with the indices of the seats it plays."""
+        self.env_actions: list[Array] = []
+        """Actions in the environment's format, one [n, ...] array per step of the rollout."""
         self.rewards: list[Array] = []
-        self._tape: RolloutBuffer | None = None
+        """Rewards, one [n] array per step of the rollout; 0 for agents out of the match."""
+        self._buffer: RolloutBuffer | None = None
         self._policy: Policy | None = None
 
-    def of(self, matches: Sequence[int] | Array) -> Array:
-        """The seats of these matches."""
+    def seats_of(self, matches: Sequence[int] | Array) -> Array:
+        """Returns the indices of the seats in these matches."""
         first = np.asarray(matches, dtype=np.int64)[:, None] * self.role.seats
         return (first + np.arange(self.role.seats)).reshape(-1)
 
     def cast(self, names: Sequence[str], player: Callable[[str, str], Player]) -> None:
-        """`names`: who plays this role in each match."""
+        """Assigns the seats; `names` says for each match who plays this role, `player` looks them up."""
         by_name: dict[str, list[int]] = {}
         for match, name in enumerate(names):
             by_name.setdefault(name, []).append(match)
         self.learns[:] = False
-        self.learns[self.of(by_name.pop(LEARNER, []))] = True
-        self.others = [(player(self.name, n), self.of(where)) for n, where in by_name.items()]
+        self.learns[self.seats_of(by_name.pop(LEARNER, []))] = True
+        self.opponents = [(player(self.name, n), self.seats_of(ms)) for n, ms in by_name.items()]
 
     # ---- a rollout ---------------------------------------------------------------------------
 
-    def begin(self, policy: Policy | None, obs: Array, steps: int, seed: int, rollout: int) -> None:
-        """`policy`: whoever learns, if anybody does."""
-        self._policy, self.given, self.rewards = policy, [], []
+    def begin_rollout(
+        self, policy: Policy | None, obs: Array, steps: int, seed: int, rollout: int
+    ) -> None:
+        """Starts a rollout and draws its noise; `policy` is None if the role does not learn."""
+        self._policy, self.env_actions, self.rewards = policy, [], []
         head = policy.head if policy is not None else head_for(self.role.action)
         draws = stream(seed, "action", self.name, rollout)
         self._noise = head.noise(draws, (steps, self.n))
-        others = stream(seed, "opponent", self.name, rollout)
-        self._their_noise = head.noise(others, (steps, self.n))
-        self._even = others.random((steps, self.n))
-        self._tape = None
+        # Opponents draw from a stream of their own: the learner's noise must not depend on them.
+        opponent_draws = stream(seed, "opponent", self.name, rollout)
+        self._opponent_noise = head.noise(opponent_draws, (steps, self.n))
+        self._uniform_noise = opponent_draws.random((steps, self.n))
+        self._buffer = None
         if policy is not None:
             obs = obs.reshape(self.n, *obs.shape[2:])
-            self._tape = RolloutBuffer(policy.obs, obs, head, steps, self.start, self.running)
+            self._buffer = RolloutBuffer(policy.obs, obs, head, steps, self.start, self.running)
 
     def act(self, t: int, obs: Array) -> Array:
-        """Everybody's actions as the environment takes them, [matches, seats, ...]."""
-        shown, n_seats = obs.reshape(self.n, *obs.shape[2:]), self.role.seats
-        given: Array | None = None
-        if self._tape is not None and self._policy is not None:
-            tape, policy = self._tape, self._policy
-            rows = tape.action[t], tape.dist[t], tape.logprob[t], tape.value[t]
-            policy.act_into(tape.record_obs(shown), self._noise[t], None, *rows)
-            given = policy.head.for_env(tape.action[t])
-            if self.others:
-                given = given.copy()
-        for play, seats in self.others:
-            theirs = play(shown[seats], self._their_noise[t, seats], self._even[t, seats])
-            if given is None:
-                given = np.zeros((self.n, *theirs.shape[1:]), theirs.dtype)
-            given[seats] = theirs
-        assert given is not None, f"nobody plays {self.name}"
-        self.given.append(given)
-        return given.reshape(-1, n_seats, *given.shape[1:])
+        """Returns the actions of all seats in the environment's format, [matches, seats, ...]."""
+        obs, n_seats = obs.reshape(self.n, *obs.shape[2:]), self.role.seats
+        env_action: Array | None = None
+        if self._buffer is not None and self._policy is not None:
+            buffer, policy = self._buffer, self._policy
+            rows = buffer.action[t], buffer.dist[t], buffer.logprob[t], buffer.value[t]
+            # One batch over all seats, whoever plays them: cheaper than selecting, and the draws of a
+            # seat do not depend on who else learns. Opponents' actions are filled in below.
+            policy.act_into(buffer.record_obs(obs), self._noise[t], None, *rows)
+            env_action = policy.head.for_env(buffer.action[t])
+            if self.opponents:
+                env_action = env_action.copy()
+        for play, seats in self.opponents:
+            noise, uniform = self._opponent_noise[t, seats], self._uniform_noise[t, seats]
+            played = play(obs[seats], noise, uniform)
+            if env_action is None:
+                env_action = np.zeros((self.n, *played.shape[1:]), played.dtype)
+            env_action[seats] = played
+        assert env_action is not None, f"nobody plays {self.name}"
+        self.env_actions.append(env_action)
+        return env_action.reshape(-1, n_seats, *env_action.shape[1:])
 
     def record(
         self, t: int, reward: Array, terminated: Array, truncated: Array, obs: Array, broken: Array
     ) -> None:
-        """What a step brought; `broken`: seats of matches whose step counts for nothing."""
+        """Records the result of step t; `broken` are the seats of matches that had a fault in it."""
         in_play = self.playing
         self.start[:] = False
         reward = np.where(in_play, reward.reshape(self.n), 0.0)
-        ended, cut = (x.reshape(self.n) & in_play for x in (terminated, truncated))
+        ended, cut = (flags.reshape(self.n) & in_play for flags in (terminated, truncated))
         if len(broken):
             reward[broken] = 0.0
             ended[broken] = cut[broken] = False
         self.rewards.append(reward)
         self.running.raw_return += reward
-        tape = self._tape
-        if tape is not None:
-            tape.reward[t] = reward
-            np.logical_and(in_play, self.learns, out=tape.valid[t])
-            tape.taken += int(np.count_nonzero(tape.valid[t]))
+        buffer = self._buffer
+        if buffer is not None:
+            buffer.reward[t] = reward
+            np.logical_and(in_play, self.learns, out=buffer.valid[t])
+            buffer.env_steps += int(np.count_nonzero(buffer.valid[t]))
             for seat in broken.tolist():
-                tape.drop(seat, int(self.running.length[seat]))
+                buffer.drop(seat, int(self.running.length[seat]))
         self.running.length += in_play
         if any_of(ended) or any_of(cut):
             over = ended | cut
-            if tape is not None:
-                tape.terminated[t] |= ended
-                tape.done[t] |= over
+            if buffer is not None:
+                buffer.terminated[t] |= ended
+                buffer.done[t] |= over
                 (own,) = (over & self.learns).nonzero()
                 if len(own):
-                    tape.ends.record(t, own, ended, obs.reshape(self.n, *obs.shape[2:]), ())
+                    buffer.ends.record(t, own, ended, obs.reshape(self.n, *obs.shape[2:]), ())
             self.playing = in_play & ~over
             self.running.clear(np.flatnonzero(over))
-        if tape is not None:
-            tape.length += 1
+        if buffer is not None:
+            buffer.length += 1
 
     def reset(self, seats: Array, seeds: Array) -> None:
-        """A match begins for these."""
+        """Starts a match in these seats."""
         self.running.start_episodes(seats, seeds.tolist())
         self.playing[seats] = True
         self.start[seats] = True
 
-    def turn(self, t: int) -> None:
-        """After a step and its resets: what is seen next."""
-        if self._tape is not None:
-            self._tape.start[t + 1] = self.start
+    def record_starts(self, t: int) -> None:
+        """Records which seats start a match with the observation after step t; call it after the resets."""
+        if self._buffer is not None:
+            self._buffer.start[t + 1] = self.start
 
     def finish(self, obs: Array) -> Rollout | None:
-        """What can be learned from; None where nobody learns."""
-        tape, policy = self._tape, self._policy
-        if tape is None or policy is None:
+        """Returns the role's rollout, or None if the role does not learn."""
+        buffer, policy = self._buffer, self._policy
+        if buffer is None or policy is None:
             return None
-        tape.record_obs(obs.reshape(self.n, *obs.shape[2:]))
-        ends = tape.ends.all()
-        return tape.as_rollout(tape.columns(policy, ends), ends)
+        buffer.record_obs(obs.reshape(self.n, *obs.shape[2:]))
+        ends = buffer.ends.all()
+        return buffer.as_rollout(buffer.columns(policy, ends), ends)
 
     # ---- state -------------------------------------------------------------------------------
 

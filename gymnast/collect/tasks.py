@@ -1,4 +1,4 @@
-"""Which task each training episode plays."""
+"""Draws the task of each training episode."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from gymnast.seeds import portion, with_task
 
 
 class TaskDraw:
-    """Draws by the shares of the tasks that the stage names; the episode's seed decides."""
+    """Draws one of the tasks of the current curriculum stage in proportion to their shares.
+
+    The draw depends on the episode's seed alone, so that it can be repeated.
+    """
 
     def __init__(self, names: Sequence[str], stages: Sequence[dict[str, float]]) -> None:
         self.names, self.stage = tuple(names), 0
-        self._upper = [_borders(names, shares) for shares in stages]
+        self._upper = [_upper_bounds(names, shares) for shares in stages]
 
     @classmethod
     def of(cls, cfg: EnvConfig) -> TaskDraw | None:
-        """None where there is but one task."""
+        """Returns None if there is only one task."""
         if not cfg.tasks:
             return None
         stages = [stage.tasks for stage in cfg.curriculum] or [tuple(cfg.tasks)]
@@ -27,13 +30,16 @@ class TaskDraw:
         return cls(tuple(cfg.tasks), shares)
 
     def __call__(self, seed: int) -> int:
-        """The seed beside it that stands for the task drawn."""
+        """Draws a task and returns the seed with the task's index encoded in it (see `with_task`)."""
         task = bisect(self._upper[self.stage], portion(seed, "task"))
         return with_task(seed, task, len(self.names))
 
 
-def _borders(names: Sequence[str], shares: dict[str, float]) -> list[float]:
-    """Where each task's part of 0..1 ends, but for the last that has one."""
+def _upper_bounds(names: Sequence[str], shares: dict[str, float]) -> list[float]:
+    """Returns the upper bound of each task's part of [0, 1], for `bisect`.
+
+    The bound of the last task with a share is left out: rounding could put it below 1.
+    """
     total = sum(shares.values())
     ends = list(accumulate(shares.get(name, 0.0) / total for name in names))
     last = max(place for place, name in enumerate(names) if name in shares)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gymnast.collect import running as module
-from gymnast.collect.running import RunningEpisodes
+from gymnast.collect import running_episodes as module
+from gymnast.collect.running_episodes import RunningEpisodes
 from tests.collect.test_collecting import begun, collect, collector_of
 from tests.scripted import Script, obs_of
 
@@ -45,7 +45,7 @@ def test_a_state_holds_the_running_episodes_of_all_copies():
     again = collector_of(Uneven, n_envs=N)
     assert again.load(collector.state()) == {}
     for env in range(N):
-        ours, theirs = collector.running.so_far(env), again.running.so_far(env)
+        ours, theirs = collector.running.partial_episode(env), again.running.partial_episode(env)
         assert ours.keys() == theirs.keys()
         assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
         assert len(ours.get("reward", ())) == collector.running.length[env]
@@ -67,14 +67,14 @@ def test_what_cannot_be_replayed_is_not_stored():
 
 
 def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "ROOM", 2**20)
+    monkeypatch.setattr(module, "MAX_BYTES", 2**20)
     running, told = RunningEpisodes(100), np.zeros(100, dtype=np.int64)
     for k in range(60):
         running.length += 64
         running.length[np.arange(100) != 7] = k % 64  # the others ended in this rollout
         running.append_rollout({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
-        assert running.so_far(7)["reward"].tolist() == list(range(64 * (k + 1)))
-        other = running.so_far(8).get("reward", np.zeros(0))
+        assert running.partial_episode(7)["reward"].tolist() == list(range(64 * (k + 1)))
+        other = running.partial_episode(8).get("reward", np.zeros(0))
         assert other.tolist() == list(range(64 * (k + 1) - k % 64, 64 * (k + 1)))
     assert running._bytes < 2**21
     running.length[7] = 0

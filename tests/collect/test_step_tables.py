@@ -33,7 +33,7 @@ def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object
     rollout = practice.collect()
     policy = practice.learner.policy
     lesson = Lesson(rollout.reward, rollout.value, credit(rollout), raw_units=1.0)
-    text = to_csv(step_table(rollout, policy.head, facts, lesson), most=10_000)
+    text = to_csv(step_table(rollout, policy.head, facts, lesson), max_rows=10_000)
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
 

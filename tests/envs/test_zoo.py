@@ -1,4 +1,4 @@
-"""PettingZoo's environments as matches: who is in play, what each agent gets, what goes wrong."""
+"""PettingZoo environments as matches: agents in play, their results, and faults."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def drawn(matches: PettingZooMatches, rng: np.random.Generator) -> dict[str, np.
     }
 
 
-def goes_as_written(step: Any, i: int, seed: int, t: int, actions: Any) -> None:
-    """Step t of the match of a seed, by the functions that say what `Fading` does."""
+def check_step(step: Any, i: int, seed: int, t: int, actions: Any) -> None:
+    """Asserts that match i did in step t what the functions in `zoo_games` say about its seed."""
     for role, agents in SEATS.items():
         for place, agent in enumerate(agents):
             last, at = games.last_step(seed, agent), (i, place)
@@ -59,7 +59,7 @@ def length(seed: int) -> int:
 # ---- a match -------------------------------------------------------------------------------------
 
 
-def test_each_agent_sees_gets_and_leaves_as_the_environment_says():
+def test_each_agent_observes_earns_and_ends_as_the_environment_returns():
     matches = own("Fading", n=3)
     rng = np.random.default_rng(0)
     assert {name: role.seats for name, role in matches.roles.items()} == {"cat": 2, "mouse": 3}
@@ -79,7 +79,7 @@ def test_each_agent_sees_gets_and_leaves_as_the_environment_says():
         assert step.faults == ()
         for i in range(3):
             age[i] += 1
-            goes_as_written(step, i, seeds[i], age[i], actions)
+            check_step(step, i, seeds[i], age[i], actions)
             if step.over[i]:
                 over += 1
                 seeds[i], age[i] = seeds[i] + 3, 0
@@ -87,41 +87,41 @@ def test_each_agent_sees_gets_and_leaves_as_the_environment_says():
     assert over > 15
 
 
-def test_only_the_matches_that_are_named_go_on():
+def test_only_the_chosen_matches_are_stepped():
     matches = own("Fading", n=3)
     matches.reset([0, 1, 2], [10, 11, 12])
     actions = drawn(matches, np.random.default_rng(0))
     before = matches.obs["cat"].copy()
     step = matches.step(actions, [1])
-    goes_as_written(step, 1, 11, 1, actions)
+    check_step(step, 1, 11, 1, actions)
     assert np.array_equal(step.obs["cat"][[0, 2]], before[[0, 2]])
     step = matches.step(actions)
     for i, t in enumerate((1, 2, 1)):
-        goes_as_written(step, i, 10 + i, t, actions)
+        check_step(step, i, 10 + i, t, actions)
 
 
-def test_a_picture_is_of_the_match_as_it_stands():
+def test_draw_renders_the_current_state_of_a_match():
     matches = own("Fading")
     matches.reset([0, 1], [10, 11])
     matches.step(drawn(matches, np.random.default_rng(0)), [1])
     assert [int(matches.draw(i).max()) for i in (0, 1)] == [0, 1]
     blind = own("Blind")
-    with pytest.raises(EnvError, match="has no renderer that gives pictures"):
+    with pytest.raises(EnvError, match="cannot render images"):
         blind.draw(0)
 
 
-def test_what_cannot_be_stored_says_so():
+def test_saving_a_running_match_is_rejected_because_it_is_replayed():
     matches = own("Fading")
-    with pytest.raises(EnvError, match="only played again"):
+    with pytest.raises(EnvError, match="only replayed"):
         matches.state()
-    with pytest.raises(EnvError, match="only played again"):
+    with pytest.raises(EnvError, match="only replayed"):
         matches.load({})
 
 
 @pytest.mark.parametrize(
     ("name", "restore"), [("Fading", "replay"), ("Forgetful", "replay"), ("Random", "none")]
 )
-def test_a_match_can_be_had_again_where_it_follows_from_its_seed(name: str, restore: str):
+def test_a_match_is_replayable_if_its_seed_determines_it(name: str, restore: str):
     matches = own(name)
     assert matches.restore == restore
     seen = []
@@ -134,7 +134,7 @@ def test_a_match_can_be_had_again_where_it_follows_from_its_seed(name: str, rest
 # ---- roles ---------------------------------------------------------------------------------------
 
 
-def test_a_role_is_a_pattern_of_names_and_its_seats_are_in_the_order_of_the_environment():
+def test_a_role_is_a_pattern_of_agent_names_in_the_order_of_the_environment():
     matches = own("Fading", roles={"hunted": "mouse_*", "first": "cat_0", "second": "cat_1"})
     assert {n: r.seats for n, r in matches.roles.items()} == {"hunted": 3, "first": 1, "second": 1}
     matches.reset([0, 1], [10, 11])
@@ -145,19 +145,19 @@ def test_a_role_is_a_pattern_of_names_and_its_seats_are_in_the_order_of_the_envi
 @pytest.mark.parametrize(
     ("roles", "problem"),
     [
-        ({"cat": "cat_*"}, "no role is for the agent mouse_0"),
-        ({"cat": "cat_*", "all": "*"}, "the agent cat_0 would be of several roles: cat, all"),
-        ({"all": "*", "dog": "dog_*"}, "dog: no agent is called dog_*"),
+        ({"cat": "cat_*"}, "agent mouse_0 matches no role"),
+        ({"cat": "cat_*", "all": "*"}, "agent cat_0 matches several roles: cat, all"),
+        ({"all": "*", "dog": "dog_*"}, "dog: no agent matches dog_*"),
         ({"all": "*"}, "give agents with different spaces roles of their own"),
     ],
 )
-def test_roles_that_do_not_fit_the_agents_are_refused(roles: dict[str, str], problem: str):
-    with pytest.raises(EnvError) as refused:
+def test_roles_that_do_not_fit_the_agents_are_rejected(roles: dict[str, str], problem: str):
+    with pytest.raises(EnvError) as rejected:
         own("Fading", roles=roles)
-    assert problem in str(refused.value)
+    assert problem in str(rejected.value)
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------
+# ---- faults --------------------------------------------------------------------------------------
 
 BREAKAGES = {
     "nan": "mouse_1: the observation is not finite at index [1]",
@@ -169,15 +169,15 @@ BREAKAGES = {
     "exits": "raised SystemExit: enough",
     "no observation": "cat_1 is in play, but got no observation",
     "no reward": "cat_1 is in play, but its reward, terminated or truncated is missing",
-    "acts after death": "cat_0 is in play (env.agents), but its part has ended",
-    "paid after death": "cat_0 got a reward of 2.0, but its part has ended",
-    "vanishes": "cat_1 is out of play (env.agents), but neither terminated nor truncated",
+    "acts after death": "cat_0 is still in env.agents, although it was terminated or truncated",
+    "paid after death": "cat_0 got a reward of 2.0 after it was terminated or truncated",
+    "vanishes": "cat_1 is missing in env.agents, but was neither terminated nor truncated",
     "four things": "raised ValueError: not enough values to unpack",
 }
 
 
 @pytest.mark.parametrize("how", BREAKAGES)
-def test_a_match_that_goes_wrong_is_named_and_begins_anew_and_the_others_go_on(how: str):
+def test_a_faulty_match_is_reported_and_restarted_and_the_others_continue(how: str):
     matches = own("Faulty", n=3, how=how)
     seeds = [10, FAULTY_SEED, 12]
     assert matches.reset([0, 1, 2], seeds) == ()
@@ -195,15 +195,15 @@ def test_a_match_that_goes_wrong_is_named_and_begins_anew_and_the_others_go_on(h
         assert not (step.terminated[role][1] | step.truncated[role][1]).any()
     assert not step.over[1]
     for i in (0, 2):
-        goes_as_written(step, i, seeds[i], FAULTY_STEP, actions)
+        check_step(step, i, seeds[i], FAULTY_STEP, actions)
     assert matches.reset([1], [11]) == ()
     step = matches.step(actions)
     assert step.faults == ()
     for i, (seed, t) in enumerate([(10, FAULTY_STEP + 1), (11, 1), (12, FAULTY_STEP + 1)]):
-        goes_as_written(step, i, seed, t, actions)
+        check_step(step, i, seed, t, actions)
 
 
-def test_a_match_that_is_over_cannot_be_stepped_on():
+def test_stepping_a_finished_match_is_a_fault():
     matches = own("Fading", n=1)
     matches.reset([0], [10])
     actions = drawn(matches, np.random.default_rng(0))
@@ -211,25 +211,27 @@ def test_a_match_that_is_over_cannot_be_stepped_on():
         step = matches.step(actions)
     assert step.over[0]
     (fault,) = matches.step(actions).faults
-    assert "no match was being played" in fault.what
+    assert "although no match is running" in fault.what
 
 
 @pytest.mark.parametrize(
     ("name", "kwargs", "problem"),
     [
-        ("Masked", {"where": "infos"}, "rules actions out by an action_mask"),
-        ("Masked", {"where": "shown"}, "rules actions out by an action_mask"),
-        ("Latecomer", {}, "only cat_0, mouse_0, cat_1, mouse_1 began the match"),
+        ("Masked", {"where": "infos"}, "uses an action_mask, which is not supported"),
+        ("Masked", {"where": "shown"}, "uses an action_mask, which is not supported"),
+        ("Latecomer", {}, "only cat_0, mouse_0, cat_1, mouse_1 started the match"),
         ("Faulty", {"haw": 1}, "does not take env.kwargs {'haw': 1}"),
         ("Unmakable", {}, "cannot be made: RuntimeError: no such level"),
-        ("object", {}, "is no parallel environment of PettingZoo"),
+        ("object", {}, "is not a PettingZoo ParallelEnv"),
         ("Nothing", {}, "cannot be imported"),
     ],
 )
-def test_an_environment_that_cannot_be_played_is_refused(name: str, kwargs: Any, problem: str):
-    with pytest.raises(EnvError) as refused:
+def test_an_unsupported_environment_is_rejected_with_the_reason(
+    name: str, kwargs: Any, problem: str
+):
+    with pytest.raises(EnvError) as rejected:
         own(name, **kwargs)
-    assert problem in str(refused.value)
+    assert problem in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -237,15 +239,15 @@ def test_an_environment_that_cannot_be_played_is_refused(name: str, kwargs: Any,
     [
         ("knights_archers_zombies_v10", "did you mean knights_archers_zombies_v11"),
         ("simple_sprad_v3", "did you mean simple_spread_v3"),
-        ("chess_v6", "its agents move in turns"),
+        ("chess_v6", "its agents act in turns"),
         ("py:tests.envs.zoo_games", "cannot be imported"),
     ],
 )
-def test_a_name_that_is_none_of_theirs_is_guessed_or_explained(name: str, problem: str):
-    with pytest.raises(EnvError) as refused:
+def test_an_unknown_environment_name_gets_a_suggestion_or_an_explanation(name: str, problem: str):
+    with pytest.raises(EnvError) as rejected:
         PettingZooMatches(f"pettingzoo/{name}", 1)
-    assert problem in str(refused.value)
-    assert f"pettingzoo/{name}" in str(refused.value)
+    assert problem in str(rejected.value)
+    assert f"pettingzoo/{name}" in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -257,23 +259,23 @@ def test_a_name_that_is_none_of_theirs_is_guessed_or_explained(name: str, proble
         ("pong_v3", "multi_agent_ale_py", "pettingzoo[atari]"),
     ],
 )
-def test_what_a_missing_package_is_and_how_it_is_installed(
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
     name: str, missing: str, command: str, monkeypatch: pytest.MonkeyPatch
 ):
     loaded = ("pettingzoo.butterfly.", "pettingzoo.atari.", "mpe2.", f"{missing}.")
     for module in [m for m in sys.modules if m.startswith(loaded)]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(NotInstalled) as refused:
+    with pytest.raises(NotInstalled) as rejected:
         PettingZooMatches(f"pettingzoo/{name}", 1)
-    assert missing in refused.value.message
-    assert refused.value.fix == f"pip install '{command}'"
+    assert missing in rejected.value.message
+    assert rejected.value.fix == f"pip install '{command}'"
 
 
-# ---- theirs --------------------------------------------------------------------------------------
+# ---- environments of PettingZoo ------------------------------------------------------------------
 
 
-def test_knights_archers_zombies_goes_on_for_200_steps_in_4_matches():
+def test_knights_archers_zombies_runs_for_200_steps_in_4_matches():
     matches = PettingZooMatches(
         KAZ, 4, {"max_cycles": 60}, {"bow": "archer_*", "sword": "knight_*"}
     )
@@ -303,43 +305,43 @@ def test_knights_archers_zombies_goes_on_for_200_steps_in_4_matches():
         ("pettingzoo/sisl/multiwalker-v9", "sisl/multiwalker-v9", {}),
     ],
 )
-def test_matches_are_what_a_plain_loop_over_the_environment_gives(
+def test_matches_agree_with_a_plain_loop_over_the_environment(
     name: str, theirs: str, kwargs: dict[str, Any]
 ):
-    """Each in an environment of its own, to the end, deaths and all."""
+    """Each match is compared with its own environment until its end, including agents that die early."""
     matches, seeds = PettingZooMatches(name, 2, kwargs), [5, 6]
     matches.reset([0, 1], seeds)
     plain: list[Any] = [pettingzoo.make("parallel", theirs, **kwargs) for _ in seeds]
     agents = {a: (a[: a.index("_")], int(a[-1])) for a in plain[0].possible_agents}
     for env, seed in zip(plain, seeds, strict=True):
         env.reset(seed=seed)
-    rng, going, deaths = np.random.default_rng(0), [0, 1], 0
+    rng, running, deaths = np.random.default_rng(0), [0, 1], 0
     for _ in range(400):
         actions = drawn(matches, rng)
-        step = matches.step(actions, going)
+        step = matches.step(actions, running)
         assert step.faults == ()
-        for i in list(going):
+        for i in list(running):
             before = list(plain[i].agents)
-            told = plain[i].step({a: actions[agents[a][0]][i, agents[a][1]] for a in before})
+            result = plain[i].step({a: actions[agents[a][0]][i, agents[a][1]] for a in before})
             for agent, (role, place) in agents.items():
                 ends = step.terminated[role][i, place], step.truncated[role][i, place]
                 if agent not in before:
                     assert (step.reward[role][i, place], *ends) == (0.0, False, False)
                     continue
-                assert np.array_equal(step.obs[role][i, place], told[0][agent].astype(np.float32))
-                assert step.reward[role][i, place] == told[1][agent]
-                assert ends == (told[2][agent], told[3][agent])
-                deaths += bool(told[2][agent]) and bool(plain[i].agents)
+                assert np.array_equal(step.obs[role][i, place], result[0][agent].astype(np.float32))
+                assert step.reward[role][i, place] == result[1][agent]
+                assert ends == (result[2][agent], result[3][agent])
+                deaths += bool(result[2][agent]) and bool(plain[i].agents)
             assert step.over[i] == (not plain[i].agents)
             if step.over[i]:
-                going.remove(i)
-        if not going:
+                running.remove(i)
+        if not running:
             break
-    assert not going
+    assert not running
     assert (deaths > 0) == (name == KAZ)
 
 
-def test_a_match_is_truncated_for_everybody_at_a_limit_that_the_environment_does_not_have(
+def test_all_agents_are_truncated_at_our_default_limit_if_the_environment_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delattr(games.Fading, "max_cycles")

@@ -1,11 +1,11 @@
-"""The contract between a collector and the matches it steps: several agents in each, in roles.
+"""The interface of multi-agent environments: N matches that step together, with agents in named roles.
 
-- A role has the same number of seats in every match; one policy plays all seats of a role.
-- We own resets: nothing resets by itself, and each match begins with a seed of its own.
-- An agent's part ends once, terminated or truncated, perhaps before the match is over. From then on
-  it is out of play until the next match: no reward, no end, its observation is of no meaning.
-- An outcome is told by the environment or unknown; nobody guesses it.
-- A match that broke its contract is a Fault, as in `backend.py`, and begins anew.
+- A role has the same number of seats (agents) in every match; one policy plays all seats of a role.
+- There is no autoreset: the collector resets every match, with a seed of its own.
+- An agent terminates or is truncated once per match, possibly before the match is over. After that it is
+  out of play until the next match: it gets no reward, and its observation has no meaning.
+- The outcome of a match is reported by the environment, or it is unknown. It is never guessed.
+- A match that violates this contract is reported as a Fault, as in `backend.py`, and is started again.
 """
 
 from __future__ import annotations
@@ -21,81 +21,83 @@ from gymnast.spaces.spaces import Action, Observation
 
 Array = np.ndarray
 ByRole = Mapping[str, Array]
-"""Role -> an array [N, seats, ...]."""
+"""One array [N, seats, ...] per role."""
 UNKNOWN = -1
-"""The outcome of a match that nobody told."""
+"""Outcome of a match for which the environment reports none."""
 
 Scripted = Callable[[Array, Array], Array]
-"""Plays by rules from what it sees and nothing else: (obs [k, ...], noise [k] in 0..1) -> actions [k, ...] as
-the environment takes them. It remembers nothing, so there is nothing to save."""
+"""A rule-based opponent, which sees what an agent sees: (obs [k, ...], uniform noise [k] in [0, 1)) ->
+actions [k, ...] in the environment's format. It is stateless, so checkpoints store nothing for it."""
 
 
 @dataclass(frozen=True)
 class Role:
     seats: int
-    """Agents of this role in each match."""
+    """Number of agents with this role in each match."""
     obs: Observation
     action: Action
 
 
 @dataclass(slots=True)
 class MatchStep:
-    """One step of every match. The arrays are the backend's own: copy what you keep."""
+    """The result of one step of every match. The arrays are reused by the next step: copy what you keep."""
 
     obs: ByRole
-    """Where the actions led, before any reset."""
+    """Observations after the step, before any reset."""
     reward: ByRole
     terminated: ByRole
-    """This agent's part ended with this step, by the game."""
+    """Whether the agent terminated with this step."""
     truncated: ByRole
-    """This agent's part ended with this step, cut short."""
+    """Whether the agent was truncated with this step."""
     over: Array
-    """[N]: the match is over, so nobody is left in play."""
+    """[N]: whether the match is over, that is, no agent is left in play."""
     outcome: Array
-    """[N] where over: place in `outcomes`, or UNKNOWN."""
+    """[N]: index in `outcomes`, or UNKNOWN; only meaningful where `over`."""
     numbers: Mapping[str, Array]
-    """[N] each, of meaning where the match is over: what else the environment tells of it."""
+    """Match metrics, [N] each; only meaningful where `over`."""
     terms: Mapping[str, ByRole] = field(default_factory=dict[str, ByRole])
-    """Term -> role -> its part of the reward, where the environment tells."""
+    """Reward per term and role, if the environment reports its reward terms."""
     faults: tuple[Fault, ...] = ()
-    """Matches whose step counts for nothing."""
+    """Matches that broke in this step; the rest of their results is to be ignored."""
 
 
 class Matches(Protocol):
+    """N matches of a multi-agent environment."""
+
     name: str
-    """The environment's, for people."""
+    """Name of the environment in messages."""
     n_matches: int
     roles: Mapping[str, Role]
     outcomes: Mapping[str, str]
-    """How a match may end -> the role that then has won, empty for nobody; in a fixed order."""
+    """Every possible outcome and the role that wins with it (empty for a draw), in a fixed order."""
     time_limit: int | None
-    """Longest match, in steps, where one is declared or applied."""
+    """Maximum number of steps in a match, declared by the environment or applied by us; None if unlimited."""
     has_default_limit: bool
-    """The environment declares no limit, so that `time_limit` is the default."""
+    """Whether `time_limit` is our default because the environment declares no limit."""
     restore: Literal["state", "replay", "none"]
-    """How a running match can be had again."""
+    """How an unfinished match is restored: from `state`, by replaying its actions, or not at all."""
     obs: ByRole
-    """What each agent sees now; rewritten by reset and step."""
+    """Current observations; overwritten by `reset` and `step`."""
     scripted: Mapping[str, Mapping[str, Scripted]]
-    """Role -> opponents by name."""
+    """Scripted opponents by role and name."""
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        """A new match in each of these, everybody in play."""
+        """Starts a new match in each of these slots, with all agents in play."""
         ...
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
-        """Step all matches, or only those named; the rest stay as they are. The actions of agents out
-        of play are ignored."""
+        """Steps all matches, or only the given ones and leaves the others unchanged. The actions of agents
+        out of play are ignored."""
         ...
 
     def state(self) -> dict[str, Array]:
-        """Where `restore` is "state": all that `load` needs to go on exactly."""
+        """Returns everything that `load` needs to continue exactly; only if `restore` is "state"."""
         ...
 
     def load(self, arrays: Mapping[str, Array]) -> None: ...
 
     def draw(self, match: int) -> Array:
-        """A picture of a match as it stands, [height, width, 3] bytes."""
+        """Renders the current state of a match as an RGB image, uint8 [height, width, 3]."""
         ...
 
     def close(self) -> None: ...

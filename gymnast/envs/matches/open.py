@@ -1,4 +1,4 @@
-"""From a config to live matches between several agents."""
+"""Creates the matches of a multi-agent config: the built-in game of tag, or a PettingZoo environment."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def open_matches(cfg: Config[Any], n_matches: int) -> Matches:
     for name in cfg.roles:
         if name not in matches.roles:
             known = ", ".join(matches.roles)
-            what = f"roles.{name}: {env.id} has no such role (known: {known})"
-            raise ConfigError(f"{what}{closest(name, matches.roles)}")
+            problem = f"roles.{name}: {env.id} has no such role (known: {known})"
+            raise ConfigError(f"{problem}{closest(name, matches.roles)}")
     return matches

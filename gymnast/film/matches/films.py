@@ -34,7 +34,7 @@ def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
     cast = {role: trace.cast[role] for role in stage.matches.roles}
     if stage.slowed:
         cast[stage.slowed] += f", {stage.handicap:.0%} speed"
-    colours = getattr(stage.matches, "colours", {})
+    colours = getattr(stage.matches, "colors", {})
     return Scene(
         fps=stage.fps,
         length=len(trace),

@@ -1,4 +1,4 @@
-"""Matches of tag played by anybody, for tests of what comes of it."""
+"""Helpers that play matches of tag with scripted players."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def begun(n: int, first_seed: int = 0, **settings: Any) -> TagMatches:
 def acted(
     matches: TagMatches, by: dict[str, Scripted], rng: np.random.Generator
 ) -> dict[str, Array]:
-    """What each role's player does now."""
+    """Returns the actions of each role's player for the current observations."""
     actions = {}
     for role, seats in matches.roles.items():
         obs = matches.obs[role]
@@ -40,7 +40,7 @@ def named(seeker: str = "random", hider: str = "random") -> dict[str, Scripted]:
 def played(
     matches: TagMatches, by: dict[str, Scripted], seed: int = 0, steps: int | None = None
 ) -> Iterator[MatchStep]:
-    """Step by step, until every match is over or for so many steps."""
+    """Yields every step until all matches are over, or `steps` steps."""
     rng, over = np.random.default_rng(seed), np.zeros(matches.n_matches, bool)
     for _ in range(matches.time_limit if steps is None else steps):
         step = matches.step(acted(matches, by, rng))

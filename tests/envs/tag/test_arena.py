@@ -1,4 +1,4 @@
-"""The contract of matches: seeds, state, who is in play, what is paid and told."""
+"""Tag keeps to the interface of matches: seeds, state, agents in play, rewards and match metrics."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ STRONG = named("strong", "medium")
 
 
 def same(one: MatchStep, other: MatchStep, a: Any = slice(None), b: Any = slice(None)) -> bool:
-    """To the last bit, of these matches of one and those of the other."""
+    """Returns whether matches `a` of one step and `b` of the other are equal to the last bit."""
     pairs = [(one.over, other.over), (one.outcome, other.outcome)]
     pairs += [(one.numbers[k], other.numbers[k]) for k in one.numbers]
-    for of in ("obs", "reward", "terminated", "truncated"):
-        pairs += [(x, getattr(other, of)[role]) for role, x in getattr(one, of).items()]
+    for field in ("obs", "reward", "terminated", "truncated"):
+        pairs += [(x, getattr(other, field)[role]) for role, x in getattr(one, field).items()]
     pairs += [(x, other.terms[t][role]) for t, by in one.terms.items() for role, x in by.items()]
     return all(np.array_equal(x[a], y[b]) for x, y in pairs)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 60))
 @settings(max_examples=10)
-def test_a_match_is_the_same_alone_and_beside_others_for_the_same_actions(seed: int, other: int):
+def test_a_match_is_the_same_alone_and_in_a_batch_for_the_same_actions(seed: int, other: int):
     alone, many = begun(1, seed), TagMatches(5)
     many.reset(range(5), [other, other + 1, seed, other + 2, other + 3])
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def test_a_match_is_the_same_alone_and_beside_others_for_the_same_actions(seed: 
         assert same(one, many.step(actions), 0, 2)
 
 
-def test_matches_that_are_not_stepped_stay_as_they_are_and_the_others_go_on_as_ever():
+def test_only_the_chosen_matches_are_stepped_and_they_step_as_in_a_full_batch():
     some, all_of = begun(6), begun(6)
     rng = np.random.default_rng(0)
     for _ in range(30):
@@ -58,7 +58,9 @@ def test_matches_that_are_not_stepped_stay_as_they_are_and_the_others_go_on_as_e
 
 @settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(0, 150), st.integers(1, 3), st.integers(1, 3))
-def test_what_is_loaded_goes_on_as_what_was_saved(seed: int, steps: int, seekers: int, hiders: int):
+def test_loaded_matches_continue_exactly_as_the_saved_ones(
+    seed: int, steps: int, seekers: int, hiders: int
+):
     kinds = {"seekers": seekers, "hiders": hiders}
     one = begun(3, seed, **kinds)
     one.handicap("seeker", 1.2)
@@ -78,12 +80,12 @@ def test_what_is_loaded_goes_on_as_what_was_saved(seed: int, steps: int, seekers
     assert all(np.array_equal(x, other.obs[role]) for role, x in one.obs.items())
 
 
-def test_a_state_of_other_matches_is_refused():
+def test_a_state_with_another_number_of_matches_is_rejected():
     with pytest.raises(CheckpointError, match=r"middle is \(2, 6, 2\), not \(3, 6, 2\)"):
         TagMatches(3).load(begun(2).state())
 
 
-def test_a_match_ends_with_the_last_tag_or_with_its_time_and_says_which():
+def test_a_match_ends_with_the_last_tag_or_at_the_time_limit_and_reports_which():
     matches = begun(60, time_limit=120)
     over = np.zeros(60, bool)
     for number, step in enumerate(played(matches, STRONG), 1):
@@ -104,7 +106,7 @@ def test_a_match_ends_with_the_last_tag_or_with_its_time_and_says_which():
     assert list(matches.outcomes.items()) == [("tag", "seeker"), ("timeout", "hider")]
 
 
-def test_a_match_of_no_more_agents_stands_still():
+def test_a_finished_match_does_not_change():
     matches = begun(4, time_limit=5)
     steps = list(played(matches, STRONG, steps=8))
     assert steps[4].over.all()
@@ -115,9 +117,9 @@ def test_a_match_of_no_more_agents_stands_still():
     assert all(np.array_equal(x, before[name]) for name, x in matches.state().items())
 
 
-def test_distance_duration_and_seen_are_those_of_a_count_by_hand():
+def test_match_metrics_agree_with_a_count_by_hand():
     matches = begun(30)
-    total, seen, steps, told = np.zeros(30), np.zeros(30), np.zeros(30), {}
+    total, seen, steps, reported = np.zeros(30), np.zeros(30), np.zeros(30), {}
     over = np.zeros(30, bool)
     for step in played(matches, STRONG):
         at = matches.state()["position"]
@@ -127,17 +129,17 @@ def test_distance_duration_and_seen_are_those_of_a_count_by_hand():
         seen += ~over * (flag | caught)
         steps += ~over
         for i in np.flatnonzero(step.over):
-            told[i] = {name: x[i] for name, x in step.numbers.items()}
+            reported[i] = {name: x[i] for name, x in step.numbers.items()}
         over |= step.over
-    for i, numbers in told.items():
-        if not matches.state()["tagged"][i].any():  # at a timeout nobody is left to be seen
+    for i, numbers in reported.items():
+        if not matches.state()["tagged"][i].any():  # after a timeout no agent is left to be seen
             seen[i] = round(numbers["seen"] * steps[i])
         wanted = {"distance": total[i] / steps[i], "duration": steps[i], "seen": seen[i] / steps[i]}
         assert numbers == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("kinds", [(1, 1), (2, 3)])
-def test_terms_sum_to_the_reward_and_who_is_out_of_play_gets_nothing(kinds: tuple[int, int]):
+def test_terms_sum_to_the_reward_and_agents_out_of_play_get_none(kinds: tuple[int, int]):
     seekers, hiders = kinds
     extra = {"seeing": 0.1, "nearness": 0.2, "moving": 0.3}
     terms = {"seeker": extra, "hider": extra}
@@ -156,10 +158,12 @@ def test_terms_sum_to_the_reward_and_who_is_out_of_play_gets_nothing(kinds: tupl
     assert all((times == 1).all() for times in ends.values())
     early = matches.state()["tagged"][:, seekers:].sum(1)
     if hiders > 1:
-        assert ((early > 0) & (early < hiders)).any()  # some were out while others played on
+        assert (
+            (early > 0) & (early < hiders)
+        ).any()  # some hiders were out while others were still in play
 
 
-def test_what_one_side_gains_the_other_loses():
+def test_the_default_reward_is_exactly_zero_sum():
     matches = begun(40)
     for step in played(matches, STRONG):
         assert np.array_equal(step.reward["seeker"], -step.reward["hider"])
@@ -175,8 +179,8 @@ def test_goal_and_time_are_zero_sum_between_the_means_of_the_sides():
 
 
 def test_no_default_term_can_be_farmed():
-    """Over whole matches: time comes to at most its weight, and the discounted sum of closing to what
-    the first distance says, whatever anybody did."""
+    """The term `time` sums to at most its weight, and the discounted sum of `closing` depends on
+    the first distance only, whatever the agents did."""
     discount = 0.97
     for by in (STRONG, named(), named("weak", "strong")):
         matches = begun(30, discount=discount)
@@ -192,7 +196,7 @@ def test_no_default_term_can_be_farmed():
         assert np.array_equal(np.abs(goal), np.ones(30))
 
 
-def test_terms_that_pay_for_a_state_outweigh_the_goal_where_they_are_asked_for():
+def test_terms_that_reward_a_state_outweigh_the_goal_and_are_off_by_default():
     matches = begun(20, terms={"seeker": {"nearness": 0.5}})
     total = sum(step.terms["nearness"]["seeker"].sum() for step in played(matches, named()))
     assert total / 20 > 10
@@ -200,7 +204,7 @@ def test_terms_that_pay_for_a_state_outweigh_the_goal_where_they_are_asked_for()
     assert list(default.terms) == ["goal", "time", "closing"]
 
 
-def test_a_handicap_holds_from_the_next_match_on():
+def test_a_handicap_applies_from_the_next_match_on():
     def fastest(matches: TagMatches) -> float:
         ahead = np.tile([1, 2, 0], (8, 1, 1))
         speeds = [
@@ -219,7 +223,7 @@ def test_a_handicap_holds_from_the_next_match_on():
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"hiders": 0}, "hiders is 0"),
         ({"handicaps": {"seekr": 1.0}}, "no role 'seekr'"),
@@ -228,8 +232,8 @@ def test_a_handicap_holds_from_the_next_match_on():
         ({"terms": {"finder": {"time": 1.0}}}, "no role 'finder'"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_by_name(settings: dict[str, Any], said: str):
-    with pytest.raises(ConfigError, match=said):
+def test_invalid_settings_are_rejected_by_name(settings: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
         TagMatches(1, **settings)
 
 
@@ -243,7 +247,7 @@ def test_observations_stay_in_their_declared_ranges():
             assert (obs <= high).all()
 
 
-def test_a_picture_shows_the_match_and_changes_with_it():
+def test_the_rendered_image_changes_with_the_match():
     matches = begun(2, hiders=2)
     first = matches.draw(1)
     assert first.dtype == np.uint8

@@ -1,4 +1,4 @@
-"""Walls: never passed at any speed, and where rays end."""
+"""Walls are never passed at any speed, and rays end at them."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ sizes = st.floats(0, 2) | st.sampled_from([1e-9, 1e-3, 0.4, 5.0, 20.0, 1e3, 1e9]
 
 
 def walls(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    drawn = layout.drawn([seed], 1, 1)
+    drawn = layout.sample_layouts([seed], 1, 1)
     return drawn.middle, drawn.half + RADIUS
 
 
 def inside(at: np.ndarray, middle: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Which points [..., 2] are in a box or outside the field."""
+    """Returns which points [..., 2] are in a box or outside the field."""
     deep = (half - np.abs(middle - at[..., None, :])).min(-1).max(-1)
     return (deep > TOUCH) | (np.abs(at) > LIMIT + TOUCH).any(-1)
 
 
 def crosses(start: np.ndarray, end: np.ndarray, middle: np.ndarray, half: np.ndarray) -> bool:
-    """Looked for point by point, closer than the thickness of any box."""
+    """Checks points along the line, closer to each other than the thickness of any box."""
     points = start + np.linspace(0, 1, 500)[:, None] * (end - start)
     return bool(inside(points, middle, half - 1e-6).any())
 
 
 @settings(max_examples=100)
 @given(SEED, st.lists(st.tuples(angles, sizes), min_size=1, max_size=12))
-def test_no_body_is_ever_in_a_wall_or_outside_however_fast(
+def test_no_agent_is_ever_in_a_wall_or_outside_the_field_at_any_speed(
     seed: int, moves: list[tuple[float, float]]
 ):
     middle, half = walls(seed)
-    at = layout.drawn([seed], 1, 1).position[:, :1]
+    at = layout.sample_layouts([seed], 1, 1).position[:, :1]
     for angle, size in moves:
         move = size * np.array([[[np.cos(angle), np.sin(angle)]]])
         end, stopped = slide(at, move, middle, half, LIMIT)
@@ -56,15 +56,15 @@ def test_no_body_is_ever_in_a_wall_or_outside_however_fast(
 
 @settings(max_examples=100)
 @given(SEED, angles, st.sampled_from([0.3, 2.0, 15.0, 1e3, 1e9]))
-def test_a_way_that_is_stopped_leads_along_walls_and_never_through_one(
+def test_a_blocked_move_slides_along_walls_and_never_through_one(
     seed: int, angle: float, size: float
 ):
     middle, half = walls(seed)
-    at = layout.drawn([seed], 1, 1).position[:, :1]
+    at = layout.sample_layouts([seed], 1, 1).position[:, :1]
     move = size * np.array([[[np.cos(angle), np.sin(angle)]]])
     end, _ = slide(at, move, middle, half, LIMIT)
     wanted, got = (np.clip(at + move, -LIMIT, LIMIT) - at)[0, 0], (end - at)[0, 0]
-    # straight up to where one axis was stopped, from there along the other
+    # the path is straight until one axis is blocked, and from there follows the other axis
     moves = np.abs(wanted) > 1e-12
     share = np.clip((got[moves] / wanted[moves]).min(), 0, 1) if moves.any() else 0.0
     corner = at[0, 0] + share * wanted
@@ -73,7 +73,7 @@ def test_a_way_that_is_stopped_leads_along_walls_and_never_through_one(
     assert np.isclose(corner, end[0, 0], atol=1e-6).any()
 
 
-def test_what_slides_along_a_wall_keeps_its_speed_along_it():
+def test_sliding_along_a_wall_keeps_the_speed_along_it():
     middle, half = np.array([[[0.0, 0.0]]]), np.array([[[1.0, 1.0]]])
     start, move = np.array([[[-1.5, -0.5]]]), np.array([[[1.0, 0.6]]])
     end, stopped = slide(start, move, middle, half, LIMIT)
@@ -87,7 +87,7 @@ def test_what_slides_along_a_wall_keeps_its_speed_along_it():
 
 
 def marched(at: np.ndarray, angle: float, middle: np.ndarray, half: np.ndarray) -> float:
-    """Along a ray in small steps until in a wall."""
+    """Returns the length of a ray, found by walking along it in small steps until it is in a wall."""
     lengths = np.arange(0, SIGHT, 0.005)
     points = at + lengths[:, None] * [np.cos(angle), np.sin(angle)]
     boxed = (np.abs(points[:, None] - middle) < half).all(-1).any(-1)
@@ -97,8 +97,8 @@ def marched(at: np.ndarray, angle: float, middle: np.ndarray, half: np.ndarray) 
 
 @settings(max_examples=30)
 @given(SEED, st.lists(angles, min_size=4, max_size=4))
-def test_rays_end_where_one_that_is_marched_along_does(seed: int, directions: list[float]):
-    drawn = layout.drawn([seed], 1, 1)
+def test_ray_lengths_agree_with_ray_marching(seed: int, directions: list[float]):
+    drawn = layout.sample_layouts([seed], 1, 1)
     steep = tuple(
         np.tile(inverse(f(np.array(directions))), (1, 2, 1)).astype(np.float32)
         for f in (np.cos, np.sin)
@@ -117,8 +117,8 @@ def test_rays_end_where_one_that_is_marched_along_does(seed: int, directions: li
 
 @settings(max_examples=60)
 @given(SEED)
-def test_sight_is_blocked_where_the_line_between_two_passes_through_a_wall(seed: int):
-    drawn = layout.drawn([seed], 2, 2)
+def test_sight_is_blocked_if_the_line_between_two_agents_passes_through_a_wall(seed: int):
+    drawn = layout.sample_layouts([seed], 2, 2)
     start = drawn.position[:, :2, None]
     line = drawn.position[:, None, 2:] - start
     found = in_sight(start, line, drawn.middle, drawn.half)

@@ -1,4 +1,4 @@
-"""The arena for PettingZoo."""
+"""Tag as a PettingZoo environment."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gymnast.errors import EnvError, UsageError
 
 
 @pytest.mark.parametrize("kinds", [{}, {"seekers": 2, "hiders": 3}])
-def test_it_keeps_to_the_contract_of_pettingzoo(kinds: dict[str, int]):
+def test_tag_passes_the_api_and_seed_tests_of_pettingzoo(kinds: dict[str, int]):
     parallel_api_test(parallel_env(time_limit=40, **kinds), num_cycles=100)
     parallel_seed_test(lambda: parallel_env(time_limit=40, **kinds), num_cycles=100)
 
 
-def test_agents_leave_when_they_are_tagged_and_the_last_info_says_how_it_ended():
+def test_tagged_agents_leave_and_the_last_info_contains_the_outcome():
     env = parallel_env(hiders=3, render_mode="rgb_array", handicaps={"seeker": 4.0})
     _, gone, ends, infos = env.reset(seed=4), list[str](), {}, {}
     assert env.agents == ["seeker_0", "hider_0", "hider_1", "hider_2"]
@@ -36,17 +36,17 @@ def test_agents_leave_when_they_are_tagged_and_the_last_info_says_how_it_ended()
     assert env.render().shape[2] == 3
 
 
-def test_a_seed_says_how_all_later_episodes_go():
-    def shown(seeds: list[int | None]) -> list[np.ndarray]:
+def test_a_seed_determines_all_later_episodes():
+    def first_obs(seeds: list[int | None]) -> list[np.ndarray]:
         env = parallel_env()
         return [env.reset(seed=seed)[0]["hider_0"] for seed in seeds]
 
-    one, two = shown([3, None, None]), shown([3, None, None])
+    one, two = first_obs([3, None, None]), first_obs([3, None, None])
     assert all(map(np.array_equal, one, two))
     assert not np.array_equal(one[0], one[1])
 
 
-def test_an_action_that_is_none_and_a_way_to_render_that_is_none_are_refused():
+def test_invalid_actions_and_render_modes_are_rejected():
     env = parallel_env()
     env.reset(seed=0)
     fine = np.array([0, 0, 0])
@@ -54,5 +54,5 @@ def test_an_action_that_is_none_and_a_way_to_render_that_is_none_are_refused():
         env.step({"seeker_0": fine})
     with pytest.raises(EnvError, match="the action of seeker_0"):
         env.step({"seeker_0": np.array([0, 3, 0]), "hider_0": fine})
-    with pytest.raises(UsageError, match="cannot render as 'human'"):
+    with pytest.raises(UsageError, match="no render mode 'human'"):
         parallel_env(render_mode="human")

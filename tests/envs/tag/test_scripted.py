@@ -1,4 +1,4 @@
-"""Scripted players, over 1000 matches each: a ladder of strength, and two sides that have a game."""
+"""Strength of the scripted players over 1000 matches each: a clear ladder, and sides of equal strength."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATCHES = 1000
 
 @cache
 def tagged(seeker: str, hider: str) -> float:
-    """Share of matches that end in a tag."""
+    """Returns the fraction of matches that end with a tag."""
     matches, by, chance = begun(MATCHES, first_seed=5000), named(seeker, hider), rng(1)
     running, tags = np.arange(MATCHES), 0
     while running.size:
@@ -36,26 +36,26 @@ def test_a_medium_seeker_tags_a_random_hider_in_nine_of_ten_matches():
     assert tagged("medium", "random") >= 0.9
 
 
-def test_medium_against_medium_is_a_game():
+def test_medium_against_medium_is_even():
     assert 0.4 <= tagged("medium", "medium") <= 0.6
 
 
 def test_strong_seekers_are_clearly_better_than_medium_ones_and_weak_ones_worse():
-    weak, medium, strong = (tagged(who, "medium") for who in ("weak", "medium", "strong"))
+    weak, medium, strong = (tagged(level, "medium") for level in ("weak", "medium", "strong"))
     assert weak + 0.2 <= medium <= strong - 0.2
 
 
 def test_strong_hiders_are_clearly_better_than_medium_ones_and_weak_ones_worse():
-    weak, medium, strong = (tagged("medium", who) for who in ("weak", "medium", "strong"))
+    weak, medium, strong = (tagged("medium", level) for level in ("weak", "medium", "strong"))
     assert strong + 0.2 <= medium <= weak - 0.2
 
 
-def test_strong_against_strong_may_end_either_way():
+def test_both_roles_win_some_matches_of_strong_against_strong():
     assert 0.1 < tagged("strong", "strong") < 0.9
 
 
 @pytest.mark.parametrize(("role", "name"), [(r, n) for r, of in SCRIPTED.items() for n in of])
-def test_players_look_at_what_they_are_given_and_at_nothing_else(role: str, name: str):
+def test_scripted_players_are_pure_functions_of_observation_and_noise(role: str, name: str):
     player, obs = SCRIPTED[role][name], begun(20).obs[role][:, 0]
     noise = rng(0).random(20)
     one, again = player(obs, noise), player(obs.copy(), noise.copy())

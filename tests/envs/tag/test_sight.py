@@ -1,4 +1,4 @@
-"""What an agent sees: nothing of whom it cannot see, and the truth of whom it can."""
+"""Observations are correct about visible opponents and reveal nothing about hidden ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRONG = named("strong", "medium")
 
 
 def put(matches: TagMatches, **columns: np.ndarray) -> TagMatches:
-    """The same matches, but for this."""
+    """Returns the same matches with these state columns replaced."""
     state = matches.state() | columns
     other = TagMatches(matches.n_matches)
     other.load(state)
@@ -23,14 +23,15 @@ def put(matches: TagMatches, **columns: np.ndarray) -> TagMatches:
 
 
 def only_turning(matches: TagMatches) -> dict[str, np.ndarray]:
-    """One step in which everybody stands and turns: what they see after it."""
+    """Steps once with every agent turning left on the spot, and returns the observations."""
     left = np.tile([0, 1, 0], (matches.n_matches, 1, 1))
     matches.step({"seeker": left, "hider": left})
     return {role: obs.copy() for role, obs in matches.obs.items()}
 
 
 def sees(state: dict[str, np.ndarray], who: int) -> bool:
-    """By angle, range and a line looked along point by point; of the only match."""
+    """Returns whether agent `who` of the only match sees the other, by angle, range and sampled points of
+    the line between them."""
     at, other = state["position"][0, who], state["position"][0, 1 - who]
     line = other - at
     heading = state["heading"][0, who] * 2 * np.pi / HEADINGS
@@ -48,14 +49,15 @@ def sees(state: dict[str, np.ndarray], who: int) -> bool:
     st.tuples(st.floats(-0.2, 0.2), st.floats(-0.2, 0.2)),
     st.integers(0, 60),
 )
-def test_nothing_that_is_seen_changes_with_an_opponent_who_is_not(
+def test_observations_do_not_depend_on_a_hidden_opponent(
     seed: int,
     who: int,
     place: tuple[float, float],
     speed: tuple[float, float],
     steps: int,
 ):
-    """Not its place, speed, heading or dash; not even to what is remembered of it."""
+    """Position, velocity, heading and cooldown of a hidden opponent change nothing, not even the memory of
+    its last sighting."""
     matches = begun(1, seed)
     for step in played(matches, STRONG, seed, steps):
         assume(not step.over[0])
@@ -74,7 +76,7 @@ def test_nothing_that_is_seen_changes_with_an_opponent_who_is_not(
     assert np.array_equal(*shown)
 
 
-def test_whom_an_agent_sees_and_where_is_what_a_search_finds():
+def test_the_visible_opponent_agrees_with_a_point_by_point_search():
     checked = 0
     for seed in range(12):
         matches = begun(1, seed)
@@ -105,7 +107,7 @@ def test_whom_an_agent_sees_and_where_is_what_a_search_finds():
     assert checked > 60
 
 
-def test_what_was_seen_is_remembered_where_it_was_and_grows_old_evenly():
+def test_the_last_sighting_stays_in_place_and_ages_linearly():
     matches = begun(60)
     seen_last = matches.state()["position"][:, 0]
     age = np.where(matches.obs["hider"][:, 0, PLACE["seen"]] > 0, 0, -1)
@@ -128,8 +130,8 @@ def test_what_was_seen_is_remembered_where_it_was_and_grows_old_evenly():
     assert checked > 500
 
 
-def test_sight_turns_with_the_body():
-    """A whole turn on the spot shows again what was seen, and other things in between."""
+def test_the_field_of_view_turns_with_the_agent():
+    """A full turn on the spot shows the same rays again, and half a turn shows others."""
     matches = begun(1, 3)
     state = matches.state()
     state["velocity"][:] = 0
@@ -141,7 +143,7 @@ def test_sight_turns_with_the_body():
     assert not np.array_equal(shown[0], shown[HEADINGS // 2])
 
 
-def test_a_seeker_sees_the_nearest_of_those_it_can_see_and_forgets_who_is_tagged():
+def test_a_seeker_sees_the_nearest_visible_hider_and_forgets_tagged_ones():
     matches = begun(80, hiders=3)
     checked, forgot = 0, 0
     for step in played(matches, named("strong", "weak")):

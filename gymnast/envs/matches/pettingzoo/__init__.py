@@ -1,4 +1,4 @@
-"""Environments of PettingZoo, in which all agents move at once (its parallel API), as matches."""
+"""PettingZoo environments with the parallel API, where all agents act at once, as matches."""
 
 from gymnast.envs.matches.pettingzoo.matches import PettingZooMatches
 

@@ -1,7 +1,7 @@
-"""From `pettingzoo/NAME` to a live environment. What goes wrong is said with its fix.
+"""Creates the environment behind an id `pettingzoo/NAME`; every error says how to fix it.
 
-NAME is one that PettingZoo registers (`knights_archers_zombies_v11`), one of MPE2's
-(`simple_spread_v3`), or `py:package.module` for a `parallel_env` of the user's own.
+NAME is registered by PettingZoo (`knights_archers_zombies_v11`), belongs to MPE2 (`simple_spread_v3`), or is
+`py:package.module` for a `parallel_env` of your own.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from gymnast.errors import EnvError, NotInstalled
 from gymnast.imported import imported
 from gymnast.text.closest import closest
 
-BEGINS = "pettingzoo/"
+PREFIX = "pettingzoo/"
 _INSTALLED = ("butterfly", "classic", "mpe", "sisl")
-"""Groups of which our extra installs what their parallel environments need."""
+"""Groups whose dependencies are installed by `gymnast[pettingzoo]`."""
 
 
 def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
-    """A fresh environment, one that can be drawn where it offers that."""
+    """Creates an environment, with `render_mode="rgb_array"` if it supports that."""
     try:
-        make = _own(name) if name.startswith(f"{BEGINS}py:") else _theirs(name)
+        make = _user_env(name) if name.startswith(f"{PREFIX}py:") else _registered_env(name)
         try:
             return make(**{"render_mode": "rgb_array", **kwargs})
         except ImportError:
             raise
-        except Exception:  # it may know no such mode; whatever else it was comes again
+        except Exception:  # probably no such render mode; any other problem is raised again below
             return make(**kwargs)
     except EnvError:
         raise
@@ -45,20 +45,21 @@ def make_parallel(name: str, kwargs: Mapping[str, Any]) -> Any:
         raise unmade(name, problem) from problem
 
 
-def _own(name: str) -> Callable[..., Any]:
-    """`py:package.module` or `py:package.module:function`, found from the working directory too."""
-    module, _, function = name.removeprefix(f"{BEGINS}py:").partition(":")
+def _user_env(name: str) -> Callable[..., Any]:
+    """Imports `py:package.module` or `py:package.module:function`, also from the working directory."""
+    module, _, function = name.removeprefix(f"{PREFIX}py:").partition(":")
     try:
         return imported(f"{module}:{function or 'parallel_env'}")
     except (ImportError, AttributeError, ValueError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
 
 
-def _theirs(name: str) -> Callable[..., Any]:
-    """With its group or without, its version written `_v11` or `-v11`."""
+def _registered_env(name: str) -> Callable[..., Any]:
+    """Finds an environment of PettingZoo or MPE2, with or without its group (`butterfly/`), with its
+    version written as `_v11` or `-v11`."""
     from pettingzoo import aec_registry, parallel_registry
 
-    wanted = _plain(name.removeprefix(BEGINS))
+    wanted = _plain(name.removeprefix(PREFIX))
     for spec in parallel_registry.values():
         if wanted in (_plain(spec.id), _short(spec.id)):
             make: Any = spec.entry_point
@@ -66,8 +67,8 @@ def _theirs(name: str) -> Callable[..., Any]:
     if wanted.removeprefix("mpe/") in (games := _mpe_games()):
         return import_module(f"mpe2.{wanted.removeprefix('mpe/')}").parallel_env
     if wanted in {form for id in aec_registry for form in (_plain(id), _short(id))}:
-        what = f"{name}: its agents move in turns, and here all agents have to move at once"
-        raise EnvError(what, fix="choose one that PettingZoo lists with a parallel API")
+        what = f"{name}: its agents act in turns (AEC); only the parallel API is supported"
+        raise EnvError(what, fix="choose an environment that PettingZoo lists with a parallel API")
     guess = closest(wanted, [*map(_short, parallel_registry), *games])
     raise EnvError(f"{name}: PettingZoo has no {wanted}{guess}")
 
@@ -78,21 +79,23 @@ def _mpe_games() -> list[str]:
 
 
 def _plain(id: str) -> str:
+    """Writes the version as `_v11`."""
     return re.sub(r"-v(\d+)$", r"_v\1", id)
 
 
 def _short(id: str) -> str:
+    """Removes the group."""
     return _plain(id).rpartition("/")[2]
 
 
 def _install(name: str) -> str:
-    if name.startswith(f"{BEGINS}py:"):
+    if name.startswith(f"{PREFIX}py:"):
         return "install that package"
     try:
         from pettingzoo import parallel_registry
     except ImportError:
         return how_to_install(name)
-    wanted = _short(name.removeprefix(BEGINS))
+    wanted = _short(name.removeprefix(PREFIX))
     groups = {_short(spec.id): spec.namespace for spec in parallel_registry.values()}
     group = groups.get(wanted, "mpe")
     return how_to_install(name) if group in _INSTALLED else f"pip install 'pettingzoo[{group}]'"

@@ -1,7 +1,7 @@
 """Matches of a PettingZoo environment, stepped one after the other in this process.
 
-Where an agent's part ends as terminated and truncated at once, it counts as terminated. PettingZoo
-tells no outcome, so it is unknown.
+An agent that is terminated and truncated in the same step counts as terminated. PettingZoo does not report
+outcomes, so the outcome is always unknown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PettingZooMatches:
         roles: Mapping[str, str] | None = None,
         limit: EpisodeLimit = OWN_LIMIT,
     ) -> None:
-        """`name`: see `find.py`; `roles`: role -> pattern of its agents' names."""
+        """`name` is an id as in `find.py`; `roles` maps each role to a pattern of its agents' names."""
         self.name, self.n_matches = name, n_matches
         self._kwargs = dict(kwargs or {})
         with guard.watch():
@@ -54,59 +54,60 @@ class PettingZooMatches:
         own = _time_limit(env)
         self.has_default_limit = limit.default is not None and own is None
         self._limit = limit.default if self.has_default_limit else limit.steps
-        """Steps after which we truncate a match."""
+        """Number of steps after which we truncate a match; None for never."""
         self.time_limit = min((n for n in (own, self._limit) if n is not None), default=None)
         self.fps: float | None = getattr(env, "metadata", {}).get("render_fps")
-        """How fast a match looks natural, where the environment says so."""
+        """Frame rate for videos, if the environment declares one."""
         self._table = AgentTable(self.roles, seats, n_matches)
         self.obs: ByRole = self._table.obs
         self._over = np.zeros(n_matches, bool)
         self._outcome = np.full(n_matches, UNKNOWN)
         self._age = np.zeros(n_matches, np.int64)
-        """Steps of each match so far."""
+        """Number of steps in each match so far."""
         self._playing: list[list[Any]] = [[] for _ in range(n_matches)]
-        """Agents in play; none where a match is over, broken or not begun."""
+        """Agents in play; empty if the match is over, broken or not started."""
         self._broken: set[int] = set()
-        """Matches whose environment is to be made anew."""
-        self._always_anew = False
-        self._now: int | None = None
-        """The match whose environment is being called."""
+        """Matches whose environment must be created again before the next reset."""
+        self._recreate_always = False
+        """Whether every match needs a new environment object, because `reset` does not reset everything."""
+        self._active: int | None = None
+        """The match whose environment is being called right now, for the watchdog."""
         self._calls = 0
         active_calls.register(self)
         with guard.watch():
-            self._try_seeds()
+            self._check_seeding()
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         faults: list[Fault] = []
         self._calls += 1
         for i, seed in zip(matches, seeds, strict=True):
             self._age[i] = 0
-            self._now = i
+            self._active = i
             self._clear(i)
             try:
-                if i in self._broken or self._always_anew:
-                    self._renew(i)
+                if i in self._broken or self._recreate_always:
+                    self._recreate(i)
                 obs, infos = self._envs[i].reset(seed=int(seed))
             except (Exception, SystemExit) as cause:
                 faults.append(self._raised(i, f"reset(seed={seed})", cause))
                 continue
             self._playing[i] = list(self._agents)
-            problem = self._not_all_begin(i, infos) or self._see(i, obs)
+            problem = self._reset_problem(i, infos) or self._store_obs(i, obs)
             if problem is not None:
                 faults.append(self._fault(i, problem))
-        self._now = None
+        self._active = None
         return (*faults, *self._not_finite())
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
         faults: list[Fault] = []
         self._calls += 1
         for i in range(self.n_matches) if matches is None else matches:
-            self._now = i
+            self._active = i
             self._clear(i)
             fault = self._step(i, actions)
             if fault is not None:
                 faults.append(fault)
-        self._now = None
+        self._active = None
         faults += self._not_finite()
         table, numbers = self._table, {"duration": self._age}
         return MatchStep(
@@ -121,26 +122,26 @@ class PettingZooMatches:
         )
 
     def state(self) -> dict[str, Array]:
-        raise EnvError(f"{self.name}: a running match cannot be stored, only played again")
+        raise EnvError(f"{self.name}: a running match cannot be stored, only replayed")
 
     def load(self, arrays: Mapping[str, Array]) -> None:
-        raise EnvError(f"{self.name}: a running match cannot be loaded, only played again")
+        raise EnvError(f"{self.name}: a running match cannot be loaded, only replayed")
 
     def draw(self, match: int) -> Array:
         env = self._envs[match]
         if getattr(env, "render_mode", None) != "rgb_array":
             modes = ", ".join(getattr(env, "metadata", {}).get("render_modes") or ["none"])
             raise EnvError(
-                f"{self.name} has no renderer that gives pictures (render_modes: {modes})",
-                fix='let it take render_mode="rgb_array" and keep that as its render_mode',
+                f"{self.name} cannot render images (render_modes: {modes})",
+                fix='accept render_mode="rgb_array" and store it as env.render_mode',
             )
         try:
             picture = env.render()
         except Exception as cause:
-            what = f"{self.name} cannot be drawn: {type(cause).__name__}: {cause}"
-            raise EnvError(what, fix="see what its render() needs") from cause
+            what = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
+            raise EnvError(what, fix="check what its render() needs") from cause
         if getattr(picture, "shape", ())[2:] != (3,) or picture.dtype != np.uint8:
-            raise EnvError(f"{self.name} draws no picture [height, width, 3] of bytes")
+            raise EnvError(f"{self.name}: render() did not return a uint8 image [height, width, 3]")
         return picture
 
     def close(self) -> None:
@@ -148,7 +149,7 @@ class PettingZooMatches:
             env.close()
 
     def at_work(self) -> ActiveCall | None:
-        match = self._now
+        match = self._active
         if match is None:
             return None
         return ActiveCall(self.name, match, int(self._age[match]), self._calls)
@@ -158,59 +159,60 @@ class PettingZooMatches:
     def _step(self, i: int, actions: ByRole) -> Fault | None:
         playing, env, table = self._playing[i], self._envs[i], self._table
         if not playing:
-            return self._fault(i, "it was stepped, but no match was being played: reset it first")
+            return self._fault(i, "step was called although no match is running: reset it first")
         self._age[i] += 1
         chosen = {agent: table.action_of(agent, i, actions) for agent in playing}
         try:
             obs, reward, terminated, truncated, _ = env.step(chosen)
-            now = set(env.agents)
+            agents = set(env.agents)
         except (Exception, SystemExit) as cause:
             return self._raised(i, f"step({chosen})", cause)
         if self._limit is not None and self._age[i] >= self._limit:
-            truncated, now = dict.fromkeys(playing, True), set[Any]()
-        problem = self._see(i, obs) or self._get(i, reward, terminated, truncated)
+            truncated, agents = dict.fromkeys(playing, True), set[Any]()
+        problem = self._store_obs(i, obs) or self._store_result(i, reward, terminated, truncated)
         if problem is None:
             self._playing[i] = [agent for agent in playing if not table.has_ended(agent, i)]
             self._over[i] = not self._playing[i]
-            problem = self._not_who_plays(i, now) or _paid_after(playing, reward)
+            problem = self._agents_problem(i, agents) or _reward_after_end(playing, reward)
         return None if problem is None else self._fault(i, problem)
 
-    def _see(self, i: int, obs: Any) -> str | None:
-        """What the agents in play see now; or what is wrong with it."""
+    def _store_obs(self, i: int, obs: Any) -> str | None:
+        """Stores the observations of the agents in play. Returns the problem if there is one."""
         for agent in self._playing[i]:
             if agent not in obs:
                 return f"{agent} is in play, but got no observation"
-            if problem := self._table.see(agent, i, obs[agent]):
+            if problem := self._table.store_obs(agent, i, obs[agent]):
                 return problem
         return None
 
-    def _get(self, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
+    def _store_result(self, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
+        """Stores reward and end of the agents in play. Returns the problem if there is one."""
         for agent in self._playing[i]:
             try:
-                told = reward[agent], terminated[agent], truncated[agent]
+                result = reward[agent], terminated[agent], truncated[agent]
             except KeyError:
                 return f"{agent} is in play, but its reward, terminated or truncated is missing"
-            if problem := self._table.get(agent, i, *told):
+            if problem := self._table.store_result(agent, i, *result):
                 return problem
         return None
 
-    def _not_all_begin(self, i: int, infos: Any) -> str | None:
+    def _reset_problem(self, i: int, infos: Any) -> str | None:
         if set(self._envs[i].agents) != set(self._agents):
-            begin = ", ".join(map(str, self._envs[i].agents)) or "nobody"
-            return f"of {', '.join(map(str, self._agents))} only {begin} began the match"
+            started = ", ".join(map(str, self._envs[i].agents)) or "no agent"
+            return f"of {', '.join(map(str, self._agents))} only {started} started the match"
         masked = any("action_mask" in infos.get(agent, ()) for agent in self._agents)
         return MASKED if masked else None
 
-    def _not_who_plays(self, i: int, now: set[Any]) -> str | None:
-        """What is wrong with who is in play after a step, as the environment says."""
-        left = set(self._playing[i])
-        for agent in now - left:
-            return f"{agent} is in play (env.agents), but its part has ended"
-        for agent in left - now:
-            return f"{agent} is out of play (env.agents), but neither terminated nor truncated"
+    def _agents_problem(self, i: int, agents: set[Any]) -> str | None:
+        """Returns what is wrong with `env.agents` after a step, given who terminated or was truncated."""
+        expected = set(self._playing[i])
+        for agent in agents - expected:
+            return f"{agent} is still in env.agents, although it was terminated or truncated"
+        for agent in expected - agents:
+            return f"{agent} is missing in env.agents, but was neither terminated nor truncated"
         return None
 
-    # ---- what goes wrong -----------------------------------------------------------------------
+    # ---- faults --------------------------------------------------------------------------------
 
     def _not_finite(self) -> list[Fault]:
         first: dict[int, str] = {}
@@ -223,7 +225,7 @@ class PettingZooMatches:
         return self._fault(i, f"{call} raised {type(cause).__name__}: {cause}", text)
 
     def _fault(self, i: int, what: str, text: str = "") -> Fault:
-        """The match shows nothing, and nobody plays in it, until it is made anew."""
+        """Takes the match out of play until its next reset, which creates a new environment."""
         self._broken.add(i)
         self._blank(i)
         return Fault(i, int(self._age[i]), what, text)
@@ -237,41 +239,41 @@ class PettingZooMatches:
         self._over[i] = False
         self._table.clear(i)
 
-    def _renew(self, i: int) -> None:
-        # the old one is not closed: with pygame that would end the drawing of all other matches
+    def _recreate(self, i: int) -> None:
+        # The old environment is not closed: with pygame, that would break rendering of all the others.
         self._envs[i] = make_parallel(self.name, self._kwargs)
         self._broken.discard(i)
 
-    def _try_seeds(self) -> None:
-        """Where a match depends on those before it, as in Knights Archers Zombies, one in an
-        environment made anew may not."""
+    def _check_seeding(self) -> None:
+        """Finds out if a match is reproducible from its seed. In some environments, such as Knights Archers
+        Zombies, `reset` leaves traces of earlier matches; then every match gets a new environment."""
         raise_fault(self.name, self.reset([0], [0]))
         self.restore = "replay"
         if not repeats(self):
-            self._always_anew = True
+            self._recreate_always = True
             if not repeats(self):
-                self._always_anew, self.restore = False, "none"
+                self._recreate_always, self.restore = False, "none"
         self._blank(0)
 
 
 def _agents_of(name: str, env: Any) -> list[Any]:
     agents = list(getattr(env, "possible_agents", ()))
     if not agents:
-        what = f"{name} is no parallel environment of PettingZoo: it has no possible_agents"
-        raise EnvError(what, fix="make one as https://pettingzoo.farama.org/api/parallel says")
+        what = f"{name} is not a PettingZoo ParallelEnv: it has no possible_agents"
+        raise EnvError(what, fix="follow https://pettingzoo.farama.org/api/parallel")
     return agents
 
 
-def _paid_after(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str | None:
+def _reward_after_end(playing: Sequence[Any], reward: Mapping[Any, Any]) -> str | None:
     if len(reward) > len(playing):
-        for agent, got in reward.items():
-            if got and agent not in playing:
-                return f"{agent} got a reward of {got}, but its part has ended"
+        for agent, value in reward.items():
+            if value and agent not in playing:
+                return f"{agent} got a reward of {value} after it was terminated or truncated"
     return None
 
 
 def _time_limit(env: Any) -> int | None:
-    """PettingZoo's environments call it max_cycles, some of them one level below."""
+    """Returns PettingZoo's `max_cycles`, which some environments keep one level below."""
     inner = env.unwrapped
-    limits = (getattr(of, "max_cycles", None) for of in (inner, getattr(inner, "env", None)))
+    limits = (getattr(e, "max_cycles", None) for e in (inner, getattr(inner, "env", None)))
     return next((limit for limit in limits if isinstance(limit, int) and limit > 0), None)

@@ -1,4 +1,4 @@
-"""Does a match follow from its seed and the actions, whatever was played before it?"""
+"""Checks if a match is determined by its seed and the actions, whatever was played before it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from gymnast.seeds import stream
 
 _SEED, _OTHER = 12345, 54321
 _LONG, _BETWEEN = 41, 7
-"""Steps. Their sum fits no period that an environment is likely to count in and fail to reset."""
+"""Number of steps. Their sum, 48, is not a likely period of a counter that `reset` forgets to reset."""
 
 
 def repeats(matches: Matches) -> bool:
-    """Tried in match 0, which then stands somewhere."""
-    first = _played(matches, _SEED, _LONG)
-    _played(matches, _OTHER, _BETWEEN)
-    return first == _played(matches, _SEED, _LONG)
+    """Plays match 0 twice with another match in between and compares; match 0 is left unfinished."""
+    first = _record(matches, _SEED, _LONG)
+    _record(matches, _OTHER, _BETWEEN)
+    return first == _record(matches, _SEED, _LONG)
 
 
-def _played(matches: Matches, seed: int, steps: int) -> list[bytes]:
-    """All that is seen of one match with random actions."""
+def _record(matches: Matches, seed: int, steps: int) -> list[bytes]:
+    """Returns everything that match 0 returns with this seed and random actions."""
     rng = stream(0, "replay check")
     faults = matches.reset([0], [seed])
-    seen = [matches.obs[role][0].tobytes() for role in matches.roles]
+    recorded = [matches.obs[role][0].tobytes() for role in matches.roles]
     for _ in range(steps):
         if faults:
             break
@@ -32,8 +32,8 @@ def _played(matches: Matches, seed: int, steps: int) -> list[bytes]:
         }
         step = matches.step(actions, [0])
         faults = step.faults
-        for told in (step.obs, step.reward, step.terminated, step.truncated):
-            seen += [told[role][0].tobytes() for role in matches.roles]
+        for result in (step.obs, step.reward, step.terminated, step.truncated):
+            recorded += [result[role][0].tobytes() for role in matches.roles]
         if step.over[0]:
             break
-    return seen + [fault.what.encode() for fault in faults]
+    return recorded + [fault.what.encode() for fault in faults]

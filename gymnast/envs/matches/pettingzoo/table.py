@@ -1,4 +1,4 @@
-"""What every agent of every match sees, gets and how its part ends: the arrays behind a MatchStep."""
+"""The arrays behind a MatchStep: observation, reward and end of every agent in every match."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ class AgentTable:
     def __init__(self, roles: Mapping[str, Role], agents: Seats, n_matches: int) -> None:
         self.roles = roles
         self._seat = {
-            agent: (role, place) for role, its in agents.items() for place, agent in enumerate(its)
+            agent: (role, seat)
+            for role, members in agents.items()
+            for seat, agent in enumerate(members)
         }
         self._agents = agents
         shapes = {name: (n_matches, role.seats) for name, role in roles.items()}
         self._rows = {
             name: spaces.blank(role.obs, n_matches * role.seats) for name, role in roles.items()
         }
-        """Role -> an observation per agent, match after match; the same memory as `obs`."""
+        """Observations of each role, [matches * seats, ...]: a view of the same memory as `obs`."""
         self.obs = {
             name: rows.reshape(*shapes[name], *rows.shape[1:]) for name, rows in self._rows.items()
         }
@@ -33,54 +35,56 @@ class AgentTable:
         self.truncated = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
 
     def action_of(self, agent: Any, i: int, actions: Mapping[str, np.ndarray]) -> Any:
-        role, place = self._seat[agent]
-        return actions[role][i, place]
+        role, seat = self._seat[agent]
+        return actions[role][i, seat]
 
     def has_ended(self, agent: Any, i: int) -> bool:
-        role, place = self._seat[agent]
-        return bool(self.terminated[role][i, place] or self.truncated[role][i, place])
+        role, seat = self._seat[agent]
+        return bool(self.terminated[role][i, seat] or self.truncated[role][i, seat])
 
-    def see(self, agent: Any, i: int, obs: Any) -> str | None:
-        """Write what an agent of match i sees; or say what is wrong with it."""
-        role, place = self._seat[agent]
-        its = self.roles[role]
-        problem = its.obs.put(self._rows[role], i * its.seats + place, obs)
+    def store_obs(self, agent: Any, i: int, obs: Any) -> str | None:
+        """Stores the observation of an agent in match i. Returns what is wrong with it, if anything."""
+        name, seat = self._seat[agent]
+        role = self.roles[name]
+        problem = role.obs.put(self._rows[name], i * role.seats + seat, obs)
         return None if problem is None else f"{agent}: {problem}"
 
-    def get(self, agent: Any, i: int, reward: Any, terminated: Any, truncated: Any) -> str | None:
-        """Write what an agent of match i got and whether its part ended; or say what is wrong."""
-        role, place = self._seat[agent]
+    def store_result(
+        self, agent: Any, i: int, reward: Any, terminated: Any, truncated: Any
+    ) -> str | None:
+        """Stores reward and end of an agent in match i. Returns what is wrong with them, if anything."""
+        role, seat = self._seat[agent]
         try:
-            self.reward[role][i, place] = reward
+            self.reward[role][i, seat] = reward
         except (TypeError, ValueError):
             return f"{agent}: the reward is {reward!r}, not a number"
-        if not math.isfinite(self.reward[role][i, place]):
+        if not math.isfinite(self.reward[role][i, seat]):
             return f"{agent}: the reward is {reward}"
         try:
-            self.terminated[role][i, place] = terminated
-            self.truncated[role][i, place] = truncated and not terminated
+            self.terminated[role][i, seat] = terminated
+            self.truncated[role][i, seat] = truncated and not terminated
         except (TypeError, ValueError):
-            ends = f"terminated is {terminated!r} and truncated {truncated!r}"
-            return f"{agent}: {ends}, not both True or False"
+            flags = f"terminated is {terminated!r}, truncated is {truncated!r}"
+            return f"{agent}: {flags}, but both must be True or False"
         return None
 
     def clear(self, i: int) -> None:
-        """Nobody in match i got anything, and nobody's part ended."""
+        """Sets the rewards of match i to 0 and its ends to False."""
         for role in self.roles:
             self.reward[role][i] = 0.0
             self.terminated[role][i] = self.truncated[role][i] = False
 
     def blank(self, i: int) -> None:
-        """Nor does anybody see anything: what they are shown is only of their space."""
+        """Clears match i and replaces its observations by a placeholder from the observation space."""
         self.clear(i)
         for name, role in self.roles.items():
             self.obs[name][i] = spaces.blank(role.obs, 1)[0]
 
     def not_finite(self) -> Iterator[tuple[int, str]]:
-        """Matches in which an agent sees NaN or infinity, and where."""
+        """Yields each match with a NaN or infinity in an observation, and a message that says where."""
         for name, role in self.roles.items():
             bad = role.obs.not_finite(self._rows[name])
             for row in [] if bad is None else np.flatnonzero(bad).tolist():
-                i, place = divmod(row, role.seats)
+                i, seat = divmod(row, role.seats)
                 where = role.obs.where_not_finite(self._rows[name][row])
-                yield i, f"{self._agents[name][place]}: the observation is not finite at {where}"
+                yield i, f"{self._agents[name][seat]}: the observation is not finite at {where}"

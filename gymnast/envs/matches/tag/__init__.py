@@ -1,4 +1,4 @@
-"""Tag, a game of seekers and hiders: our reference for learning against others."""
+"""Tag, a game of seekers and hiders: the reference environment for self-play."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["TagMatches", "parallel_env"]
 
 
 def parallel_env(**settings: Any) -> TagParallel:
-    """One arena for PettingZoo, which need not be installed for anything else."""
+    """Returns a single match of tag as a PettingZoo ParallelEnv. Nothing else in tag needs PettingZoo."""
     from gymnast.envs.matches.tag.parallel import TagParallel
 
     return TagParallel(**settings)

@@ -1,7 +1,8 @@
-"""Tag: seekers chase hiders on a field with walls, each seeing only what is before it.
+"""Tag: seekers chase hiders on a field with walls; agents see only what is in front of them.
 
-All matches are stepped at once, in NumPy. A match ends when every hider is tagged, or when its time is
-up: that is the rule of the game and everybody sees the time left, so it is an end and not a cut.
+All matches are stepped at once in NumPy. A match ends when every hider is tagged or when time is up. The
+time limit is a rule of the game, and every agent observes the time left; so agents terminate at the limit
+and are not truncated.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from gymnast.spaces.spaces import MultiDiscreteAction
 Array = np.ndarray
 
 ACTION = MultiDiscreteAction((3,), (TURNS, THRUSTS, DASHES), (0, 0, 0))
-"""Left, straight, right; backward, coast, forward; dash or not."""
-_SLOWEST, _QUICKEST = 0.25, 4.0
+"""Turn (left, straight, right), thrust (backward, coast, forward), and dash (no, yes)."""
+_MIN_HANDICAP, _MAX_HANDICAP = 0.25, 4.0
 
 
 class TagMatches:
@@ -61,8 +62,8 @@ class TagMatches:
         discount: float = 0.99,
         handicaps: Mapping[str, float] | None = None,
     ) -> None:
-        """`terms`: role -> reward term -> weight, over the usual ones (`rewards.py`); `discount`: of
-        whoever learns, for the potential; `handicaps`: role -> factor of its speeds."""
+        """`terms` overrides reward weights (role -> term -> weight, defaults in `rewards.py`); `discount` is
+        the learner's gamma, for potential-based shaping; `handicaps` scales the speeds of a role."""
         counts = {"n_matches": n_matches, "seekers": seekers, "hiders": hiders}
         for what, count in (counts | {"time_limit": time_limit}).items():
             if count < 1:
@@ -78,52 +79,54 @@ class TagMatches:
         self._seekers, self._hiders = seekers, hiders
         self._seats = {SEEKER: slice(0, seekers), HIDER: slice(seekers, seekers + hiders)}
         self._top = motion.top_speed(seekers, hiders)
-        self._eyes = Vision(seekers, hiders, time_limit)
+        self._vision = Vision(seekers, hiders, time_limit)
         self._rewards = Rewards(seekers, hiders, time_limit, discount, terms or {})
         self._factor = np.ones(len(ROLES))
         for role, factor in (handicaps or {}).items():
             self.handicap(role, factor)
         self._state = blank(n_matches, seekers + hiders)
-        self._seen = np.zeros((n_matches, seekers + hiders, SPACE.size), np.float32)
-        self.obs: ByRole = self._by_role(self._seen)
+        self._obs = np.zeros((n_matches, seekers + hiders, SPACE.size), np.float32)
+        self.obs: ByRole = self._by_role(self._obs)
 
     def handicap(self, role: str, factor: float) -> None:
-        """Speeds of a role in matches that begin from now on."""
+        """Scales the speeds of a role in matches that start from now on."""
         if role not in ROLES:
             raise ConfigError(f"tag has no role {role!r}", fix=f"one of {', '.join(ROLES)}")
-        if not _SLOWEST <= factor <= _QUICKEST:
+        if not _MIN_HANDICAP <= factor <= _MAX_HANDICAP:
             what = f"tag: the handicap of the {role} is {factor}"
-            raise ConfigError(what, fix=f"a factor of its speeds, {_SLOWEST} to {_QUICKEST}")
+            fix = f"use a factor for its speeds from {_MIN_HANDICAP} to {_MAX_HANDICAP}"
+            raise ConfigError(what, fix=fix)
         self._factor[ROLES.index(role)] = factor
 
     def weigh(self, role: str, weights: Mapping[str, float]) -> None:
-        """Other weights of reward terms, from the next step on."""
+        """Changes the weights of reward terms, from the next step on."""
         self._rewards.weigh(role, weights)
 
     def reset(self, matches: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
         if not len(matches):
             return ()
         agents = self._seekers + self._hiders
-        drawn, begun = layout.drawn(seeds, self._seekers, self._hiders), blank(len(matches), agents)
-        begun.middle, begun.half = drawn.middle, drawn.half
-        begun.position, begun.heading = drawn.position, drawn.heading
-        begun.in_play[:] = True
-        begun.pace[:] = np.repeat(self._factor, (self._seekers, self._hiders))
-        self._eyes.look(begun, *between_sides(begun.position, self._seekers))
-        self._keep(np.asarray(matches, int), begun)
+        start = layout.sample_layouts(seeds, self._seekers, self._hiders)
+        state = blank(len(matches), agents)
+        state.middle, state.half = start.middle, start.half
+        state.position, state.heading = start.position, start.heading
+        state.in_play[:] = True
+        state.pace[:] = np.repeat(self._factor, (self._seekers, self._hiders))
+        self._vision.update(state, *between_sides(state.position, self._seekers))
+        self._store(np.asarray(matches, int), state)
         return ()
 
     def step(self, actions: ByRole, matches: Sequence[int] | None = None) -> MatchStep:
         action = np.concatenate([actions[role] for role in ROLES], axis=1)
         if matches is None:
-            told = self._advance(self._state, action)
-            self._eyes.show(self._state, self._seen)
-            return self._step(told)
+            result = self._advance(self._state, action)
+            self._vision.write_obs(self._state, self._obs)
+            return self._match_step(result)
         chosen = np.asarray(matches, int)
         rows = self._state.rows(chosen)
-        told = self._advance(rows, action[chosen])
-        self._keep(chosen, rows)
-        return self._step(told.spread(chosen, self.n_matches))
+        result = self._advance(rows, action[chosen])
+        self._store(chosen, rows)
+        return self._match_step(result.among_all(chosen, self.n_matches))
 
     def state(self) -> dict[str, Array]:
         settings = {"handicap": self._factor, "weight": self._rewards.weight}
@@ -133,14 +136,14 @@ class TagMatches:
         self._state.load(arrays)
         self._factor[:] = arrays["handicap"]
         self._rewards.weight[:] = arrays["weight"]
-        self._eyes.show(self._state, self._seen)
+        self._vision.write_obs(self._state, self._obs)
 
     @property
-    def colours(self) -> Mapping[str, tuple[int, int, int]]:
-        """Of the roles in a picture."""
-        from gymnast.envs.matches.tag.drawing import COLOUR
+    def colors(self) -> Mapping[str, tuple[int, int, int]]:
+        """RGB color of each role in rendered images."""
+        from gymnast.envs.matches.tag.drawing import COLOR
 
-        return COLOUR
+        return COLOR
 
     def draw(self, match: int) -> Array:
         from gymnast.envs.matches.tag.drawing import picture
@@ -150,34 +153,36 @@ class TagMatches:
     def close(self) -> None:
         pass
 
-    def _advance(self, state: State, action: Array) -> _Told:
+    def _advance(self, state: State, action: Array) -> _StepResult:
+        """Applies the actions [N, K, 3] to `state` in place; agents are ordered seekers first."""
         s = self._seekers
         played, nearest_before = state.in_play, state.nearest
         running = played.any(1)
         motion.move(state, action, self._top)
         state.clock = state.clock + running
         line, distance = between_sides(state.position, s)
-        hunted = played[:, :s, None] & played[:, None, s:]
-        tagged = np.any((distance <= REACH) & hunted, axis=1)
-        left = played[:, s:] & ~tagged
-        caught = running & ~left.any(1)
+        both_play = played[:, :s, None] & played[:, None, s:]  # [N, seekers, hiders]
+        tagged = np.any((distance <= REACH) & both_play, axis=1)
+        remaining = played[:, s:] & ~tagged
+        caught = running & ~remaining.any(1)
+        # A hider tagged in the last step is caught: tagging is decided before the time limit.
         late = running & ~caught & (state.clock >= self._limit)
         over = caught | late
         state.in_play = played & ~over[:, None]
         state.in_play[:, s:] &= ~tagged
         state.tagged[:, s:] |= tagged
 
-        found = self._eyes.look(state, line, distance)
-        between = np.where(hunted, distance, np.inf).min((1, 2))
-        state.distance = state.distance + np.where(running, between, 0.0)
-        state.watched = state.watched + (found.any((1, 2)) | tagged.any(1))
+        seen_by_seekers = self._vision.update(state, line, distance)
+        closest_pair = np.where(both_play, distance, np.inf).min((1, 2))
+        state.distance = state.distance + np.where(running, closest_pair, 0.0)
+        state.watched = state.watched + (seen_by_seekers.any((1, 2)) | tagged.any(1))
         ended = played & ~state.in_play
         terms = self._rewards.terms(
             StepEvents(
                 played=played,
                 ended=ended,
                 tagged=tagged,
-                lasted=left & late[:, None],
+                lasted=remaining & late[:, None],
                 nearest_before=nearest_before,
                 nearest=state.nearest,
                 seeing=state.seen_now,
@@ -185,7 +190,7 @@ class TagMatches:
             )
         )
         steps = np.maximum(state.clock, 1)
-        return _Told(
+        return _StepResult(
             ended=ended,
             over=over,
             outcome=np.where(over, np.where(caught, TAG, TIMEOUT), UNKNOWN),
@@ -197,24 +202,24 @@ class TagMatches:
             terms=terms,
         )
 
-    def _keep(self, matches: Array, rows: State) -> None:
-        """Put these back, and what they show."""
+    def _store(self, matches: Array, rows: State) -> None:
+        """Writes the state of these matches back and updates their observations."""
         self._state.put(matches, rows)
-        seen = np.zeros((len(matches), *self._seen.shape[1:]), np.float32)
-        self._eyes.show(rows, seen)
-        self._seen[matches] = seen
+        obs = np.zeros((len(matches), *self._obs.shape[1:]), np.float32)
+        self._vision.write_obs(rows, obs)
+        self._obs[matches] = obs
 
-    def _step(self, told: _Told) -> MatchStep:
-        ended = self._by_role(told.ended)
+    def _match_step(self, result: _StepResult) -> MatchStep:
+        ended = self._by_role(result.ended)
         return MatchStep(
             obs=self.obs,
-            reward=self._by_role(sum(told.terms.values(), np.zeros(told.ended.shape))),
+            reward=self._by_role(sum(result.terms.values(), np.zeros(result.ended.shape))),
             terminated=ended,
-            truncated=self._by_role(np.zeros_like(told.ended)),
-            over=told.over,
-            outcome=told.outcome,
-            numbers=told.numbers,
-            terms={term: self._by_role(paid) for term, paid in told.terms.items()},
+            truncated=self._by_role(np.zeros_like(result.ended)),
+            over=result.over,
+            outcome=result.outcome,
+            numbers=result.numbers,
+            terms={term: self._by_role(reward) for term, reward in result.terms.items()},
         )
 
     def _by_role(self, agents: Array) -> ByRole:
@@ -222,8 +227,8 @@ class TagMatches:
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What a step of some matches came to, [N] or [N, K]."""
+class _StepResult:
+    """The result of a step of some matches: [N] per match, [N, K] per agent (`ended` and `terms`)."""
 
     ended: Array
     over: Array
@@ -231,18 +236,18 @@ class _Told:
     numbers: dict[str, Array]
     terms: dict[str, Array]
 
-    def spread(self, matches: Array, n: int) -> _Told:
-        """The same of all matches, where nothing happened in the others."""
+    def among_all(self, matches: Array, n: int) -> _StepResult:
+        """Returns the result for all n matches; nothing happened in the matches that were not stepped."""
 
-        def among_all(of: Array, nothing: float = 0) -> Array:
-            whole = np.full((n, *of.shape[1:]), nothing, of.dtype)
-            whole[matches] = of
-            return whole
+        def padded(column: Array, fill: float = 0) -> Array:
+            every = np.full((n, *column.shape[1:]), fill, column.dtype)
+            every[matches] = column
+            return every
 
-        return _Told(
-            ended=among_all(self.ended),
-            over=among_all(self.over),
-            outcome=among_all(self.outcome, UNKNOWN),
-            numbers={name: among_all(x) for name, x in self.numbers.items()},
-            terms={name: among_all(x) for name, x in self.terms.items()},
+        return _StepResult(
+            ended=padded(self.ended),
+            over=padded(self.over),
+            outcome=padded(self.outcome, UNKNOWN),
+            numbers={name: padded(x) for name, x in self.numbers.items()},
+            terms={name: padded(x) for name, x in self.terms.items()},
         )

@@ -1,7 +1,7 @@
-"""Bodies that slide along boxes, rays that end at them, and sight that they block.
+"""Geometry of axis-aligned boxes: agents slide along them, rays end at them, and they block sight.
 
-Boxes are axis-aligned: a middle and half a width along either axis. Nothing here rounds differently
-for one match than for many, so a match is the same wherever it is played.
+A box is given by its center (`middle`) and half of its width along either axis (`half`). The results do not
+depend on the batch size, not even by rounding, so a match is the same alone and in a batch.
 """
 
 from __future__ import annotations
@@ -13,22 +13,26 @@ import numpy as np
 Array = np.ndarray
 
 TOUCH = 1e-9
-"""Bodies this deep in a box, by rounding, count as touching it from outside."""
+"""An agent that rounding put this deep into a box counts as touching it from outside."""
 _STILL = 1e-12
-"""Moves shorter than this are none."""
+"""Moves shorter than this count as no move."""
 _NOT_ZERO = 1e-9
-"""In place of a direction's zero, by which nothing can be divided."""
+"""Replaces components of a direction that are nearly 0, to avoid dividing by 0."""
 
 
 def slide(
     start: Array, move: Array, middle: Array, half: Array, limit: float
 ) -> tuple[Array, Array]:
-    """Where points end that go from `start` by `move` [N, K, 2], however far, and which axes were
-    stopped [N, K, 2]. What hits a box [N, B, 2] goes on along its side; none leaves -limit..limit."""
+    """Moves points from `start` by `move`, both [N, K, 2], without tunneling through boxes [N, B, 2].
+
+    A point that hits a box slides along its side, and no point leaves [-limit, limit]. Returns the end
+    points and which axes were blocked, both [N, K, 2].
+    """
     wanted = start + move
     end = np.clip(wanted, -limit, limit)
     stopped = end != wanted
     move = end - start
+    # Only points whose move can reach a box need the exact computation: few of them, in most steps.
     reach = np.abs(move)[:, :, None] + half[:, None]
     close = np.abs(middle[:, None] - start[:, :, None]) <= reach
     near = (close[..., 0] & close[..., 1]).any(-1)
@@ -42,7 +46,7 @@ def slide(
 
 
 def inverse(direction: Array) -> Array:
-    """1 / direction, of rays and lines of sight."""
+    """Returns 1 / direction, finite also for components that are 0."""
     least = np.where(direction < 0, -_NOT_ZERO, _NOT_ZERO)
     return 1.0 / np.where(np.abs(direction) < _NOT_ZERO, least, direction)
 
@@ -55,13 +59,17 @@ def ray_lengths(
     limit: float,
     longest: float,
 ) -> Array:
-    """How far each ray [N, K, R] from `at` [N, K, 2], of unit length, gets before a box [N, B, 2] or
-    the outer walls; at most `longest`."""
+    """Returns the length of each ray, [N, K, R], from `at` [N, K, 2] to the first box [N, B, 2] or outer
+    wall, at most `longest`. `inverses` are 1 / direction of the rays, [N, K, R] for either axis.
+
+    This is the slab method: a ray is inside a box where it is between the box's sides on both axes.
+    """
     kind = inverses[0].dtype
     at, middle, half = (x.astype(kind, copy=False) for x in (at, middle, half))
 
     def crossed(axis: int) -> tuple[Array, Array, Array]:
-        """How far along the rays it is into and out of each box [B, N, K, R], and out of the field."""
+        """Returns the distances along the rays at which they enter and leave the sides of each box on this
+        axis, [B, N, K, R], and at which they leave the field, [N, K, R]."""
         steep, here = inverses[axis], at[:, :, axis]
         width = np.abs(steep)
         offset = (middle[:, :, axis].T[:, :, None] - here)[..., None] * steep
@@ -81,7 +89,8 @@ def ray_lengths(
 
 
 def in_sight(start: Array, line: Array, middle: Array, half: Array) -> Array:
-    """Whether no box [N, B, 2] lies on the line from `start` [N, ..., 2] to `start + line`, [N, ...]."""
+    """True where no box [N, B, 2] blocks the line from `start` to `start + line`, both [N, ..., 2]. Shape
+    [N, ...]."""
     n, *more = line.shape[:-1]
     shape = (n, -1, 1, 2)
     steep = inverse(line).reshape(shape)
@@ -94,8 +103,8 @@ def in_sight(start: Array, line: Array, middle: Array, half: Array) -> Array:
 
 
 def _along_sides(start: Array, move: Array, middle: Array, half: Array) -> tuple[Array, Array]:
-    """`slide` for points [A, 2] with boxes of their own [A, B, 2]: straight to the first box, then
-    along its side to the next; what is stopped twice has nowhere left to go."""
+    """Does what `slide` does for points [A, 2], each with its own boxes [A, B, 2]: straight to the first box,
+    then along its side to the next. A point that is stopped twice is in a corner."""
     stopped = np.zeros(start.shape, bool)
     for _ in range(2):
         share, axis, face = _first_box(start, move, middle, half)
@@ -112,15 +121,15 @@ def _along_sides(start: Array, move: Array, middle: Array, half: Array) -> tuple
 
 
 def _first_box(start: Array, move: Array, middle: Array, half: Array) -> tuple[Array, Array, Array]:
-    """The share of the move [A] until a box is hit (2 where none is), along which axis, and where that
-    side of the box is."""
+    """Returns the fraction of the move after which the first box is hit (2 if none is), the axis, and the
+    coordinate of the box's side on that axis, [A] each."""
     pace = np.abs(move)
     still = pace < _STILL
     pace = np.where(still, _STILL, pace)[:, None]
     sign = np.where(move < 0, -1.0, 1.0)[:, None]
     toward = sign * (middle - start[:, None])
     gap, beyond = toward - half, toward + half - TOUCH
-    # who does not move along an axis never gets to the box along it, even if they touch it
+    # A point that does not move along an axis never enters a box along it, even if it touches the box.
     least = np.where(still, TOUCH, 0.0)[:, None]
     entry = np.where(gap > -TOUCH, np.maximum(gap, least) / pace, -np.inf)
     first, last = _latest(entry), _earliest(beyond / pace)
@@ -132,10 +141,11 @@ def _first_box(start: Array, move: Array, middle: Array, half: Array) -> tuple[A
     return share[rows, box], axis, face
 
 
-def _latest(of: Array) -> Array:
-    """`of.max(-1)` of two axes, in a fraction of the time; `_earliest` the other way."""
-    return np.maximum(of[..., 0], of[..., 1])
+def _latest(values: Array) -> Array:
+    """Returns `values.max(-1)` for a last axis of length 2, in a fraction of the time."""
+    return np.maximum(values[..., 0], values[..., 1])
 
 
-def _earliest(of: Array) -> Array:
-    return np.minimum(of[..., 0], of[..., 1])
+def _earliest(values: Array) -> Array:
+    """Returns `values.min(-1)` in the same way."""
+    return np.minimum(values[..., 0], values[..., 1])

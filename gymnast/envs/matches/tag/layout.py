@@ -1,7 +1,7 @@
-"""Where walls and bodies are when a match begins: a function of its seed alone.
+"""Start positions of walls and agents: a function of the match's seed alone.
 
-The field is a grid of cells. Some hold a box, which leaves a lane around it, so every place can be
-reached from every other; bodies begin in cells without one, hiders two cells or more from the seekers.
+The field is a grid of cells. Some contain a box with a free lane around it, so every point can be reached
+from every other. Agents start in cells without a box, hiders at least two cells away from the seekers.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from gymnast.seeds import stream
 Array = np.ndarray
 
 CELLS = 4
-"""Along a side of the field."""
+"""Number of cells along a side of the field."""
 N_BOXES = 6
-"""Few enough that some free cell is two or more away from any other."""
+"""Few enough that from any cell, at least one free cell is two or more cells away."""
 _CELL = 2 * HALF_FIELD / CELLS
 _LANE = 2 * RADIUS
-"""Free on each side of a box, within its cell: two neighbours leave room for two bodies."""
-_THINNEST, _THICKEST = 0.7, _CELL / 2 - _LANE
-"""Half the width of a box."""
+"""Free space on each side of a box within its cell: between two boxes, two agents can pass each other."""
+_MIN_HALF, _MAX_HALF = 0.7, _CELL / 2 - _LANE
+"""Range of half the width of a box."""
 _SPREAD = 1.5
-"""How far from the middle of its cell a body may begin, along either axis."""
+"""Maximum distance of an agent's start from the center of its cell, along either axis."""
 _COLUMN, _ROW = np.arange(CELLS**2) % CELLS, np.arange(CELLS**2) // CELLS
 _MIDDLE = np.stack([_COLUMN, _ROW], -1) * _CELL + _CELL / 2 - HALF_FIELD
-"""Of each cell, [cells, 2]."""
+"""Center of each cell, [cells, 2]."""
 _APART = np.maximum(
     np.abs(_COLUMN[:, None] - _COLUMN), np.abs(_ROW[:, None] - _ROW)
 )  # [cells, cells]
@@ -38,16 +38,17 @@ _APART = np.maximum(
 @dataclass(frozen=True)
 class Layout:
     middle: Array
-    """Of boxes, [M, B, 2]."""
+    """Centers of the boxes, [M, B, 2]."""
     half: Array
-    """Half their widths, [M, B, 2]."""
+    """Half of their widths, [M, B, 2]."""
     position: Array
-    """Of agents, seekers first, [M, K, 2]."""
+    """Centers of the agents, seekers first, [M, K, 2]."""
     heading: Array
-    """[M, K]"""
+    """Index of the direction each agent faces, [M, K]."""
 
 
-def drawn(seeds: Sequence[int], seekers: int, hiders: int) -> Layout:
+def sample_layouts(seeds: Sequence[int], seekers: int, hiders: int) -> Layout:
+    """Samples the layout of M matches, each from its own seed."""
     agents = seekers + hiders
     sizes = (CELLS**2, 4 * N_BOXES, hiders, 3 * agents)
     chance = np.stack([stream(seed, "tag").random(sum(sizes)) for seed in seeds])
@@ -56,13 +57,13 @@ def drawn(seeds: Sequence[int], seekers: int, hiders: int) -> Layout:
     cells = order.argsort(axis=1, kind="stable")
     walled, free = cells[:, :N_BOXES], cells[:, N_BOXES:]
     boxes = boxes.reshape(-1, N_BOXES, 4)
-    half = _THINNEST + boxes[..., :2] * (_THICKEST - _THINNEST)
-    middle = _MIDDLE[walled] + (2 * boxes[..., 2:] - 1) * (_THICKEST - half)
+    half = _MIN_HALF + boxes[..., :2] * (_MAX_HALF - _MIN_HALF)
+    middle = _MIDDLE[walled] + (2 * boxes[..., 2:] - 1) * (_MAX_HALF - half)
 
     home = free[:, 0]
     far = _APART[home[:, None], free] >= 2  # [M, free cells]
     rank = refuges * far.sum(1, keepdims=True)
-    # the cell whose number among those far away is `rank`, rounded down
+    # Each hider gets the cell with this rank (rounded down) among the cells that are far enough away.
     chosen = (far.cumsum(1)[:, None] > np.floor(rank)[..., None]).argmax(-1)
     refuge = np.take_along_axis(free, chosen, axis=1)
     cell = np.concatenate([np.repeat(home[:, None], seekers, 1), refuge], axis=1)

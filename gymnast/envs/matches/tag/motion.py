@@ -1,4 +1,4 @@
-"""One step of every body: turn, thrust, dash, drag, and walls."""
+"""The physics of one step: turn, thrust, dash, drag, and collisions with walls."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ Array = np.ndarray
 
 _ANGLE = np.arange(HEADINGS) * (2 * np.pi / HEADINGS)
 FACING = np.stack([np.cos(_ANGLE), np.sin(_ANGLE)], -1)
-"""Of each heading, [HEADINGS, 2]."""
+"""Unit vector of each heading, [HEADINGS, 2]."""
 TURN = np.array([1, 0, -1])
 THRUST = np.array([-BACKWARD, 0.0, 1.0]) * DRAG / (1.0 - DRAG)
-"""In top speeds, so that drag and full thrust are even at the top speed."""
+"""Thrust per action as a fraction of the top speed; full thrust and drag balance at the top speed."""
 FASTEST = max(TOP_SPEED.values()) * (1.0 + BURST)
-"""More than any body moves without a handicap in its favour."""
+"""Upper bound on the speed of an agent whose handicap is at most 1."""
 
 
 def top_speed(seekers: int, hiders: int) -> Array:
-    """Of each agent, [K]."""
+    """Returns the top speed of each agent, [K]."""
     return np.repeat([TOP_SPEED[role] for role in ROLES], (seekers, hiders))
 
 
 def move(state: State, action: Array, top: Array) -> None:
-    """`action`: [N, K, 3]; who is out of play stays where they are."""
+    """Applies the actions [N, K, 3] to `state` in place. Agents out of play do not move."""
     playing = state.in_play
     state.heading = (state.heading + TURN[action[..., 0]] * playing) % HEADINGS
     dash = (action[..., 2] > 0) & (state.cooldown == 0) & playing

@@ -1,4 +1,4 @@
-"""One arena for PettingZoo: agents by name, who leave when their part is over."""
+"""A single match of tag as a PettingZoo ParallelEnv."""
 
 from __future__ import annotations
 
@@ -24,14 +24,19 @@ PerAgent = dict[str, Any]
 
 
 class TagParallel(ParallelEnv[str, Array, Array]):
-    """`settings`: those of TagMatches. Episodes after the first follow from the seed given last; where
-    none ever was, from chance."""
+    """Tag with PettingZoo's parallel API; `settings` are those of `TagMatches`.
+
+    Episodes after a reset with a seed are determined by that seed; if none was ever given, the first reset
+    draws one.
+    """
 
     metadata = {"name": "tag", "render_modes": ["rgb_array"], "render_fps": 20}
 
     def __init__(self, *, render_mode: str | None = None, **settings: Any) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise UsageError(f"tag cannot render as {render_mode!r}", fix="rgb_array, or None")
+            raise UsageError(
+                f"tag has no render mode {render_mode!r}", fix='use "rgb_array" or None'
+            )
         self.render_mode = render_mode
         self._matches = TagMatches(1, **settings)
         self._seat = {
@@ -61,38 +66,35 @@ class TagParallel(ParallelEnv[str, Array, Array]):
         self._matches.reset([0], [episode_seed(self._seed, "tag", self._episode)])
         self._episode += 1
         self.agents = list(self.possible_agents)
-        return self._shown(self.agents), {agent: {} for agent in self.agents}
+        return self._obs(self.agents), {agent: {} for agent in self.agents}
 
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[PerAgent, PerAgent, PerAgent, PerAgent, PerAgent]:
-        """The last `info` of an agent whose part ends has the outcome and the numbers of the match, if
-        it is over."""
+        """Steps the match. When it is over, `info` contains its outcome and metrics; `info["terms"]`
+        always contains the agent's reward terms."""
         playing = self.agents
-        done = self._matches.step(self._by_role(actions))
-        over = bool(done.over[0])
-        about = {"outcome": list(self._matches.outcomes)[done.outcome[0]]} if over else {}
-        about |= {name: float(x[0]) for name, x in done.numbers.items()} if over else {}
-        told = {
-            kind: {
-                agent: of[role][0, number].item() for agent, (role, number) in self._among(playing)
+        step = self._matches.step(self._by_role(actions))
+        over = bool(step.over[0])
+        summary = {"outcome": list(self._matches.outcomes)[step.outcome[0]]} if over else {}
+        summary |= {name: float(x[0]) for name, x in step.numbers.items()} if over else {}
+        reward, terminated, truncated = (
+            {
+                agent: by_role[role][0, number].item()
+                for agent, (role, number) in self._seats(playing)
             }
-            for kind, of in (
-                ("reward", done.reward),
-                ("terminated", done.terminated),
-                ("truncated", done.truncated),
-            )
-        }
+            for by_role in (step.reward, step.terminated, step.truncated)
+        )
         infos = {
             agent: {
-                "terms": {term: float(of[role][0, number]) for term, of in done.terms.items()},
-                **about,
+                "terms": {term: float(x[role][0, number]) for term, x in step.terms.items()},
+                **summary,
             }
-            for agent, (role, number) in self._among(playing)
+            for agent, (role, number) in self._seats(playing)
         }
-        shown = self._shown(playing)
-        self.agents = [agent for agent in playing if not told["terminated"][agent]]
-        return shown, told["reward"], told["terminated"], told["truncated"], infos
+        obs = self._obs(playing)
+        self.agents = [agent for agent in playing if not terminated[agent]]
+        return obs, reward, terminated, truncated, infos
 
     def render(self) -> Array | None:
         return self._matches.draw(0) if self.render_mode == "rgb_array" else None
@@ -100,27 +102,27 @@ class TagParallel(ParallelEnv[str, Array, Array]):
     def close(self) -> None:
         self._matches.close()
 
-    def _among(self, agents: list[str]) -> list[tuple[str, tuple[str, int]]]:
+    def _seats(self, agents: list[str]) -> list[tuple[str, tuple[str, int]]]:
         return [(agent, self._seat[agent]) for agent in agents]
 
-    def _shown(self, agents: list[str]) -> PerAgent:
+    def _obs(self, agents: list[str]) -> PerAgent:
         return {
             agent: self._matches.obs[role][0, number].copy()
-            for agent, (role, number) in self._among(agents)
+            for agent, (role, number) in self._seats(agents)
         }
 
     def _by_role(self, actions: Mapping[str, Any]) -> dict[str, Array]:
-        """Agents out of play need none."""
-        whole = {
+        """Returns the actions as arrays; agents out of play need no action."""
+        by_role = {
             role: np.ones((1, kind.seats, len(ACTION.n)), int)
             for role, kind in self._matches.roles.items()
         }
-        for agent, (role, number) in self._among(self.agents):
+        for agent, (role, number) in self._seats(self.agents):
             if agent not in actions or not self._actions[agent].contains(
                 np.asarray(actions[agent])
             ):
-                given = actions.get(agent, "missing")
-                what = f"tag: the action of {agent} is {given}, not one of {self._actions[agent]}"
+                action = actions.get(agent, "missing")
+                what = f"tag: the action of {agent} is {action}, not one of {self._actions[agent]}"
                 raise EnvError(what)
-            whole[role][0, number] = actions[agent]
-        return whole
+            by_role[role][0, number] = actions[agent]
+        return by_role

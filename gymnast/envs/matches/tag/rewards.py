@@ -1,19 +1,19 @@
-"""What is paid, as named terms with a weight per role.
+"""The reward: a sum of named terms with a weight per role.
 
-goal      1 for a hider that lasts, -1 for one that is tagged; for each seeker the opposite of the
-          hiders' mean, as it happens
-time      1 over a whole match, in equal parts: for a hider while it is in play, for a seeker times the
-          share of hiders that still are
-closing   a potential: minus the distance to the nearest opponent, as a share of the field's diagonal, 0
-          after the end. Its discounted sum is the same whatever anybody does, so there is nothing to
-          farm
-seeing    1 in each step in which an opponent is seen
-nearness  1 minus the share of the diagonal that the nearest opponent is away, in each step
-moving    speed as a share of the top speed, in each step
+goal      +1 for a hider that survives until time is up, -1 for one that is tagged; each seeker gets the
+          negative mean of what the hiders get in the same step
+time      1 / time limit per step: for a hider while it is in play, for a seeker times the fraction of
+          hiders that still are
+closing   potential-based shaping (Ng et al., 1999): the potential is minus the distance to the nearest
+          opponent, as a fraction of the field's diagonal, and 0 after the end. Its discounted sum does
+          not depend on the actions, so it cannot be farmed
+seeing    1 per step in which the agent sees an opponent
+nearness  per step, 1 minus the distance to the nearest opponent as a fraction of the diagonal
+moving    per step, speed as a fraction of the top speed
 
-With one seeker and one hider the default is a zero-sum game to the last bit; so are goal and time
-between the means of any two sides. The last three are paid for a state instead of an event, which can
-outweigh the goal: they weigh nothing unless they are asked for.
+With one seeker and one hider, the default weights make the game exactly zero-sum, to the last bit. With
+more agents, `goal` and `time` are zero-sum between the means of the two sides. The last three terms reward
+a state instead of an event and can outweigh the goal, so their default weight is 0.
 """
 
 from __future__ import annotations
@@ -29,35 +29,38 @@ from gymnast.text.closest import closest
 
 Array = np.ndarray
 Weights = Mapping[str, Mapping[str, float]]
-"""Role -> term -> weight."""
+"""Weights by role and term."""
 
 GOAL = "goal"
-"""The term that pays for winning."""
+"""The term that rewards winning."""
 TERMS = (GOAL, "time", "closing", "seeing", "nearness", "moving")
 WEIGHTS: Weights = {
     SEEKER: {GOAL: 1.0, "time": -0.2, "closing": 0.2},
     HIDER: {GOAL: 1.0, "time": 0.2, "closing": -0.2},
 }
-"""Where nothing else is said."""
+"""Default weights; terms that are not listed have weight 0."""
 
 
 @dataclass(frozen=True)
 class StepEvents:
-    """A step, as far as it is paid for. [N, K] unless said otherwise."""
+    """Everything about a step that the reward depends on; [N, K] unless another shape is given."""
 
     played: Array
-    """Who was in play when it began."""
+    """Whether the agent was in play before the step."""
     ended: Array
-    """Whose part ended with it."""
+    """Whether the agent terminated with the step."""
     tagged: Array
-    """[N, H]: hiders tagged in it."""
+    """[N, H]: hiders tagged in the step."""
     lasted: Array
-    """[N, H]: hiders in play when time was up."""
+    """[N, H]: hiders still in play when time was up."""
     nearest_before: Array
+    """Distance to the nearest opponent before the step."""
     nearest: Array
+    """The same distance after the step."""
     seeing: Array
+    """Whether the agent sees an opponent after the step."""
     velocity: Array
-    """[N, K, 2], in top speeds of the role."""
+    """[N, K, 2], as a fraction of the role's top speed."""
 
 
 class Rewards:
@@ -67,26 +70,25 @@ class Rewards:
         self._seekers, self._hiders = seekers, hiders
         self._time_limit, self._discount = time_limit, discount
         self.weight = np.zeros((len(TERMS), len(ROLES)))
-        """[terms, roles]"""
-        for role, given in WEIGHTS.items():
-            self.weigh(role, given)
-        for role, given in weights.items():
-            self.weigh(role, given)
-        named = {term for given in (*WEIGHTS.values(), *weights.values()) for term in given}
-        self.told = tuple(term for term in TERMS if term in named)
-        """Terms that weigh something, or were named to weigh something later."""
+        """Weights, [terms, roles]."""
+        for role, role_weights in (*WEIGHTS.items(), *weights.items()):
+            self.weigh(role, role_weights)
+        named = {term for terms in (*WEIGHTS.values(), *weights.values()) for term in terms}
+        self.reported = tuple(term for term in TERMS if term in named)
+        """Terms that are computed: those with a default weight, and those named in `weights`, even with
+        weight 0, because their weight may change later."""
 
     def weigh(self, role: str, weights: Mapping[str, float]) -> None:
         for term, weight in weights.items():
-            place = _place(TERMS, term, "term"), _place(ROLES, role, "role")
-            self.weight[place] = weight
+            index = _index(TERMS, term, "term"), _index(ROLES, role, "role")
+            self.weight[index] = weight
 
     def terms(self, step: StepEvents) -> dict[str, Array]:
-        """Each in its weight, [N, K]."""
+        """Returns each reported term multiplied by its weight, [N, K]."""
         per_agent = np.repeat(self.weight, (self._seekers, self._hiders), axis=1)
         return {
             term: per_agent[TERMS.index(term)] * getattr(self, f"_{term}")(step)
-            for term in self.told
+            for term in self.reported
         }
 
     def _goal(self, step: StepEvents) -> Array:
@@ -112,12 +114,12 @@ class Rewards:
         return step.played * np.sqrt(x**2 + y**2)
 
     def _both(self, seekers: Array, hiders: Array) -> Array:
-        """[N] for all seekers alike, and [N, H]."""
-        alike = np.broadcast_to(seekers[:, None], (len(seekers), self._seekers))
-        return np.concatenate([alike, hiders], axis=1)
+        """Joins values of seekers [N], the same for each of them, and of hiders [N, H] to [N, K]."""
+        each_seeker = np.broadcast_to(seekers[:, None], (len(seekers), self._seekers))
+        return np.concatenate([each_seeker, hiders], axis=1)
 
 
-def _place(known: tuple[str, ...], name: str, what: str) -> int:
+def _index(known: tuple[str, ...], name: str, what: str) -> int:
     if name not in known:
         raise ConfigError(
             f"tag has no {what} {name!r}{closest(name, known)}", fix=f"one of {', '.join(known)}"

@@ -1,8 +1,9 @@
-"""Opponents that play by rules, from what they see and one number of chance in each step.
+"""Scripted opponents: rules that see an agent's observation and one uniform random number per step.
 
-Random ones draw any action. Weak ones go by what they see, soon forget it, and often do anything.
-Medium ones know for a while where they saw somebody, look for whom they lost, and flee with a plan.
-Strong ones make no mistakes, aim where the other will be, and dash.
+- random: uniformly random actions.
+- weak: reacts to what it sees, soon forgets it, and often acts at random.
+- medium: remembers for a while where it saw an opponent, searches for one it lost, and plans its escape.
+- strong: makes no mistakes, aims at where the opponent will be, and dashes.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import numpy as np
 from gymnast.envs.matches.matches import Scripted
 from gymnast.envs.matches.tag.rules import COAST, DASHES, HIDER, LEFT, SEEKER, THRUSTS, TURNS
 from gymnast.envs.matches.tag.steering import (
-    Last,
-    Seen,
+    LastSighting,
+    SeenOpponent,
     around_the_middle,
+    escape_direction,
     past_walls,
     toward,
-    way_out,
 )
 
 Array = np.ndarray
 
 
 def random_seeker_or_hider(_obs: Array, noise: Array) -> Array:
-    """Any action, each as likely."""
+    """Returns uniformly random actions."""
     n = TURNS * THRUSTS * DASHES
     number = np.minimum((noise * n).astype(int), n - 1)
     return np.stack(np.unravel_index(number, (TURNS, THRUSTS, DASHES)), -1)
@@ -36,23 +37,23 @@ def random_seeker_or_hider(_obs: Array, noise: Array) -> Array:
 @dataclass(frozen=True)
 class Seeker:
     mistakes: float
-    """Share of steps in which it does anything."""
+    """Fraction of steps with a random action."""
     memory: int
-    """Steps for which it goes where it saw somebody last."""
+    """Number of steps for which it goes to where it last saw a hider."""
     lead: float
-    """Steps ahead of whom it sees that it aims, per length of distance."""
+    """How many steps ahead of a visible hider it aims, per unit of distance."""
     dash: float
-    """It dashes at whom it sees within this distance; 0 for never."""
+    """It dashes at a visible hider within this distance; 0 for never."""
     rounds: bool
-    """Walks around the field while it knows nothing, instead of straight on."""
+    """Whether it patrols the field while it knows of no hider, instead of moving straight ahead."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
-        seen, last = Seen(obs), Last(obs)
+        seen, last = SeenOpponent(obs), LastSighting(obs)
         lead = self.lead * seen.distance
         aim = np.arctan2(seen.aside + lead * seen.speed_aside, seen.ahead + lead * seen.speed_ahead)
         follow = last.known & (last.age <= self.memory) & (last.distance > 1.0)
-        wander = around_the_middle(obs) if self.rounds else np.zeros(len(obs))
-        angle = np.where(seen.now, aim, np.where(follow, last.angle, wander))
+        patrol = around_the_middle(obs) if self.rounds else np.zeros(len(obs))
+        angle = np.where(seen.now, aim, np.where(follow, last.angle, patrol))
         within = np.where(seen.now, seen.distance, np.inf)
         action = toward(past_walls(obs, angle, within))
         action[:, 2] = seen.now & (seen.distance < self.dash) & (np.abs(aim) < 0.3)
@@ -62,21 +63,22 @@ class Seeker:
 @dataclass(frozen=True)
 class Hider:
     mistakes: float
+    """Fraction of steps with a random action."""
     memory: int
-    """Steps for which it flees from where it saw somebody last."""
+    """Number of steps for which it flees from where it last saw a seeker."""
     plans: bool
-    """Flees where a way leads furthest, instead of straight away."""
+    """Whether it looks for the best escape (`escape_direction`), instead of fleeing straight away."""
     dash: float
-    """It dashes where it saw somebody within this distance; 0 for never."""
+    """It dashes away from a seeker last seen within this distance; 0 for never."""
 
     def __call__(self, obs: Array, noise: Array) -> Array:
-        last = Last(obs)
+        last = LastSighting(obs)
         away = np.arctan2(-last.aside, -last.ahead)
-        angle = way_out(obs, last) if self.plans else past_walls(obs, away)
+        angle = escape_direction(obs, last) if self.plans else past_walls(obs, away)
         action = toward(angle)
         action[:, 2] = (last.distance < self.dash) & (np.abs(angle) < 0.2)
         unaware = ~last.known | (last.age > self.memory)
-        action[unaware] = (LEFT, COAST, 0)  # stand and look around
+        action[unaware] = (LEFT, COAST, 0)  # turn on the spot to look around
         return _with_mistakes(action, noise, self.mistakes)
 
 
@@ -99,4 +101,5 @@ SCRIPTED: Mapping[str, Mapping[str, Scripted]] = {
 def _with_mistakes(action: Array, noise: Array, share: float) -> Array:
     if not share:
         return action
+    # Given noise < share, noise / share is uniform again: one random number decides both.
     return np.where((noise < share)[:, None], random_seeker_or_hider(action, noise / share), action)

@@ -1,6 +1,6 @@
-"""What an agent knows: rays, its own motion, the nearest opponent it sees, and where it saw one last.
+"""Observations: rays, the agent's own motion, the nearest visible opponent, and where one was last seen.
 
-Nothing else of the other side gets in, so whoever is out of sight can hide.
+An observation contains nothing else about the other side, so an opponent out of sight is hidden.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gymnast.spaces.spaces import BoxObs
 Array = np.ndarray
 
 RAY_ANGLES = np.linspace(FIELD_OF_VIEW / 2, -FIELD_OF_VIEW / 2, N_RAYS)
-"""From the left to the right of the heading."""
+"""Angle of each ray relative to the heading, from left (positive) to right."""
 _COMPONENTS: dict[str, tuple[float, float]] = {
     **{f"ray {np.rad2deg(angle):+.0f}": (0.0, 1.0) for angle in RAY_ANGLES},
     "speed ahead": (-1.0, 1.0),
@@ -46,24 +46,25 @@ _COMPONENTS: dict[str, tuple[float, float]] = {
     "last fresh": (0.0, 1.0),
 }
 NAMES = tuple(_COMPONENTS)
-"""Of each component. Ahead and aside (to the left) are by the body that looks; lengths are shares of
-SIGHT for who is seen, of DIAGONAL for where somebody was seen last, speeds of FASTEST, the speed of
-who is seen is relative and a share of twice that. `last fresh` is 1 in the moment of seeing, falls
-evenly to 0 over the longest match, and is 0 where nobody was seen yet."""
+"""Names of the observation's components. `ahead` and `aside` (to the left) are relative to the observing
+agent's heading. `seen ...` is the nearest visible opponent: its position divided by SIGHT, its velocity
+relative to the agent divided by 2 * FASTEST, all 0 if none is visible. `last ...` is where an opponent was
+last seen, divided by DIAGONAL; `last fresh` is 1 at the time of the sighting, falls linearly to 0 over the
+time limit, and is 0 before the first sighting. The agent's own speeds are divided by FASTEST."""
 PLACE = {name: i for i, name in enumerate(NAMES)}
 SPACE = BoxObs(
     (len(NAMES),),
     tuple(low for low, _ in _COMPONENTS.values()),
     tuple(high for _, high in _COMPONENTS.values()),
 )
-_EDGE = np.cos(FIELD_OF_VIEW / 2)
+_COS_HALF_VIEW = np.cos(FIELD_OF_VIEW / 2)
 _DIRECTION = np.arange(HEADINGS)[:, None] * (2 * np.pi / HEADINGS) + RAY_ANGLES
 _INVERSES = tuple(inverse(f(_DIRECTION)).astype(np.float32) for f in (np.cos, np.sin))
-"""Of each ray at each heading, by axis: [HEADINGS, R]."""
+"""1 / direction of each ray at each heading, [HEADINGS, R] for the x and the y axis."""
 
 
 def between_sides(position: Array, seekers: int) -> tuple[Array, Array]:
-    """From each seeker to each hider: the line [N, S, H, 2] and how long it is."""
+    """Returns the vectors from each seeker to each hider, [N, S, H, 2], and their lengths, [N, S, H]."""
     line = position[:, None, seekers:] - position[:, :seekers, None]
     return line, np.sqrt(line[..., 0] ** 2 + line[..., 1] ** 2)
 
@@ -73,9 +74,9 @@ class Vision:
         self._seekers, self._time_limit = seekers, time_limit
         self._is_seeker = np.arange(seekers + hiders) < seekers
 
-    def look(self, state: State, line: Array, distance: Array) -> Array:
-        """Who sees whom now: rewrites what the state says of that. `line` and `distance`: from
-        seekers to hiders, [N, S, H, 2] and [N, S, H]. Gives which of these are seen, [N, S, H]."""
+    def update(self, state: State, line: Array, distance: Array) -> Array:
+        """Updates in `state` who sees whom. `line` [N, S, H, 2] and `distance` [N, S, H] are those of
+        `between_sides`. Returns which seeker sees which hider, [N, S, H]."""
         s = self._seekers
         facing = FACING[state.heading]
         playing = state.in_play[:, :s, None] & state.in_play[:, None, s:]
@@ -84,58 +85,60 @@ class Vision:
         near = playing & (distance <= SIGHT)
         if near.any():
             near &= in_sight(state.position[:, :s, None], line, state.middle, state.half)
-        edge = _EDGE * distance
-        found = near & (_along(line, facing[:, :s, None]) >= edge)
-        spotted = near & (_along(line, facing[:, None, s:]) <= -edge)
-        state.seen_now = np.concatenate([found.any(2), spotted.any(1)], axis=1)
-        by_seekers = np.where(found, distance, np.inf).argmin(2) + s
-        by_hiders = np.where(spotted, distance, np.inf).argmin(1)
-        self._remember(state, np.concatenate([by_seekers, by_hiders], axis=1))
-        return found
+        edge = _COS_HALF_VIEW * distance
+        by_seeker = near & (_along(line, facing[:, :s, None]) >= edge)
+        by_hider = near & (_along(line, facing[:, None, s:]) <= -edge)
+        state.seen_now = np.concatenate([by_seeker.any(2), by_hider.any(1)], axis=1)
+        nearest_hider = np.where(by_seeker, distance, np.inf).argmin(2) + s
+        nearest_seeker = np.where(by_hider, distance, np.inf).argmin(1)
+        self._remember(state, np.concatenate([nearest_hider, nearest_seeker], axis=1))
+        return by_seeker
 
-    def _remember(self, state: State, who: Array) -> None:
-        """`who`: the nearest one seen, [N, K], of meaning where one is."""
-        seen, rows = state.seen_now, np.arange(len(who))[:, None]
-        state.seen_who = np.where(seen, who, state.seen_who)
-        state.seen_at = np.where(seen[..., None], state.position[rows, who], state.seen_at)
+    def _remember(self, state: State, opponent: Array) -> None:
+        """Updates the last sightings; `opponent` is the nearest visible one, [N, K], and only meaningful
+        where `state.seen_now`."""
+        seen, rows = state.seen_now, np.arange(len(opponent))[:, None]
+        state.seen_who = np.where(seen, opponent, state.seen_who)
+        state.seen_at = np.where(seen[..., None], state.position[rows, opponent], state.seen_at)
         when = np.where(seen, state.clock[:, None], state.seen_when)
-        # who is out of play is looked for no longer
+        # The sighting of an opponent that is out of play would mislead; it is forgotten.
         state.seen_when = np.where(state.in_play[rows, state.seen_who], when, NEVER)
 
-    def show(self, state: State, obs: Array) -> None:
-        """Write what each agent sees into [N, K, components]."""
+    def write_obs(self, state: State, obs: Array) -> None:
+        """Writes the observation of each agent into `obs`, [N, K, components]."""
         position, velocity, facing = state.position, state.velocity, FACING[state.heading]
-        steep = tuple(of[state.heading] for of in _INVERSES)
-        rays = ray_lengths(position, steep, state.middle, state.half, HALF_FIELD, SIGHT)
+        inverses = tuple(axis[state.heading] for axis in _INVERSES)
+        rays = ray_lengths(position, inverses, state.middle, state.half, HALF_FIELD, SIGHT)
         obs[..., :N_RAYS] = rays * (1.0 / SIGHT)
-        left = 1.0 - state.clock / self._time_limit
+        time_left = 1.0 - state.clock / self._time_limit
         own = N_RAYS
         obs[..., own] = _along(velocity, facing) / FASTEST
         obs[..., own + 1] = _across(velocity, facing) / FASTEST
         obs[..., own + 2] = 1.0 - state.cooldown / COOLDOWN
         obs[..., own + 3 : own + 5] = facing
         obs[..., own + 5 : own + 7] = position / HALF_FIELD
-        obs[..., own + 7] = left[:, None]
+        obs[..., own + 7] = time_left[:, None]
         obs[..., own + 8] = self._is_seeker
-        self._show_opponent(state, obs[..., own + 9 :], facing)
+        self._write_opponent(state, obs[..., own + 9 :], facing)
         np.clip(obs[..., own : own + 2], -1.0, 1.0, out=obs[..., own : own + 2])
 
-    def _show_opponent(self, state: State, obs: Array, facing: Array) -> None:
+    def _write_opponent(self, state: State, obs: Array, facing: Array) -> None:
         rows, seen = np.arange(len(obs))[:, None], state.seen_now
         offset = state.seen_at - state.position
         ahead, aside = _along(offset, facing), _across(offset, facing)
         speed = state.velocity[rows, state.seen_who] - state.velocity
-        fast = seen / (2 * FASTEST)
+        # Each scale is 0 where there is no opponent to report, which masks the components.
+        speed_scale = seen / (2 * FASTEST)
         known = state.seen_when != NEVER
-        far = known / DIAGONAL
+        last_scale = known / DIAGONAL
         obs[..., 0] = seen
         obs[..., 1] = ahead * (seen / SIGHT)
         obs[..., 2] = aside * (seen / SIGHT)
-        obs[..., 3] = _along(speed, facing) * fast
-        obs[..., 4] = _across(speed, facing) * fast
+        obs[..., 3] = _along(speed, facing) * speed_scale
+        obs[..., 4] = _across(speed, facing) * speed_scale
         np.clip(obs[..., 1:5], -1.0, 1.0, out=obs[..., 1:5])
-        obs[..., 5] = ahead * far
-        obs[..., 6] = aside * far
+        obs[..., 5] = ahead * last_scale
+        obs[..., 6] = aside * last_scale
         age = (state.clock[:, None] - state.seen_when) / self._time_limit
         obs[..., 7] = known * (1.0 - age)
 
@@ -145,5 +148,5 @@ def _along(vector: Array, facing: Array) -> Array:
 
 
 def _across(vector: Array, facing: Array) -> Array:
-    """To the left."""
+    """Returns the component to the left of the heading."""
     return vector[..., 1] * facing[..., 0] - vector[..., 0] * facing[..., 1]

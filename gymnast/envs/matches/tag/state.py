@@ -1,5 +1,7 @@
-"""All that is true of the matches now, as arrays whose first axis is the match: copied, cut and put
-back row by row, and no more than this is needed to go on exactly."""
+"""The complete state of all matches, as arrays whose first axis is the match.
+
+Matches are copied and written back row by row. Checkpoints store exactly these arrays.
+"""
 
 from __future__ import annotations
 
@@ -17,46 +19,52 @@ NEVER = -1
 
 @dataclass
 class State:
-    """Of N matches with B boxes and K agents, seekers first."""
+    """The state of N matches with B boxes (walls) and K agents, seekers first."""
 
     middle: Array
-    """Of boxes, [N, B, 2]; `half` their widths."""
+    """Centers of the boxes, [N, B, 2]."""
     half: Array
+    """Half of their widths, [N, B, 2]."""
     position: Array
-    """[N, K, 2], like velocity."""
+    """Centers of the agents, [N, K, 2]."""
     velocity: Array
+    """Units per step, [N, K, 2]."""
     heading: Array
-    """[N, K]: place among HEADINGS."""
+    """Index of the direction the agent faces, 0 to HEADINGS - 1, [N, K]."""
     cooldown: Array
-    """[N, K]: steps until the next dash."""
+    """Steps until the next dash is possible, [N, K]."""
     in_play: Array
-    """[N, K]"""
+    """Whether the agent is in play, [N, K]."""
     tagged: Array
-    """[N, K]: hiders caught in this match."""
+    """Whether the agent is a hider that was tagged in this match, [N, K]."""
     clock: Array
-    """[N]: steps of the match so far."""
+    """Number of steps in the match so far, [N]."""
     pace: Array
-    """[N, K]: the role's handicap when the match began, a factor of its speeds."""
+    """The role's handicap at the start of the match, a factor for its speeds, [N, K]."""
     nearest: Array
-    """[N, K]: how far the nearest opponent in play is."""
+    """Distance to the nearest opponent in play, [N, K]."""
     seen_who: Array
-    """[N, K]: the opponent seen last, `seen_at` which place [N, K, 2], `seen_when`, or NEVER."""
+    """Index of the opponent seen last, [N, K]."""
     seen_at: Array
+    """Position at which it was seen, [N, K, 2]."""
     seen_when: Array
+    """The clock at that time, or NEVER, [N, K]."""
     seen_now: Array
-    """[N, K]"""
+    """Whether the agent sees an opponent now, [N, K]."""
     distance: Array
-    """[N]: between the sides, summed over steps."""
+    """Distance between the closest seeker and hider, summed over steps, [N]."""
     watched: Array
-    """[N]: steps in which a seeker saw a hider."""
+    """Number of steps in which a seeker saw or tagged a hider, [N]."""
 
     def rows(self, matches: Array) -> State:
+        """Returns a copy of these matches."""
         return State(**{name: column[matches] for name, column in self.columns().items()})
 
     def put(self, matches: Array, rows: State) -> None:
-        mine = self.columns()
+        """Writes `rows` into these matches."""
+        own = self.columns()
         for name, column in rows.columns().items():
-            mine[name][matches] = column
+            own[name][matches] = column
 
     def columns(self) -> dict[str, Array]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -73,28 +81,28 @@ class State:
 
 
 def blank(n: int, agents: int) -> State:
-    """Nobody in play."""
+    """Returns the state of n matches before their first reset, with no agent in play."""
 
     def each(*shape: int, kind: type = float) -> Array:
         return np.zeros((n, *shape), kind)
 
-    pair, whole = (agents, 2), {"kind": int}
+    xy, integer = (agents, 2), {"kind": int}
     return State(
         middle=each(N_BOXES, 2),
         half=each(N_BOXES, 2),
-        position=each(*pair),
-        velocity=each(*pair),
-        heading=each(agents, **whole),
-        cooldown=each(agents, **whole),
+        position=each(*xy),
+        velocity=each(*xy),
+        heading=each(agents, **integer),
+        cooldown=each(agents, **integer),
         in_play=each(agents, kind=bool),
         tagged=each(agents, kind=bool),
-        clock=each(**whole),
+        clock=each(**integer),
         pace=each(agents) + 1.0,
         nearest=each(agents),
-        seen_who=each(agents, **whole),
-        seen_at=each(*pair),
-        seen_when=each(agents, **whole) + NEVER,
+        seen_who=each(agents, **integer),
+        seen_at=each(*xy),
+        seen_when=each(agents, **integer) + NEVER,
         seen_now=each(agents, kind=bool),
         distance=each(),
-        watched=each(**whole),
+        watched=each(**integer),
     )

@@ -1,6 +1,7 @@
-"""From what a body sees to the turn and thrust that bring it somewhere: what scripted players share.
+"""Steering shared by the scripted players: from observations to the turn and thrust toward a target.
 
-Angles are left of the heading; places are ahead and aside (to the left) of the body.
+Angles are measured from the heading, positive to the left. Positions are relative to the agent: `ahead`
+along its heading, `aside` to its left.
 """
 
 from __future__ import annotations
@@ -27,83 +28,86 @@ from gymnast.envs.matches.tag.sight import PLACE, RAY_ANGLES
 Array = np.ndarray
 
 _TICK = 2 * np.pi / HEADINGS
+"""Angle of one turn."""
 _BERTH = 1.2 * RADIUS
-"""What a body leaves between its middle and a wall."""
+"""Clearance between an agent's center and a wall."""
 _ROOM = 2.5
-"""A way that is free this far is free."""
+"""A direction that is free for this distance counts as completely free."""
 _RING = 0.5 * HALF_FIELD
-"""Whoever looks for somebody walks around the middle at about this distance."""
+"""Radius of the circle around the center of the field on which players patrol while they search."""
 _BETWEEN = (RAY_ANGLES - RAY_ANGLES[:, None]).astype(np.float32)
 _SIN_BETWEEN, _COS_BETWEEN = np.sin(_BETWEEN), np.cos(_BETWEEN)
 
 _LOOK_AHEAD = 5.0
-"""How far whoever flees thinks ahead, and a bit less behind, where it sees nothing."""
+"""Planning distance of an escape; 60 % of it toward the back, where the agent sees nothing."""
 _BEHIND = np.deg2rad([-180.0, -130.0, 130.0])
-_WAYS_OUT = np.concatenate([RAY_ANGLES, _BEHIND])
+_ESCAPES = np.concatenate([RAY_ANGLES, _BEHIND])
 _PURSUIT = 0.3
-"""How fast whoever was seen is thought to come nearer."""
+"""Assumed closing speed of an opponent that is out of sight."""
 _FRESH = 10
-"""Steps after which whoever was seen is thought to be right behind."""
+"""Steps after which an opponent that is out of sight is assumed to be right behind."""
 _TURNING, _EDGE, _EDGE_BEGINS = 0.8, 1.5, 7.0
-"""What a radian of turning costs, and a length nearer to the edge than the last, in lengths."""
+"""Costs of an escape, in units: per radian of turning, and per unit that it ends beyond `_EDGE_BEGINS`."""
 
 
-class Seen:
-    """Whom it sees, in lengths and lengths per step, relative to itself."""
+class SeenOpponent:
+    """The visible opponent relative to the agent, in units and units per step."""
 
     def __init__(self, obs: Array) -> None:
         self.now = obs[:, PLACE["seen"]] > 0.5
-        self.ahead, self.aside = (obs[:, PLACE[f"seen {way}"]] * SIGHT for way in _WAYS)
+        self.ahead, self.aside = (obs[:, PLACE[f"seen {way}"]] * SIGHT for way in _AXES)
         self.speed_ahead, self.speed_aside = (
-            obs[:, PLACE[f"seen speed {way}"]] * 2 * FASTEST for way in _WAYS
+            obs[:, PLACE[f"seen speed {way}"]] * 2 * FASTEST for way in _AXES
         )
         self.distance = np.hypot(self.ahead, self.aside)
 
 
-class Last:
-    """Where it saw somebody last; `age` in steps, as if of the usual time limit."""
+class LastSighting:
+    """The position at which the agent last saw an opponent, relative to the agent. `age` is in steps and
+    assumes the default time limit."""
 
     def __init__(self, obs: Array) -> None:
         fresh = obs[:, PLACE["last fresh"]]
         self.known, self.age = fresh > 0, (1.0 - fresh) * TIME_LIMIT
-        self.ahead, self.aside = (obs[:, PLACE[f"last {way}"]] * DIAGONAL for way in _WAYS)
+        self.ahead, self.aside = (obs[:, PLACE[f"last {way}"]] * DIAGONAL for way in _AXES)
         self.distance = np.hypot(self.ahead, self.aside)
         self.angle = np.arctan2(self.aside, self.ahead)
 
 
-_WAYS = ("ahead", "aside")
+_AXES = ("ahead", "aside")
 
 
 def toward(angle: Array) -> Array:
-    """Turn to an angle, and go ahead where it is not far off: actions [k, 3] without a dash."""
+    """Returns actions [k, 3] that turn toward an angle, with forward thrust if it is less than 1.2 rad off,
+    and without a dash."""
     turn = np.where(angle > _TICK / 2, LEFT, np.where(angle < -_TICK / 2, RIGHT, STRAIGHT))
     thrust = np.where(np.abs(angle) < 1.2, FORWARD, COAST)
     return np.stack([turn, thrust, np.zeros_like(turn)], -1)
 
 
 def past_walls(obs: Array, angle: Array, within: Array | float = np.inf) -> Array:
-    """The free way nearest to an angle; walls further than what is aimed at (`within`) are no
-    matter."""
-    free = np.minimum(_free_ways(obs), np.broadcast_to(within, len(obs))[:, None])
+    """Returns the free direction nearest to an angle. Walls behind the target, whose distance is `within`,
+    do not matter."""
+    free = np.minimum(_free_distances(obs), np.broadcast_to(within, len(obs))[:, None])
     score = np.cos(RAY_ANGLES - angle[:, None]) + 2.0 * np.minimum(free, _ROOM) / _ROOM
     return np.where(np.abs(angle) > RAY_ANGLES[0], angle, RAY_ANGLES[score.argmax(1)])
 
 
 def around_the_middle(obs: Array) -> Array:
-    """To a point further along the ring."""
+    """Returns the direction to the next point of a patrol around the center of the field."""
     x, y, cos, sin = _own(obs)
     further = np.arctan2(y, x) + 0.8
     dx, dy = _RING * np.cos(further) - x, _RING * np.sin(further) - y
     return np.arctan2(dy * cos - dx * sin, dx * cos + dy * sin)[:, 0]
 
 
-def way_out(obs: Array, last: Last) -> Array:
-    """The way that leads furthest from whoever was seen and may have come nearer since, and not into
-    a corner."""
-    free = np.minimum(_free_ways(obs), _LOOK_AHEAD)
+def escape_direction(obs: Array, last: LastSighting) -> Array:
+    """Returns the direction that leads furthest from the opponent seen last, which may have come nearer
+    since, while avoiding corners and sharp turns."""
+    free = np.minimum(_free_distances(obs), _LOOK_AHEAD)
     unseen = np.full((len(obs), len(_BEHIND)), 0.6 * _LOOK_AHEAD)
     free = np.concatenate([free, unseen], axis=1)
-    ahead, aside = free * np.cos(_WAYS_OUT), free * np.sin(_WAYS_OUT)
+    ahead, aside = free * np.cos(_ESCAPES), free * np.sin(_ESCAPES)
     near = np.maximum(np.minimum(last.distance, 2.0), last.distance - _PURSUIT * last.age)
     follows = last.age > _FRESH
     their_ahead = np.where(follows, -near, near * np.cos(last.angle))
@@ -112,19 +116,20 @@ def way_out(obs: Array, last: Last) -> Array:
     x, y, cos, sin = _own(obs)
     to_x, to_y = np.abs(x + ahead * cos - aside * sin), np.abs(y + ahead * sin + aside * cos)
     edge = np.maximum(to_x, to_y) + 0.5 * np.minimum(to_x, to_y)
-    cost = _TURNING * np.abs(_WAYS_OUT) + _EDGE * np.maximum(edge - _EDGE_BEGINS, 0.0)
-    return _WAYS_OUT[(apart - cost).argmax(1)]
+    cost = _TURNING * np.abs(_ESCAPES) + _EDGE * np.maximum(edge - _EDGE_BEGINS, 0.0)
+    return _ESCAPES[(apart - cost).argmax(1)]
 
 
-def _free_ways(obs: Array) -> Array:
-    """How far a body, which is no point, gets along each ray: where others end near it, no further."""
+def _free_distances(obs: Array) -> Array:
+    """Returns how far the agent can move along each ray, [k, N_RAYS]. It has a width, so the end points of
+    neighboring rays that lie close to a ray block it as well."""
     rays = obs[:, None, :N_RAYS] * SIGHT
-    beside, along = rays * _SIN_BETWEEN, rays * _COS_BETWEEN
-    return np.where((np.abs(beside) < _BERTH) & (along > 0), along, SIGHT).min(-1)
+    across, along = rays * _SIN_BETWEEN, rays * _COS_BETWEEN
+    return np.where((np.abs(across) < _BERTH) & (along > 0), along, SIGHT).min(-1)
 
 
 def _own(obs: Array) -> tuple[Array, ...]:
-    """Place and heading, [k, 1] each."""
+    """Returns the agent's own x, y, cos and sin of its heading, [k, 1] each."""
     x, y, cos, sin = (
         obs[:, PLACE[name], None] for name in ("x", "y", "heading cos", "heading sin")
     )

@@ -1,8 +1,8 @@
-"""The episodes that are running now: their seeds, and what happened in each since its reset.
+"""The unfinished episodes: their seeds, and everything that happened in each since its reset.
 
-Seed and actions restore an episode after a crash; the rest makes its trace when it ends. The last
-rollouts are kept whole, as far back as the longest episode reaches: that of a copy is its last
-`length` steps. Nothing is cut out for a single copy before somebody asks for it.
+Seed and actions restore an episode after a crash; the other columns become its trace when it ends. The
+most recent rollouts are kept as they are, as far back as the longest unfinished episode reaches: the
+episode of a copy is its last `length` steps. Slicing out a single copy is left until it is needed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gymnast.images import as_arrays, concatenate, from_arrays
 
 Array = np.ndarray
 Columns = dict[str, Any]
-"""Named [T, ...] arrays of one copy, or [T, N, ...] of all; observations may be `Images`."""
-ROOM = 2**25
-"""Bytes of whole rollouts above which a few long episodes are cut out of them."""
+"""Arrays by name, [T, ...] for one copy or [T, N, ...] for all; observations may be `Images`."""
+MAX_BYTES = 2**25
+"""Size of the kept rollouts above which a few long episodes are copied out of them to free the rest."""
 _PER_COPY = ("seed", "number", "raw_return", "length")
 _PAST = "past."
 
@@ -29,16 +29,16 @@ class RunningEpisodes:
         self.table = np.zeros(
             n_envs, [("seed", "i8"), ("number", "i8"), ("raw_return", "f8"), ("length", "i8")]
         )
-        """One row per copy; the columns by name:"""
+        """One row per copy. The attributes below are views of its fields."""
         self.seed, self.number = self.table["seed"], self.table["number"]
-        """`number`: how many episodes each copy has begun."""
+        """`number`: number of episodes that each copy has started."""
         self.raw_return, self.length = self.table["raw_return"], self.table["length"]
         self._past: deque[Columns] = deque()
-        """Whole rollouts, oldest first."""
+        """The kept rollouts, oldest first."""
         self._steps = self._bytes = 0
-        """How much those hold."""
+        """Vector steps and bytes in the kept rollouts."""
         self._before: dict[int, list[Columns]] = {}
-        """Of copies whose episode began before those: the steps up to there."""
+        """Steps older than the kept rollouts, for copies whose episode started before them."""
 
     def start_episodes(self, copies: Array, seeds: Sequence[int]) -> None:
         self.seed[copies] = seeds
@@ -46,46 +46,48 @@ class RunningEpisodes:
         self.clear(copies)
 
     def clear(self, copies: Array | list[int]) -> None:
-        """Nothing has happened in these, as far as anybody knows."""
+        """Sets return and length of these copies to 0."""
         self.raw_return[copies], self.length[copies] = 0.0, 0
 
-    def whole(self, env: int, length: int, piece: Columns) -> Columns:
-        """The episode of a copy, of that many steps, which ends with this piece of it."""
-        earlier = length - len(piece["reward"])
-        return piece if earlier <= 0 else _joined([*self._last(env, earlier), piece])
+    def complete_episode(self, env: int, length: int, last_piece: Columns) -> Columns:
+        """Returns all `length` steps of an episode that ended; `last_piece` are its steps in the current
+        rollout, which has not been appended yet."""
+        earlier = length - len(last_piece["reward"])
+        return last_piece if earlier <= 0 else _joined([*self._last(env, earlier), last_piece])
 
-    def so_far(self, env: int) -> Columns:
-        """What has happened in the running episode of a copy; empty right after its reset."""
+    def partial_episode(self, env: int) -> Columns:
+        """Returns the steps of a copy's unfinished episode; empty right after its reset."""
         return _joined(self._last(env, int(self.length[env])))
 
     def append_rollout(self, columns: Columns, steps: int) -> None:
-        """A rollout of so many steps has ended: keep it, and let go what no episode reaches."""
+        """Keeps a rollout of `steps` steps, and frees older ones that no unfinished episode reaches."""
         if not steps:
             return
         self._past.append(columns)
         self._steps, self._bytes = self._steps + steps, self._bytes + _size(columns)
         longest = int(self.length.max())
         while self._past and self._steps - len(self._past[0]["reward"]) >= longest:
-            gone = self._past.popleft()
-            self._steps, self._bytes = self._steps - len(gone["reward"]), self._bytes - _size(gone)
+            oldest = self._past.popleft()
+            self._steps -= len(oldest["reward"])
+            self._bytes -= _size(oldest)
         if self._before:
-            reach = self.length > self._steps
-            self._before = {env: pieces for env, pieces in self._before.items() if reach[env]}
-        if self._bytes > ROOM:
-            self._make_room()
+            is_older = self.length > self._steps
+            self._before = {env: pieces for env, pieces in self._before.items() if is_older[env]}
+        if self._bytes > MAX_BYTES:
+            self._free_memory()
 
-    def _make_room(self) -> None:
-        """Cut the running episodes out of the past, if they are a small part of it."""
+    def _free_memory(self) -> None:
+        """Replaces the kept rollouts by copies of the unfinished episodes, if those are a small part."""
         needed = int(np.minimum(self.length, self._steps).sum())
         if 4 * needed < self._steps * len(self.table):
             for env in np.flatnonzero(self.length).tolist():
-                whole = self._last(env, int(self.length[env]))
-                self._before[env] = [{n: c.copy() for n, c in piece.items()} for piece in whole]
+                pieces = self._last(env, int(self.length[env]))
+                self._before[env] = [{n: c.copy() for n, c in piece.items()} for piece in pieces]
             self._past.clear()
             self._steps = self._bytes = 0
 
     def _last(self, env: int, length: int) -> list[Columns]:
-        """The last steps of a copy, oldest first."""
+        """Returns the last `length` steps of a copy in pieces, oldest first."""
         found: list[Columns] = []
         for rollout in reversed(self._past):
             if length <= 0:
@@ -99,11 +101,12 @@ class RunningEpisodes:
     # ---- stored form -------------------------------------------------------------------------
 
     def state(self, *, past: bool) -> dict[str, Array]:
-        """`past`: with what happened, the episodes of all copies end to end."""
+        """Returns the arrays of a checkpoint; with `past`, the steps of all unfinished episodes, concatenated
+        in the order of the copies."""
         arrays = {name: self.table[name].copy() for name in _PER_COPY}
         if past:
             running = np.flatnonzero(self.length).tolist()
-            every = _joined([self.so_far(env) for env in running])
+            every = _joined([self.partial_episode(env) for env in running])
             arrays |= {f"{_PAST}{name}": array for name, array in as_arrays(every).items()}
         return arrays
 

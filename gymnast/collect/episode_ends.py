@@ -1,4 +1,4 @@
-"""The episodes that end during a rollout: noted by vector step, read as arrays afterwards."""
+"""The episodes that end during a rollout: recorded at each vector step, returned as arrays afterwards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gymnast.collect.running import RunningEpisodes
+from gymnast.collect.running_episodes import RunningEpisodes
 from gymnast.rollout import Episodes
 
 Array = np.ndarray
@@ -15,32 +15,33 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class EpisodeEnds:
-    """In the order in which they came, [K] each."""
+    """The K episodes that ended during a rollout, in the order in which they ended."""
 
     t: Array
-    """The step that ended it."""
+    """Index of each episode's last step within the rollout, [K]."""
     episodes: Episodes
     final_obs: Array
-    """What it reached, [K, ...]."""
+    """Observation after each episode's last step, before the reset, [K, ...]."""
 
     @property
     def env(self) -> Array:
         return self.episodes.env
 
     @property
-    def begins(self) -> Array:
-        """First step of each on this tape; 0 also for one that came from an earlier tape."""
+    def first_step(self) -> Array:
+        """First step of each episode within the rollout, [K]; 0 if it started in an earlier rollout."""
         return np.maximum(self.t + 1 - self.episodes.length, 0)
 
     def cut(self) -> tuple[tuple[Array, Array], Array]:
-        """Steps and copies of those that were cut short, and what they reached."""
+        """Returns ((steps, copies), final observations) of the truncated episodes, whose next value must
+        be bootstrapped."""
         cut = self.episodes.truncated
         return (self.t[cut], self.env[cut]), self.final_obs[cut]
 
 
 class EpisodeEndRecorder:
     def __init__(self, obs: Array, running: RunningEpisodes) -> None:
-        """`obs`: of the kind that the copies show, [N, ...]."""
+        """`obs`: any observations of all copies, [N, ...]; only their shape and dtype are used."""
         self._running = running
         self._t: list[int] = []
         self._env: list[Array] = [np.zeros(0, dtype=np.int64)]
@@ -57,7 +58,8 @@ class EpisodeEndRecorder:
         obs: Array,
         numbers: Sequence[dict[str, float]],
     ) -> None:
-        """These copies ended an episode with step t. `terminated`, `obs`: of all copies, [N, ...]."""
+        """Records that the copies `envs` ended an episode with step t. `terminated` and `obs` are of all
+        copies, [N, ...]; `numbers` has one entry per ended episode, or none at all."""
         self._t.append(t)
         self._env.append(envs)
         self._row.append(self._running.table[envs])
@@ -66,7 +68,8 @@ class EpisodeEndRecorder:
         self._numbers.extend(numbers)
 
     def all(self) -> EpisodeEnds:
-        # joined as plain numbers: NumPy takes its time over records
+        """Returns all episode ends recorded so far."""
+        # Concatenated as plain int64, because NumPy is slow with structured dtypes.
         row = np.concatenate([row.view(np.int64) for row in self._row]).view(self._row[0].dtype)
         env = np.concatenate(self._env)
         episodes = Episodes(

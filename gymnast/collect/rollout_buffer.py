@@ -1,0 +1,167 @@
+"""Storage for one rollout while it is being collected: every column is [T, N, ...]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gymnast.collect.episode_ends import EpisodeEndRecorder, EpisodeEnds
+from gymnast.collect.running_episodes import Columns, RunningEpisodes
+from gymnast.images import ImageRecorder, Observed
+from gymnast.policy.actions import AnyHead
+from gymnast.policy.policy import Policy
+from gymnast.rollout import Rollout
+from gymnast.spaces.observations import ImageObs, Observation
+from gymnast.spaces.spaces import DiscreteAction
+
+Array = np.ndarray
+
+
+class RolloutBuffer:
+    def __init__(
+        self,
+        space: Observation,
+        obs: Array,
+        head: AnyHead,
+        capacity: int,
+        start: Array,
+        running: RunningEpisodes,
+        step_keys: Sequence[str] = (),
+    ) -> None:
+        """`obs`: current observations of all copies, [N, ...]; `start`: whether each is the first of an
+        episode, [N]; `step_keys`: keys of `info` that are recorded at every step. Without `grow`, the
+        buffer holds `capacity` vector steps."""
+        self.head, n = head, len(obs)
+        self.length = 0
+        """Vector steps recorded so far: the index of the next step."""
+        self.env_steps = 0
+        """Env steps so far, summed over the copies, whether or not they are valid for learning."""
+        self.ends = EpisodeEndRecorder(obs, running)
+        self.obs: Array | ImageRecorder
+        if isinstance(space, ImageObs) and space.is_stack and space.channels != "unknown":
+            self.obs = ImageRecorder(obs, space.channels, capacity + 1)
+        else:
+            self.obs = np.empty((capacity + 1, *obs.shape), obs.dtype)
+        self.action = np.empty((capacity, n, *head.kind.shape), head.kind.dtype)
+        self.dist = np.empty((capacity, n, head.n_parameters), np.float32)
+        self.logprob = np.empty((capacity, n), np.float32)
+        self.value = np.empty((capacity + 1, n), np.float32)
+        self.reward = np.empty((capacity, n))
+        self.valid = np.ones((capacity, n), dtype=bool)
+        self.terminated, self.done = (np.zeros((capacity, n), dtype=bool) for _ in range(2))
+        self.start = np.zeros((capacity + 1, n), dtype=bool)
+        self.start[0] = start
+        self.info: Array | None = None
+        """Values of `info[key]` for each of the step keys, [T, N, keys]; None without step keys."""
+        if step_keys:
+            self.info = np.full((capacity, n, len(step_keys)), np.nan)
+            self._info_dtype = np.dtype([(key, np.float64) for key in step_keys])
+        self.mask: Array | None = None
+        """Allowed actions, [T, N, actions]; None until an environment returns an action mask."""
+        self._env_action: Array | None = None
+        """Actions in the environment's format, [T, N, ...]; None where they are equal to `action`."""
+        self._env_takes_action = isinstance(head.space, DiscreteAction) and head.space.first == 0
+
+    def grow(self) -> None:
+        """Doubles the capacity if the buffer is full."""
+        if self.length == len(self.reward):
+            for name in _GROWING:
+                column = getattr(self, name)
+                if isinstance(column, Array):
+                    # These two default to True; every other column is 0 until its step is recorded.
+                    new_rows = np.full_like(column, name in ("valid", "mask"))
+                    setattr(self, name, np.concatenate([column, new_rows]))
+
+    def record_obs(self, obs: Array) -> Array:
+        """Stores the observations before this step, [N, ...], and returns the stored copy.
+
+        The policy must act on the copy: backends overwrite `obs` in place with the next step.
+        """
+        if isinstance(self.obs, ImageRecorder):
+            return self.obs.record(self.length, obs)
+        row = self.obs[self.length]
+        row[...] = obs
+        return row
+
+    def record_mask(self, allowed: Array | None) -> Array | None:
+        """Stores the actions that the copies allow in this step and returns the stored row."""
+        if allowed is None:
+            return None
+        if self.mask is None:
+            self.mask = np.ones((len(self.reward), *allowed.shape), dtype=bool)
+        self.mask[self.length] = allowed
+        return self.mask[self.length]
+
+    def record_info(self, values: Array | None) -> None:
+        """Stores the step keys' values of this step, [N, keys]; None if no copy returned any."""
+        assert self.info is not None
+        self.info[self.length] = np.nan if values is None else values
+
+    def for_env(self, action: Array) -> Array:
+        """Returns (and stores) this step's actions in the environment's format."""
+        if self._env_takes_action:
+            return action
+        env_action = self.head.for_env(action)
+        if self._env_action is None:
+            self._env_action = np.empty((len(self.reward), *env_action.shape), env_action.dtype)
+        self._env_action[self.length] = env_action
+        return env_action
+
+    def drop(self, env: int, episode_steps: int) -> None:
+        """Marks the episode of a copy that broke in this step as not valid, including its `episode_steps`
+        earlier steps."""
+        t = self.length
+        self.valid[max(t - episode_steps, 0) : t + 1, env] = False
+        self.reward[t, env] = 0.0
+        # Ending the episode here keeps GAE from crossing into the next one.
+        self.terminated[t, env] = self.done[t, env] = self.start[t + 1, env] = True
+
+    def columns(self, policy: Policy, ends: EpisodeEnds) -> Columns:
+        """Returns all columns, [T, N, ...], with the critic's values of each observation and of its true
+        successor. The observation after the last step is not included."""
+        steps = self.length
+        value, next_value = self._values(policy, ends)
+        own = {name: getattr(self, name)[:steps] for name in _OWN}
+        env_action = own["action"] if self._env_action is None else self._env_action[:steps]
+        columns = own | {"env_action": env_action, "value": value, "next_value": next_value}
+        if self.info is not None:
+            columns["info"] = self.info[:steps].view(self._info_dtype)[..., 0]
+        return columns if self.mask is None else columns | {"mask": self.mask[:steps]}
+
+    def _values(self, policy: Policy, ends: EpisodeEnds) -> tuple[Array, Array]:
+        """Returns V of every observation and V of its true successor, both [T, N], with at most two calls of
+        the critic. The true successor of a truncated step is the final observation, not the reset one."""
+        steps, n = self.length, self.reward.shape[1]
+        if policy.values_while_acting:
+            self.value[steps] = policy.value(np.asarray(self.obs[steps]))
+            value = self.value[: steps + 1]
+        else:
+            obs = np.asarray(self.obs[: steps + 1])
+            value = policy.value(obs.reshape(-1, *obs.shape[2:])).reshape(steps + 1, n)
+        next_value = value[1:].copy()
+        cut_at, cut_obs = ends.cut()
+        if len(cut_obs):
+            next_value[cut_at] = policy.value(cut_obs)
+        return value[:-1], next_value
+
+    def as_rollout(self, columns: Mapping[str, Observed], ends: EpisodeEnds) -> Rollout:
+        """Returns everything in the buffer as a rollout."""
+        return make_rollout(columns, np.asarray(self.obs[self.length]), ends)
+
+
+def make_rollout(columns: Mapping[str, Observed], last_obs: Array, ends: EpisodeEnds) -> Rollout:
+    fields = {name: column for name, column in columns.items() if name != "env_action"}
+    cut_at, cut_obs = ends.cut()
+    return Rollout(
+        **{"mask": None, **fields},  # type: ignore[arg-type]
+        last_obs=last_obs,
+        cut_obs=cut_obs,
+        cut_at=cut_at,
+        memory=None,
+        episodes=ends.episodes,
+    )
+
+
+_OWN = ("obs", "action", "dist", "logprob", "reward", "terminated", "done", "start", "valid")
+_GROWING = (*_OWN, "value", "mask", "_env_action", "info")
