@@ -10,7 +10,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import follow, standing
+from gymnast.jobs import follow, status
 from gymnast.jobs.detach import attend
 from gymnast.runs import store
 from gymnast.text import wording
@@ -51,7 +51,7 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
     gymnast logs -f k3jx81qa           Ctrl-C stops following, not the run
     """
     directory = store.runs_dir(runs_dir)
-    path = Path(standing.find(run, directory)["path"])
+    path = Path(status.find(run, directory)["path"])
     try:
         for text in follow.log(path, lines=lines, following=following):
             click.echo(text, nl=False)
@@ -71,9 +71,9 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
     directory = store.runs_dir(runs_dir)
-    members = [member for ref in runs for member in standing.members(ref, directory)]
+    members = [member for ref in runs for member in status.members(ref, directory)]
     ended: list[dict[str, Any]] = []
-    for found in standing.wait(members, directory):
+    for found in status.wait(members, directory):
         ended.append(found)
         if not as_json:
             reason = f": {found['reason']}" if found["reason"] else ""

@@ -20,7 +20,7 @@ from gymnast.jobs import queue
 from gymnast.jobs.detach import start
 from gymnast.jobs.groups import group_result
 from gymnast.jobs.groups import train_group as launch_group
-from gymnast.jobs.standing import living_jobs
+from gymnast.jobs.status import living_jobs
 from gymnast.runs import store
 from gymnast.runs.run import check_name
 from gymnast.text.wording import counted

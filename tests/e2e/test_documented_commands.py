@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gymnast.jobs.standing import living_jobs
+from gymnast.jobs.status import living_jobs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
