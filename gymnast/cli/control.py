@@ -161,6 +161,4 @@ def _evaluated(event: Event) -> str:
 def _changed(event: Event) -> str:
     changes = [wording.change(change) for change in event["changes"]]
     at = f"from {event['env_steps']:,} env steps on"
-    return (
-        f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"
-    )
+    return f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"

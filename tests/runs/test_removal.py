@@ -84,7 +84,7 @@ def test_without_a_terminal_to_confirm_nothing_is_deleted(
     ask: Ask, make_run: Maker, runs_dir: Path
 ):
     run = make_run()
-    with pytest.raises(UsageError, match="nobody to ask"):
+    with pytest.raises(UsageError, match="confirmation needs a terminal"):
         ask("rm", run.id, answer="")
     assert ids(runs_dir) == {run.id}
 
