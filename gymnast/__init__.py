@@ -1,7 +1,7 @@
-"""Train reinforcement-learning agents, with runs you can trust, resume and read.
+"""Train reinforcement-learning agents; every run can be resumed, evaluated and read from its directory.
 
 run = gymnast.train("CartPole-v1:ppo", seed=0)
-run.rows()                          # the metric record, a DataFrame
+run.rows()                          # the metrics, a pandas DataFrame
 gymnast.load(run).act(obs)          # the best policy
 """
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Run", "evaluate", "load", "train"]
 
-_HOMES = {
+_MODULES = {
     "Config": "gymnast.config.config",
     "Run": "gymnast.runs.run",
     "train": "gymnast.training.notebook",
     "evaluate": "gymnast.training.notebook",
     "load": "gymnast.training.notebook",
 }
-"""Where each name lives; nothing is imported before it is asked for."""
+"""Public name -> module that defines it; imported on first use."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'gymnast' has no attribute {name!r}")
     import importlib
 
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)

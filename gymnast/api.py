@@ -1,9 +1,9 @@
-"""Everything that may be asked about runs, presets, metrics and configs, as plain values.
+"""The read API for runs, presets, metrics and configs; every function returns plain JSON-like values.
 
-The command line, and whatever else reads runs, asks here and nowhere else. Nothing in this file
-trains (`tell` asks the process that does), and nothing imports torch or gymnasium, except to ask an
-environment for the spaces that choose its default settings. `ref` names a run as `gymnast.runs.store`
-reads it.
+The command line and every other reader of runs use these functions only. Nothing in this file
+trains (`send_command` asks the training process), and nothing imports torch or gymnasium, except to
+get the spaces of an environment, from which its default settings follow. `ref` is a reference to a
+run as in `gymnast.runs.store.resolve`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Where = str | Path | None
 
 
 def runs(filter: str = "", *, sizes: bool = False, runs_dir: Where = None) -> list[dict[str, Any]]:
-    """Every run that matches all words of the filter, newest first; `sizes` adds their `bytes`."""
+    """Returns every run that matches all words of the filter, newest first; `sizes` adds `bytes`."""
     found = store.list_runs(store.runs_dir(runs_dir), filter)
     if sizes:
         from gymnast.runs.removal import size
@@ -37,7 +37,7 @@ def runs(filter: str = "", *, sizes: bool = False, runs_dir: Where = None) -> li
 
 
 def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
-    """All that is known about one run; `checkpoint` is the one the reference names, if any."""
+    """Returns everything known about one run; `checkpoint` is the one that `ref` names, if any."""
     from gymnast.runs.removal import size
 
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
@@ -61,10 +61,10 @@ def show(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
 
 
 def jobs(*, runs_dir: Where = None) -> list[dict[str, Any]]:
-    """Every background training, newest first, and how it stands."""
-    from gymnast.jobs import standing
+    """Returns every background job with its status, newest first."""
+    from gymnast.jobs import status
 
-    return standing.jobs(store.runs_dir(runs_dir))
+    return status.jobs(store.runs_dir(runs_dir))
 
 
 def send_command(
@@ -75,12 +75,13 @@ def send_command(
     seconds: float = 30.0,
     runs_dir: Where = None,
 ) -> dict[str, Any]:
-    """Have a run stop, pause, unpause, checkpoint, evaluate, or `set` these values; `answer` is what
-    it said within this time."""
-    from gymnast.jobs import telling
+    """Sends a run a command: stop, pause, unpause, checkpoint, evaluate, or `set` with assignments.
+
+    `answer` in the result is the run's answer; None if there is none within `seconds`."""
+    from gymnast.jobs import commands
 
     directory = store.runs_dir(runs_dir)
-    return telling.send_command(
+    return commands.send_command(
         ref, kind, assignments=dict(assignments or {}), runs_dir=directory, seconds=seconds
     )
 
@@ -92,7 +93,7 @@ def rows(
     last: int | None = None,
     runs_dir: Where = None,
 ) -> list[dict[str, float]]:
-    """The metric record, each row with the keys it has; with `names`, those and the clocks."""
+    """Returns the metric rows, each with the keys it has; with `names`, only those and the clocks."""
     from gymnast.metrics.store import MetricStore
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
@@ -111,7 +112,7 @@ def rows_csv(
     last: int | None = None,
     runs_dir: Where = None,
 ) -> str:
-    """The same as CSV: a column per key, an empty cell where a row has no such key."""
+    """Returns `rows` as CSV: a column per key, an empty cell where a row lacks it."""
     from gymnast.metrics.export import to_csv
     from gymnast.metrics.store import MetricStore
 
@@ -130,36 +131,37 @@ def rows_csv(
 def export(
     ref: str, form: str, out: str | Path | None = None, *, runs_dir: Where = None
 ) -> dict[str, Any]:
-    """Write the record as csv, parquet, tensorboard or wandb; `path` is where, by default in the run."""
-    from gymnast.insight.export import export as written
+    """Writes the metrics as csv, parquet, tensorboard or wandb; returns the `path`, by default in the run."""
+    from gymnast.insight.export import export as write_export
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
-    return written(run, form, Path(out) if out else None)
+    return write_export(run, form, Path(out) if out else None)
 
 
 def compare(refs: Sequence[str], x: str = "vec_steps", *, runs_dir: Where = None) -> dict[str, Any]:
-    """Scores, curves over the clock `x`, areas under them and differences of the configs. Where one of
-    the references is a group of seeds, `groups` has the means over seeds of each side."""
-    from gymnast.insight.compare import compare as side_by_side
+    """Returns scores, curves over the clock `x`, areas under them and config differences of several runs.
+
+    If one of the references is a group of seeds, `groups` has the means over seeds of each side."""
+    from gymnast.insight.compare import compare as compare_runs
     from gymnast.insight.groups import compare_groups, side
 
     directory = store.runs_dir(runs_dir)
     sides = [side(ref, directory) for ref in refs]
     if any(side.is_group for side in sides):
         return compare_groups(sides, x)
-    return side_by_side([run for side in sides for run in side.runs], x)
+    return compare_runs([run for side in sides for run in side.runs], x)
 
 
 def charts(
     ref: str = "@last", x: str = "vec_steps", *, runs_dir: Where = None
 ) -> list[dict[str, Any]]:
-    """A run's charts as data, over the clock `x`: what `gymnast report` draws."""
-    from gymnast.insight.chart_data import charts as of_rows
+    """Returns the charts of a run as data, over the clock `x`; `gymnast report` draws these."""
+    from gymnast.insight.chart_data import charts as charts_of_rows
     from gymnast.runs.curve import rows_of
 
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     actions = (_parsed(run).get("facts") or {}).get("actions") or ()
-    return of_rows(rows_of(run), run.info, run.events(), x, actions)
+    return charts_of_rows(rows_of(run), run.info, run.events(), x, actions)
 
 
 def report(
@@ -170,32 +172,32 @@ def report(
     *,
     runs_dir: Where = None,
 ) -> dict[str, Any]:
-    """Writes a report (`md`, `html`, or both) into the run, or where `out` says; its `files`."""
+    """Writes a report (`md`, `html`, or both) to `out`, by default into the run; returns its `files`."""
     from gymnast.insight.report.content import content
     from gymnast.insight.report.files import write
     from gymnast.runs.curve import rows_of
 
     directory = store.runs_dir(runs_dir)
-    shown = show(ref, runs_dir=directory)
-    run = Run(Path(shown["path"]))
+    run_info = show(ref, runs_dir=directory)
+    run = Run(Path(run_info["path"]))
     drawn, parent = charts(str(run.path), x, runs_dir=directory), _parent(run, x, directory)
-    blocks = content(shown, rows_of(run), drawn, parent)
+    blocks = content(run_info, rows_of(run), drawn, parent)
     place = None if out is None else Path(out)
-    title = f"{shown['id']} {shown['preset']}"
+    title = f"{run_info['id']} {run_info['preset']}"
     files = write(blocks, title, forms=forms, home=run.path / "report", out=place)
-    return {"run": shown["id"], "files": [str(file) for file in files]}
+    return {"run": run_info["id"], "files": [str(file) for file in files]}
 
 
 def doctor(ref: str = "@last", *, runs_dir: Where = None) -> dict[str, Any]:
-    """What went wrong with a run: causes with evidence, the likeliest first, and a patch."""
+    """Diagnoses a run: returns causes with evidence, the likeliest first, and a config patch."""
     from gymnast.insight.doctor import diagnose
 
     return diagnose(store.resolve(ref, store.runs_dir(runs_dir))[0]).plain()
 
 
 def presets(search: str = "") -> list[dict[str, Any]]:
-    """Presets whose name or a variant's is like the text; all of them without one. `results`: what is
-    stored of each variant."""
+    """Returns the presets whose name or variant resembles the text (all without one), each with the stored
+    `results` of its variants."""
     from gymnast.config import presets as files
     from gymnast.insight import results
 
@@ -204,13 +206,13 @@ def presets(search: str = "") -> list[dict[str, Any]]:
         try:
             stored = results.of_preset(preset.name) if preset.shipped else {}
             found.append({**files.described(preset), "results": stored})
-        except ConfigError as error:  # one broken file does not hide the others
+        except ConfigError as error:  # one broken file must not hide the others
             found.append({"name": preset.name, "path": str(preset.path), "problem": str(error)})
     return found
 
 
 def metrics(name: str = "") -> list[dict[str, Any]]:
-    """What each number means; with a name, that one alone."""
+    """Returns the description of every metric, or of the one named."""
     from gymnast.metrics import explain
 
     every = [explain.find(name)] if name else explain.catalogue().values()
@@ -220,7 +222,7 @@ def metrics(name: str = "") -> list[dict[str, Any]]:
 def config_show(
     name: str, overrides: Mapping[str, Any] | None = None, *, runs_dir: Where = None
 ) -> dict[str, Any]:
-    """The settings of a run, or else of a preset or any environment, and where each came from."""
+    """Returns the settings of a run, a preset or an environment, and where each value came from."""
     from gymnast.config.saved import plain, values
 
     title, config, provenance = _settings(name, overrides or {}, store.runs_dir(runs_dir))
@@ -233,27 +235,27 @@ def config_show(
 
 
 def config_check(targets: Sequence[str] = ()) -> dict[str, Any]:
-    """What is wrong with these presets or files, or with all presets."""
+    """Returns the problems of these presets or config files; of all presets if none is given."""
     from gymnast.config.check import check
 
     found = check(targets)
-    problems = [problem for several in found.values() for problem in several]
+    problems = [problem for file_problems in found.values() for problem in file_problems]
     return {
         "checked": list(found),
-        "wrong": sum(bool(several) for several in found.values()),
+        "wrong": sum(bool(file_problems) for file_problems in found.values()),
         "problems": [{**vars(problem), "said": str(problem)} for problem in problems],
     }
 
 
 def config_fmt(text: str, at: str = "") -> str:
-    """A config file's text with its keys in canonical order and its comments kept."""
+    """Returns the text of a config file with its keys in canonical order and its comments kept."""
     from gymnast.config.fmt import fmt
 
     return fmt(text, at)
 
 
 def config_diff(a: str, b: str, *, runs_dir: Where = None) -> list[dict[str, Any]]:
-    """Where the settings of two runs or presets differ; None where one has no such key."""
+    """Returns the keys whose values differ between two runs or presets; None where one lacks the key."""
     from gymnast.config.saved import diff
 
     left, right = (_settings(name, {}, store.runs_dir(runs_dir))[1] for name in (a, b))
@@ -263,7 +265,7 @@ def config_diff(a: str, b: str, *, runs_dir: Where = None) -> list[dict[str, Any
 def _settings(
     name: str, overrides: Mapping[str, Any], directory: Path
 ) -> tuple[str, Config[Any], dict[str, str]]:
-    """What they belong to, the config, and the origin of each value."""
+    """Returns a title, the config, and config key -> origin of its value."""
     from gymnast.config.resolve import revise
     from gymnast.insight.settings import settings_in_use, settings_of_environment
 
@@ -277,27 +279,27 @@ def _settings(
 
 
 def run_named(name: str, directory: Path) -> Run | None:
-    """None where a preset has this name, or where no run has and it may be an environment's."""
+    """Returns the run named `name`; None if it names a preset, or no run and so perhaps an environment."""
     from gymnast.config import presets as files
 
-    surely = name.startswith("@") or reference.split(name)[1] is not None
-    env = files.split(name)[0] if not surely else ""
+    must_be_run = name.startswith("@") or reference.split(name)[1] is not None
+    env = files.split(name)[0] if not must_be_run else ""
     if env and (preset := files.find(env)).path is not None and preset.name == env:
         return None
     try:
         return store.resolve(name, directory)[0]
-    except CheckpointError:  # the run is known
+    except CheckpointError:  # the run exists
         raise
     except RunError:
-        if surely:
+        if must_be_run:
             raise
         return None
 
 
 def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
-    """A run beside the one whose weights it began with; or why that cannot be."""
+    """Returns the comparison of a run with its parent, None without one, or why the parent is unreadable."""
     from gymnast.insight.compare import AXES
-    from gymnast.insight.compare import compare as side_by_side
+    from gymnast.insight.compare import compare as compare_runs
 
     parent = run.info["parent"]
     if not parent:
@@ -306,11 +308,11 @@ def _parent(run: Run, x: str, directory: Path) -> dict[str, Any] | str | None:
         before = store.resolve(str(parent), directory)[0]
     except RunError as error:
         return f"Its parent {parent} cannot be read: {error.message}."
-    return side_by_side([before, run], x if x in AXES else AXES[0])
+    return compare_runs([before, run], x if x in AXES else AXES[0])
 
 
 def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str]:
-    """The clocks and the names asked for, each of which must occur in a record that has rows."""
+    """Returns the clocks and `names` as columns; raises UsageError for a name that no row has."""
     from gymnast.text.closest import closest
 
     for name in names:
@@ -321,12 +323,12 @@ def _columns(run: Run, names: Sequence[str], known: Collection[str]) -> list[str
 
 
 def _curve(run: Run) -> dict[str, Any]:
-    """The evaluations, and how well it trained by them."""
+    """Returns the evaluation curve and the summary of it (`learning`)."""
     from gymnast.runs.curve import curve_of, learning_so_far, rows_of
 
     try:
         recorded = rows_of(run)
-    except RunError:  # a damaged record hides its curve, not the run; `rows` says what is wrong
+    except RunError:  # damaged metrics.db: show the run anyway; `rows` reports the problem
         return {"evaluations": [], "learning": None}
     points = zip(*curve_of(recorded, "env_steps"), strict=True)
     return {
@@ -336,7 +338,7 @@ def _curve(run: Run) -> dict[str, Any]:
 
 
 def _checkpoints(run: Run, best: int | None) -> dict[str, Any]:
-    """The best and the latest that load; what is damaged is said, not hidden."""
+    """Returns the best and the latest checkpoint that load, and messages about damaged ones."""
     available = checkpoint.steps(run.path)
     found: dict[str, Any] = {"best": None, "latest": None, "steps": list(available), "damaged": []}
     for word in ("latest", "best"):
@@ -358,7 +360,7 @@ def _described(found: checkpoint.Checkpoint) -> dict[str, Any]:
 
 
 def _parsed(run: Run) -> dict[str, Any]:
-    """The config as plain values, whatever version of gymnast wrote it."""
+    """Returns the config as plain values, whichever version of gymnast wrote it."""
     from ruamel.yaml import YAML
 
     return YAML(typ="safe", pure=True).load(run.config()) or {}

@@ -1,4 +1,4 @@
-"""The command line. Each verb lives in its own module, imported only when it is called."""
+"""The command line. Each command has its own module, which is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ VERBS = {
     "reproduce": "reproduce",
     "init": "init",
 }
-"""Verb -> module that defines a click command of that name; `eval_` and `set_` where Python has one."""
+"""Command -> module that defines it; `eval` and `set` are Python builtins and are called `eval_`, `set_`."""
 
 
 class LazyGroup(click.Group):
@@ -64,55 +64,55 @@ class LazyGroup(click.Group):
 
 HELP = {
     "train": "Train a policy on an environment or preset.",
-    "resume": "Go on with a run from one of its checkpoints.",
-    "eval": "Score a run's policy on fixed seeds.",
-    "league": "Ratings of roles that play each other, and who beats whom.",
-    "net": "A network's layers, activations and gradients on one batch.",
-    "runs": "List runs; rm, prune, tag and note keep them in order.",
-    "play": "Watch a policy, random actions or yourself; record it.",
-    "video": "Film an episode of a run as it happened.",
-    "stop": "Ask a run or a job to save and stop.",
-    "pause": "Ask a run to wait.",
-    "unpause": "Let a paused run go on.",
-    "checkpoint": "Have a run save now.",
-    "evaluate": "Have a run scored now, while it trains.",
+    "resume": "Continue a run from one of its checkpoints.",
+    "eval": "Evaluate a checkpoint on fixed, held-out seeds.",
+    "league": "Show self-play ratings of each role, and the cross-play matrix.",
+    "net": "Show a network's layers, activations and gradients on one batch.",
+    "runs": "List runs; delete, tag or annotate them (rm, prune, tag, note).",
+    "play": "Watch a policy or random actions, or play yourself; record it.",
+    "video": "Make a video of a recorded episode.",
+    "stop": "Save a checkpoint and stop a run or job.",
+    "pause": "Pause a run.",
+    "unpause": "Continue a paused run.",
+    "checkpoint": "Save a checkpoint of a running run now.",
+    "evaluate": "Evaluate the current policy of a running run now.",
     "set": "Change settings of a run while it trains.",
-    "jobs": "List background trainings, newest first.",
-    "logs": "What a run or job has logged.",
-    "wait": "Wait until runs have ended.",
-    "show": "Everything about one run.",
-    "rows": "A run's metric record as CSV or JSON.",
-    "export": "A run's record for other programs: CSV, Parquet, TensorBoard, W&B.",
-    "compare": "Two or more runs side by side.",
-    "report": "A run as a page with charts, in Markdown and HTML.",
-    "doctor": "What went wrong with a run, and what to change.",
-    "audit": "What each term of the reward pays, and which of them can be farmed.",
+    "jobs": "List background jobs, newest first.",
+    "logs": "Print the log of a run or job.",
+    "wait": "Wait until runs or jobs have ended.",
+    "show": "Show everything about one run.",
+    "rows": "Print a run's metrics as CSV or JSON.",
+    "export": "Export a run's metrics to CSV, Parquet, TensorBoard or W&B.",
+    "compare": "Compare runs or groups of seeds.",
+    "report": "Write a report with charts, in Markdown and HTML.",
+    "doctor": "Diagnose what went wrong with a run, and suggest changes.",
+    "audit": "Audit reward terms: how much each contributes, and which can be farmed.",
     "presets": "List and search presets.",
-    "metrics": "What each number means.",
+    "metrics": "Explain the metrics.",
     "config": "Show, check, format and diff configs.",
-    "check": "Find what is wrong with an environment, or with the presets.",
-    "tune": "Measure what is fastest on this machine.",
-    "reproduce": "Repeat a stored result and say whether it holds.",
-    "init": "Begin an environment of your own.",
+    "check": "Check an environment, or all presets, for mistakes.",
+    "tune": "Measure which settings are fastest on this machine.",
+    "reproduce": "Repeat a stored result and report whether it holds.",
+    "init": "Create a new environment package from a template.",
 }
-"""One line per verb, said here so that `gymnast --help` imports none of them."""
+"""One line per command, kept here so that `gymnast --help` imports none of them."""
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="gymnast")
 def cli() -> None:
-    """Train reinforcement-learning agents, with runs you can trust, resume and read.
+    """Train reinforcement-learning agents.
 
     \b
     gymnast train CartPole-v1          train until solved
-    gymnast show @last                 what happened
-    gymnast resume @last               go on exactly where it stopped
-    gymnast eval @last:best --json     score the best checkpoint
+    gymnast show @last                 status, scores and settings of the newest run
+    gymnast resume @last               continue exactly where it stopped
+    gymnast eval @last:best --json     evaluate the best checkpoint
     """
 
 
 def main() -> None:
-    # threads of NumPy's that nobody asked for: each costs time at the start; `threads:` adds them
+    # OpenBLAS starts a thread per core, which takes time at startup; the config key `threads` adds them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = cli.main(standalone_mode=False)
@@ -126,7 +126,7 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:  # the reader of a pipe went away: not our mistake
+    except BrokenPipeError:  # the reader of the pipe has exited, e.g. `| head`
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:

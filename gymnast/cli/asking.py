@@ -1,4 +1,4 @@
-"""`gymnast train --ask`: nothing begins, and nothing is written, before a person agrees."""
+"""`gymnast train --ask`: nothing starts and nothing is written before the user confirms."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import click
 from gymnast.errors import UsageError
 
 DECLINED = 1
-"""The exit code when the answer is no; Ctrl-C at the prompt exits with 130, like everywhere."""
+"""Exit code if the answer is no; Ctrl-C at the prompt exits with 130, as everywhere."""
 
 
 def refuse_without_terminal() -> None:
-    """Before anything is prepared: where nobody can answer, nobody can be asked."""
+    """Raises UsageError if stdin is not a terminal; called before anything is prepared."""
     if not sys.stdin.isatty():
-        fix = "leave --ask out, or start it in a terminal"
-        raise UsageError("--ask needs a terminal to ask in, and stdin is none", fix=fix)
+        fix = "omit --ask, or run it in a terminal"
+        raise UsageError("--ask needs a terminal, and stdin is not one", fix=fix)
 
 
 def agreed() -> bool:
-    """The answer. Asked on stderr, so that --json prints nothing but JSON."""
+    """Asks for confirmation on stderr, so that --json prints nothing but JSON; True if the user agrees."""
     if click.confirm("start?", default=False, err=True):
         return True
     click.echo("not started: nothing was written", err=True)

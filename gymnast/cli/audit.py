@@ -1,4 +1,4 @@
-"""`gymnast audit`."""
+"""`gymnast audit`: how much each reward term contributes, and which ones can be farmed."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ from gymnast.text import wording
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Matches of each cast, where roles play each other.",
+    help="Matches per pairing (environments with several roles).",
 )
 @runs_option
 @json_option
 def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
-    """What each term of the reward pays, and which of them can be farmed: collected without winning
-    until winning is not worth it.
+    """Audit the reward: how much each term contributes, and which terms can be farmed, i.e. collected
+    without winning until winning is not worth it.
 
     \b
     gymnast audit @last
     gymnast audit @last:best --episodes 200
     gymnast audit 3f2a --json
 
-    Where roles play each other: totals per term, role and match of a checkpoint (the best unless named),
-    played among its policies and against scripted:medium; and each term against players that go after
-    it instead of winning, in at most 40 matches each. Elsewhere: what shaping terms came to per
-    episode, by the record, beside the raw return.
+    For environments with several roles, a checkpoint (the best by default) plays matches among its own
+    policies and against scripted:medium, and the totals per term, role and match are shown. Each term
+    is then tested with players that collect it instead of winning, in at most 40 matches each. For
+    other environments, the recorded totals of the shaping terms per episode are compared with the raw
+    return.
 
-    Exit code: 1 where a term can be farmed or outweighs the raw return.
+    Exit code: 1 if a term can be farmed or outweighs the raw return.
     """
-    from gymnast.audit.audit import audit as of_run
+    from gymnast.audit.audit import audit as audit_run
 
-    with separate_env_output(), progress("auditing") as told:
-        found = of_run(run, episodes=episodes, runs_dir=runs_dir, told=told)
+    with separate_env_output(), progress("auditing") as bar:
+        found = audit_run(run, episodes=episodes, runs_dir=runs_dir, told=bar)
     if as_json:
         echo_json(found)
     else:
@@ -61,12 +62,12 @@ def _page(found: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield from _farming(found["farming"])
     elif "casts" in found:
-        yield "\nnobody is known who could try to farm this environment's reward"
+        yield "\nfarming is not tested: this environment has no players that try to farm its reward"
     if found["shaping"]:
         yield ""
         yield from _shaping(found["shaping"])
     elif "casts" not in found:
-        yield "no shaping terms: what is learned from is the raw reward of the environment"
+        yield "no shaping terms: the policy learns from the raw reward of the environment"
     if "farming" in found or found["shaping"]:
         yield ""
         yield from _conclusion(found["flagged"], found["unknown"])
@@ -88,24 +89,26 @@ def _totals(cast: dict[str, Any]) -> Iterator[str]:
 
 def _farming(farming: dict[str, Any]) -> Iterator[str]:
     yield (
-        f"farmable from a share of {farming['threshold']:g} (lower bound): of what winning is worth, "
-        "gained without winning"
+        "share: reward gained without winning, as a fraction of what winning is worth; a term is "
+        f"farmable if its lower bound is at least {farming['threshold']:g}"
     )
-    head = ("", "role", "term", "share", "bound", "most by")
-    lines = [(_WORD[t["verdict"]], t["role"], t["term"], *_most(t)) for t in farming["terms"]]
+    head = ("", "role", "term", "share", "bound", "farmed best by")
+    lines = [
+        (_WORD[t["verdict"]], t["role"], t["term"], *_best_farmer(t)) for t in farming["terms"]
+    ]
     yield wording.table(head, lines, "share bound")
 
 
-def _most(term: dict[str, Any]) -> tuple[str, str, str]:
+def _best_farmer(term: dict[str, Any]) -> tuple[str, str, str]:
     if "share" not in term:
-        return "-", "-", "nobody: too few matches were won by honest play, or lost by others"
+        return "-", "-", "unknown: too few matches won by honest play, or lost by farming players"
     share, bound = (f"{round(term[key], 2) + 0.0:.2f}" for key in ("share", "low"))
     return share, bound, f"{term['player']}, against {term['opponent']}"
 
 
 def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
-    yield "shaping, totals per episode by the record; share: of the range or size of raw returns"
-    head = ("", "role", "term", "first", "usual", "last", "most", "raw", "share")
+    yield "shaping: recorded totals per episode; share: relative to the range or size of raw returns"
+    head = ("", "role", "term", "first", "median", "last", "max", "raw", "share")
     lines = [
         (
             *(_WORD[t["verdict"]], t["role"] or "-", t["term"]),
@@ -115,11 +118,11 @@ def _shaping(terms: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
         for t in terms
     ]
-    yield wording.table(head, lines, "first usual last most raw share")
+    yield wording.table(head, lines, "first median last max raw share")
     if any(t["verdict"] == "unknown" for t in terms):
         yield "unknown: every raw return is 0, so there is nothing to compare with"
     if any(t["verdict"] == "potential" for t in terms):
-        yield "a potential takes back what it paid: it cannot be farmed"
+        yield "potential: the terms of a potential cancel over an episode, so it cannot be farmed"
 
 
 _WORD = {
@@ -138,13 +141,14 @@ def _conclusion(
         yield f"not judged: {', '.join(_named(found) for found in unknown)}"
     if not flagged:
         others = " in the others" if unknown else ""
-        yield f"nothing is found that could be farmed{others}"
+        yield f"no term was found that can be farmed{others}"
     for found in flagged:
         if found["verdict"] == "farmable":
-            yield f"{_named(found)} can be farmed: pay it for an event, as a potential, or less"
+            fix = "pay it once per event, make it a potential, or lower its weight"
+            yield f"{_named(found)} can be farmed: {fix}"
         else:
-            what = "is larger than what raw returns are worth"
-            yield f"{_named(found)} {what}: lower its weight, or let it fade (5 -> 0)"
+            what = "outweighs the raw returns"
+            yield f"{_named(found)} {what}: lower its weight, or anneal it (5 -> 0)"
 
 
 def _named(found: dict[str, Any]) -> str:
@@ -154,5 +158,5 @@ def _named(found: dict[str, Any]) -> str:
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
-    near = round(value, 9) + 0.0  # what is left of sums that should be 0
+    near = round(value, 9) + 0.0  # rounding errors of sums that should be 0
     return f"{near:.3g}" if abs(near) < 1000 else f"{near:,.0f}"

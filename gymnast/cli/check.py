@@ -1,4 +1,4 @@
-"""`gymnast check`: environments against their contract, presets against their environments."""
+"""`gymnast check`: tests an environment against the Gymnasium API, and presets against their environments."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from gymnast.check.presets import Outcome
 
 SKIPPED = 3
-"""Exit code where nothing failed, but not everything could be tried."""
+"""Exit code if nothing failed but some presets could not be tested."""
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[ENV[:VARIANT]]")
-@click.option("--all", "every", is_flag=True, help="Try presets: train, evaluate, replay, facts.")
-@click.option("--steps", type=click.IntRange(min=10), help="Random steps to take. Default: 2000.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of actions and episodes.")
+@click.option("--all", "every", is_flag=True, help="Test presets: train, evaluate, replay, facts.")
+@click.option("--steps", type=click.IntRange(min=10), help="Number of random steps. Default: 2000.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of actions and episodes.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
-@click.option("--allow", multiple=True, metavar="CHECK", help="Only note what this one finds.")
-@click.option("--no-skips", is_flag=True, help="With --all: what cannot be tried here has failed.")
+@click.option(
+    "--allow", multiple=True, metavar="CHECK", help="Report this check as a note, not as wrong."
+)
+@click.option("--no-skips", is_flag=True, help="With --all: count skipped presets as failed.")
 @runs_option
 @json_option
 def check(
@@ -44,7 +46,7 @@ def check(
     runs_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Step an environment with random actions and say what is wrong with it, where, and what that
+    """Step an environment with random actions and report what is wrong with it, where, and what that
     means for training.
 
     \b
@@ -52,11 +54,11 @@ def check(
     gymnast check py:my_env.env:MyEnv --steps 10000
     gymnast check LunarLander-v3:continuous --json
     gymnast check py:my_env.env:MyEnv --set 'facts.reward=[-1, 1]' --allow "time limit"
-    gymnast check --all                     every preset that ships
+    gymnast check --all                     every built-in preset
     gymnast check --all CartPole-v1 Taxi-v4:ppo
 
-    Exit code: 1 where something is wrong. With --all also 3 where nothing failed but some presets
-    could not be tried for want of a package (1 with --no-skips or GYMNAST_NO_SKIPS=1).
+    Exit code: 1 if something is wrong. With --all, 3 if nothing failed but some presets were skipped
+    because a package is missing (1 with --no-skips or GYMNAST_NO_SKIPS=1).
     """
     from gymnast.check.finding import CHECKS
     from gymnast.text.closest import closest
@@ -67,11 +69,11 @@ def check(
             raise UsageError(what, fix=f"the checks are {', '.join(CHECKS)}")
     if every:
         if assignments:
-            raise UsageError("--all tries presets as they are", fix="leave --set out")
+            raise UsageError("--all tests presets without overrides", fix="omit --set")
         strict = no_skips or bool(os.environ.get("GYMNAST_NO_SKIPS"))
         return _presets(targets, steps, seed, allow, strict=strict, as_json=as_json)
     if len(targets) != 1:
-        raise UsageError("name one environment, or give --all")
+        raise UsageError("expected one environment or --all")
     return _environment(targets[0], steps, seed, assignments, allow, as_json=as_json)
 
 
@@ -90,11 +92,11 @@ def _environment(
     from gymnast.config.resolve import parse_assignment
     from gymnast.envs.build.defaults import resolve_for_spaces
 
-    with separate_env_output(), progress("checking") as told:
+    with separate_env_output(), progress("checking") as bar:
         resolved = resolve_for_spaces(target, dict(map(parse_assignment, assignments)))
-        examined = check_matches if has_roles(resolved.config.env.id) else check_environment
-        report = examined(
-            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=told
+        run_checks = check_matches if has_roles(resolved.config.env.id) else check_environment
+        report = run_checks(
+            resolved.preset, resolved.config, steps=steps or STEPS, seed=seed, beat=bar
         )
     report = report.allowing(allow)
     if as_json:
@@ -147,11 +149,11 @@ def _presets(
     names = chosen(targets)
     outcomes: list[Outcome] = []
     width = max(map(len, names))
-    with separate_env_output() as out, progress("trying presets") as told:
+    with separate_env_output() as out, progress("testing presets") as bar:
         for outcome in check_presets(names, steps=steps or STEPS, seed=seed, allow=allow):
             outcomes.append(outcome)
-            told(len(outcomes), len(names))
-            if not as_json and not sys.stderr.isatty():  # there is no bar
+            bar(len(outcomes), len(names))
+            if not as_json and not sys.stderr.isatty():  # no progress bar: print each line at once
                 click.echo(_line(outcome, width), file=out)
     failed = [o for o in outcomes if o.verdict == "failed"]
     skipped = [o for o in outcomes if o.verdict == "skipped"]

@@ -1,4 +1,4 @@
-"""`gymnast compare`: runs side by side."""
+"""`gymnast compare`: scores, evaluation curves and configs of several runs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from gymnast.errors import UsageError
     type=click.Choice(["vec_steps", "env_steps", "updates", "seconds"]),
     default="vec_steps",
     show_default=True,
-    help="The clock curves are drawn over.",
+    help="Clock on the x-axis of the curves.",
 )
 @runs_option
 @json_option
 def compare(refs: tuple[str, ...], x: str, runs_dir: str | None, as_json: bool) -> None:
-    """Two or more runs side by side: scores, evaluation curves, differences of their configs.
+    """Compare two or more runs: scores, evaluation curves and config differences.
 
-    Curves are drawn over vec_steps unless told otherwise, which is fair to runs with different
-    numbers of environments; env_steps shows who needs less experience. `area` is the mean height
-    of the curve over the range that all curves cover; `of-goal` the area of `gymnast show`. A group
-    of seeds, by its id or name, is compared by its means over seeds, with 95 % intervals.
+    The default x-axis is vec_steps, which is fair to runs with different numbers of environments;
+    env_steps compares sample efficiency. `area` is the mean height of the curve over the range that
+    all curves cover; `of-goal` is the area of `gymnast show`. A group of seeds, named by its id or
+    name, is compared by its means over seeds, with 95 % intervals.
 
     \b
     gymnast compare k3jx 7fqa
@@ -73,7 +73,7 @@ def _scores(found: dict[str, Any]) -> str:
         )
         for run in found["runs"]
     ]
-    note = "no area: the evaluation curves share no stretch of the axis"
+    note = "no area: the evaluation curves do not overlap on this axis"
     if found["range"]:
         low, high = found["range"]
         note = f"area: mean evaluation return over {low:,.0f} to {high:,.0f} {found['x']}"
@@ -105,27 +105,29 @@ def _group_scores(found: dict[str, Any]) -> str:
         for group in found["groups"]
     ]
     table = wording.table(head, lines, right="seeds scored solved IQM")
-    notes = ["means over seeds with 95 % bootstrap intervals; goal-steps of seeds that reached it"]
+    notes = [
+        "means over seeds with 95 % bootstrap intervals; goal-steps over the seeds that reached the goal"
+    ]
     if found["difference"] is not None:
         first, second = (group["name"] for group in found["groups"])
-        more = over_seeds(found["difference"])
-        notes.append(f"score of {first} less that of {second}: {more}")
+        difference = over_seeds(found["difference"])
+        notes.append(f"score of {first} minus score of {second}: {difference}")
     return "\n".join([table, *notes])
 
 
 _OF_GOAL = (
-    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; steps that a "
-    "finished run did not use count as its last evaluation\n"
-    "goal-steps, goal-time: until the lower bound of an evaluation reached it"
+    "of-goal: area over the whole budget, 0 at the first return and 1 at the threshold; the last "
+    "evaluation of a finished run is extended over the steps it did not use\n"
+    "goal-steps, goal-time: until the lower bound of an evaluation reached the threshold"
 )
 
 
 def _goal(learning: dict[str, Any] | None) -> tuple[str, str, str]:
     from gymnast.text import wording
 
-    of = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
-    steps, seconds = of["steps_to_threshold"], of["seconds_to_threshold"]
-    return wording.share(of["area"]), wording.count(steps), wording.duration(seconds)
+    summary = learning or dict.fromkeys(("area", "steps_to_threshold", "seconds_to_threshold"))
+    steps, seconds = summary["steps_to_threshold"], summary["seconds_to_threshold"]
+    return wording.share(summary["area"]), wording.count(steps), wording.duration(seconds)
 
 
 def _configs(found: dict[str, Any]) -> str:
@@ -134,7 +136,7 @@ def _configs(found: dict[str, Any]) -> str:
     if found["config_problem"]:
         return f"configs cannot be compared: {found['config_problem']}"
     if not found["config"]:
-        return "the configs are the same"
+        return "the configs are identical"
     sides = [group["name"] for group in found.get("groups", ())]
     head = ("config", *(sides or (run["id"] for run in found["runs"])))
     lines = [(entry["key"], *map(str, entry["values"])) for entry in found["config"]]

@@ -22,7 +22,7 @@ def config() -> None:
 @runs_option
 @json_option
 def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
-    """Every value of a preset or run, with where it came from.
+    """Show every value of a preset or run, and where it came from.
 
     \b
     gymnast config show CartPole-v1
@@ -54,7 +54,7 @@ def show(name: str, assignments: tuple[str, ...], runs_dir: str | None, as_json:
 def check(
     ctx: click.Context, targets: tuple[str, ...], runs_dir: str | None, as_json: bool
 ) -> None:
-    """Check presets: valid, complete, a threshold that can be reached. Default: all of them.
+    """Check that presets are valid and complete and that their thresholds can be reached. Default: all.
 
     \b
     gymnast config check
@@ -67,17 +67,22 @@ def check(
     else:
         for problem in problems:
             click.echo(problem["said"])
-        click.echo(f"{len(found['checked'])} checked, {found['wrong']} with mistakes")
+        click.echo(f"{len(found['checked'])} checked, {found['wrong']} with errors")
     ctx.exit(1 if problems else 0)
 
 
 @config.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
-@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 if it would.")
+@click.option(
+    "--check",
+    "only_check",
+    is_flag=True,
+    help="Change nothing; exit with 1 if a file would change.",
+)
 @runs_option
 @click.pass_context
 def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool, runs_dir: str | None) -> None:
-    """Put the keys of config files into canonical order. Comments are kept.
+    """Sort the keys of config files into canonical order. Comments are kept.
 
     \b
     gymnast config fmt presets/*.yaml
@@ -101,7 +106,7 @@ def fmt(ctx: click.Context, files: tuple[str, ...], only_check: bool, runs_dir: 
 @runs_option
 @json_option
 def diff(a: str, b: str, runs_dir: str | None, as_json: bool) -> None:
-    """What differs between two presets or runs.
+    """Show the settings that differ between two presets or runs.
 
     \b
     gymnast config diff CartPole-v1 @last
@@ -119,6 +124,6 @@ def diff(a: str, b: str, runs_dir: str | None, as_json: bool) -> None:
 
 
 def _text(value: Any) -> str:
-    """One value in one line."""
-    text = str(value) if value is not None else "(not there)"
+    """Returns a value as one line of at most 60 characters."""
+    text = str(value) if value is not None else "(not set)"
     return f"{text[:57]}..." if len(text) > 60 else text

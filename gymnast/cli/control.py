@@ -1,4 +1,4 @@
-"""`gymnast stop`, `pause`, `unpause`, `checkpoint`, `evaluate` and `set`: telling a run that trains."""
+"""`gymnast stop`, `pause`, `unpause`, `checkpoint`, `evaluate`, `set`: commands to a run that is training."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import standing
+from gymnast.jobs import status
 from gymnast.runs import store
 from gymnast.text import wording
 
 Event = dict[str, Any]
 
 
-def telling_options(command: Any) -> Any:
-    """What these verbs share."""
+def command_options(command: Any) -> Any:
+    """Adds the options that all of these commands have."""
     for option in reversed(
         (
             click.option(
@@ -26,7 +26,7 @@ def telling_options(command: Any) -> Any:
                 default=30.0,
                 show_default=True,
                 metavar="SECONDS",
-                help="How long to wait for the run's answer; 0 only asks.",
+                help="How long to wait for the run's answer; 0: do not wait.",
             ),
             runs_option,
             json_option,
@@ -38,100 +38,101 @@ def telling_options(command: Any) -> Any:
 
 @click.command()
 @click.argument("run", metavar="RUN|JOB|GROUP")
-@telling_options
+@command_options
 def stop(run: str, **options: Any) -> None:
-    """Ask a run to save a checkpoint and stop at its next rollout boundary.
+    """Save a checkpoint and stop a run at its next rollout boundary.
 
     \b
     gymnast stop @last
-    gymnast stop k3jx81qa              also a job that waits: it will not start
+    gymnast stop k3jx81qa              a queued job is removed from the queue
     gymnast stop g1f3a9c02             all jobs of a group
 
-    `gymnast resume` goes on with it exactly there. The training process ends with exit code 0.
+    `gymnast resume` continues exactly there. The training process ends with exit code 0.
     """
     directory = store.runs_dir(options["runs_dir"])
-    for member in standing.members(run, directory):
-        if member != run and standing.find(member, directory)["status"] not in standing.LIVING:
+    for member in status.members(run, directory):
+        if member != run and status.find(member, directory)["status"] not in status.LIVING:
             continue
-        _tell(member, "stop", _stopped, **options)
+        _send(member, "stop", _stopped, **options)
 
 
 @click.command()
 @click.argument("run")
-@telling_options
+@command_options
 def pause(run: str, **options: Any) -> None:
-    """Ask a run to wait at its next rollout boundary; it stays in memory and changes no number.
+    """Pause a run at its next rollout boundary. The process stays in memory; the results do not change.
 
     \b
     gymnast pause @last
     gymnast unpause @last
     """
-    _tell(run, "pause", lambda e: f"paused at {e['env_steps']:,} env steps", **options)
+    _send(run, "pause", lambda e: f"paused at {e['env_steps']:,} env steps", **options)
 
 
 @click.command()
 @click.argument("run")
-@telling_options
+@command_options
 def unpause(run: str, **options: Any) -> None:
-    """Let a paused run go on.
+    """Continue a paused run.
 
     \b
     gymnast unpause @last
     """
-    _tell(run, "unpause", lambda e: f"goes on at {e['env_steps']:,} env steps", **options)
+    _send(run, "unpause", lambda e: f"continues at {e['env_steps']:,} env steps", **options)
 
 
 @click.command()
 @click.argument("run")
-@telling_options
+@command_options
 def checkpoint(run: str, **options: Any) -> None:
-    """Have a run save a checkpoint at its next rollout boundary.
+    """Save a checkpoint of a run at its next rollout boundary.
 
     \b
     gymnast checkpoint @last
     """
-    _tell(run, "checkpoint", lambda e: f"saved at {e['env_steps']:,} env steps", **options)
+    _send(run, "checkpoint", lambda e: f"saved at {e['env_steps']:,} env steps", **options)
 
 
 @click.command()
 @click.argument("run")
-@telling_options
+@command_options
 def evaluate(run: str, **options: Any) -> None:
-    """Have a run score its policy as it is now; training waits for the result.
+    """Evaluate the current policy of a run; training waits for the result.
 
     \b
     gymnast evaluate @last
 
-    `gymnast eval` scores a stored checkpoint instead, whether the run trains or not.
+    `gymnast eval` evaluates a stored checkpoint instead, whether the run is training or not.
     """
-    _tell(run, "evaluate", _evaluated, **options)
+    _send(run, "evaluate", _evaluated, **options)
 
 
 @click.command()
 @click.argument("run")
 @click.argument("assignments", nargs=-1, required=True, metavar="KEY=VALUE...")
-@telling_options
+@command_options
 def set_(run: str, assignments: tuple[str, ...], **options: Any) -> None:
-    """Change settings of a run from its next rollout on.
+    """Change settings of a run while it trains, from its next rollout on.
 
     \b
     gymnast set @last algo.lr=1e-4
     gymnast set @last 'algo.lr=1e-3 -> 0' algo.target_kl=off
     gymnast set @last stop.env_steps=200k
 
-    The change is an event of the run and done again, at the same rollout, when it is resumed from
-    before; `gymnast resume RUN --set KEY=VALUE` ends it. What cannot change is refused, naming what can.
+    The change is recorded as an event. If the run is resumed from an earlier checkpoint, it is applied
+    again at the same rollout; `gymnast resume RUN --set KEY=VALUE` overrides it. If a setting cannot
+    change during training, the error lists the settings that can.
     """
     from gymnast.config.resolve import parse_assignment
 
     values = dict(parse_assignment(text) for text in assignments)
-    _tell(run, "set", _changed, assignments=values, **options)
+    _send(run, "set", _changed, assignments=values, **options)
 
 
-def _tell(
+def _send(
     ref: str,
     kind: str,
-    told: Callable[[Event], str],
+    describe: Callable[[Event], str],
     *,
     runs_dir: str | None,
     as_json: bool,
@@ -142,15 +143,15 @@ def _tell(
     if as_json:
         echo_json(result)
     elif result["answer"] is None:
-        click.echo(f"{result['id']}: asked to {kind}; it will at its next rollout boundary")
+        click.echo(f"{result['id']}: {kind} sent; it takes effect at the next rollout boundary")
     else:
-        click.echo(f"{result['id']}: {told(result['answer'])}")
+        click.echo(f"{result['id']}: {describe(result['answer'])}")
 
 
 def _stopped(event: Event) -> str:
     if event["kind"] == "gone":
-        return "it had not begun, and will not"
-    return f"stopped at {event['env_steps']:,} env steps; `gymnast resume` goes on there"
+        return "removed from the queue before it started"
+    return f"stopped at {event['env_steps']:,} env steps; `gymnast resume` continues there"
 
 
 def _evaluated(event: Event) -> str:
@@ -160,6 +161,4 @@ def _evaluated(event: Event) -> str:
 def _changed(event: Event) -> str:
     changes = [wording.change(change) for change in event["changes"]]
     at = f"from {event['env_steps']:,} env steps on"
-    return (
-        f"{'; '.join(changes)}, {at}" if changes else "nothing changes: it stands at that already"
-    )
+    return f"{'; '.join(changes)}, {at}" if changes else "no change: it has these values already"

@@ -1,4 +1,4 @@
-"""`gymnast doctor`."""
+"""`gymnast doctor`: diagnoses a run and suggests a config patch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
 
 SHOWN = 4
-"""Findings of a run that are printed in full."""
+"""Maximum number of findings per run that are printed in full."""
 
 
 @click.command()
@@ -20,53 +20,55 @@ SHOWN = 4
     "--apply",
     "apply_it",
     is_flag=True,
-    help="Train the first run again as advised, with the same seed and budget, and compare.",
+    help="Train the first run again with the patch, same seed and budget, and compare.",
 )
 @runs_option
 @json_option
 def doctor(refs: tuple[str, ...], apply_it: bool, runs_dir: str | None, as_json: bool) -> int:
-    """What went wrong with a run, on what evidence, and what to change.
+    """Diagnose what went wrong with a run: causes, evidence, and what to change.
 
     The outcome comes first: a run that ended below its threshold, or no better than random actions,
-    is never healthy. Then the likeliest cause, by the run's own record, its preset, and what stored
-    runs of the preset did. The patch treats that cause and changes how the agent learns, never how
-    it is measured. Where no known cause matches, what is unusual is listed.
+    is never healthy. Then follow the likely causes, judged by the run's metrics, its preset, and the
+    stored runs of the preset. The patch addresses the first cause; it changes how the agent learns,
+    never how it is evaluated. If no known cause matches, unusual metrics are listed.
 
     \b
     gymnast doctor                     the last run
     gymnast doctor k3jx 7fqa --json
-    gymnast doctor @last --apply       train it again as advised, and compare
+    gymnast doctor @last --apply       train it again with the patch, and compare
     """
-    told = [api.doctor(ref, runs_dir=runs_dir) for ref in refs or ("@last",)]
+    diagnoses = [api.doctor(ref, runs_dir=runs_dir) for ref in refs or ("@last",)]
     treated = None
     if not as_json:
-        click.echo("\n\n".join(_page(found) for found in told))
-    if apply_it and told[0]["changes"]:
-        treated = _apply(refs[0] if refs else "@last", told[0], runs_dir, quiet=as_json)
+        click.echo("\n\n".join(_page(found) for found in diagnoses))
+    if apply_it and diagnoses[0]["changes"]:
+        treated = _apply(refs[0] if refs else "@last", diagnoses[0], runs_dir, quiet=as_json)
     if as_json:
-        echo_json({"diagnoses": told, "treated": treated})
+        echo_json({"diagnoses": diagnoses, "treated": treated})
     return 1 if treated is not None and not treated["ok"] else 0
 
 
 def _page(found: dict[str, Any]) -> str:
     lines = [f"run {found['run']}  {found['preset']}", f"  {_verdict(found)}"]
     if found["healthy"]:
-        lines += [f"  note: passed on the way: {f['cause']}" for f in found["findings"]]
+        lines += [f"  note: a temporary problem: {f['cause']}" for f in found["findings"]]
     else:
         lines += _findings(found["findings"])
     if found["unusual"]:
-        lines.append("  unusual, the most striking first")
+        lines.append("  unusual metrics, the most unusual first")
         lines += [f"     - {line}" for line in found["unusual"]]
     lines += [f"  note: {note}" for note in found["notes"]]
     if found["changes"]:
         lines += ["", "  patch", f"    {_settings(found['changes'])}"]
-        lines.append(f"    gymnast doctor {found['run']} --apply    trains it so, and compares")
+        lines.append(
+            f"    gymnast doctor {found['run']} --apply    trains with the patch, and compares"
+        )
     return "\n".join(lines)
 
 
 def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for place, finding in enumerate(findings[:SHOWN], start=1):
-        yield f"  {place}. {finding['cause']}"
+    for rank, finding in enumerate(findings[:SHOWN], start=1):
+        yield f"  {rank}. {finding['cause']}"
         yield from (f"     - {line}" for line in finding["evidence"])
         if finding["changes"]:
             yield f"     try {_settings(finding['changes'])}"
@@ -76,14 +78,14 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _verdict(found: dict[str, Any]) -> str:
-    """How it ended, and whether anything explains it."""
+    """Returns the outcome of a run in one line, and whether a cause explains it."""
     kind, text = found["outcome"]["kind"], found["outcome"]["text"]
     if found["healthy"]:
         return f"healthy: {text}"
-    words = {"early": "too early to say", "unknown": "not judged"}
+    labels = {"early": "too early to say", "unknown": "not judged"}
     unexplained = kind == "failed" and not found["findings"]
     unexplained = "; no known cause matches" if unexplained else ""
-    return f"{words.get(kind, kind)}: {text}{unexplained}"
+    return f"{labels.get(kind, kind)}: {text}{unexplained}"
 
 
 def _settings(changes: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""`gymnast eval`."""
+"""`gymnast eval`: evaluates a stored checkpoint on held-out seeds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from gymnast.text import wording
 @click.command("eval")
 @click.argument("run", metavar="RUN[:CHECKPOINT]", default="@last")
 @click.option(
-    "--episodes", type=click.IntRange(min=1), help="How many; default as confirmed in training."
+    "--episodes",
+    type=click.IntRange(min=1),
+    help="Number of episodes. Default: as in the final evaluation of training.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Root of the episode seeds.")
-@click.option("--sampled", is_flag=True, help="Draw actions instead of taking the most likely.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Root seed from which the episode seeds are derived."
+)
+@click.option(
+    "--sampled", is_flag=True, help="Sample actions instead of taking the most likely ones."
+)
 @click.option(
     "--roles",
     metavar="ROLE=PLAYER,...",
-    help="Who plays each role: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT].",
+    help="The player of each role: learner, scripted:NAME, random, step:N or RUN[:CHECKPOINT].",
 )
 @runs_option
 @json_option
@@ -34,7 +40,7 @@ def eval_(
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Score a run's policy on fixed, held-out seeds. Without a checkpoint: the best one.
+    """Evaluate a run's policy on fixed, held-out seeds. Without a checkpoint: the best player.
 
     \b
     gymnast eval @last
@@ -42,8 +48,8 @@ def eval_(
     gymnast eval 3f2a:120k --sampled
     gymnast eval @last --roles seeker=@last:best,hider=scripted:medium --episodes 200
 
-    Where roles play each other, each is scored against scripted opponents unless --roles says who plays;
-    those that are not named are played by the run's own policies.
+    In environments with several roles, each learned role plays against scripted opponents. With --roles,
+    you choose the players; roles that you do not name are played by the run's own policies.
     """
     from gymnast.evaluation.rescore import has_roles, rescore
 
@@ -57,7 +63,7 @@ def eval_(
             seed=seed,
             sampled=sampled,
             runs_dir=runs_dir,
-            tell=_tell,
+            tell=_echo_error,
             report=_report,
         )
     if as_json:
@@ -79,7 +85,7 @@ def eval_(
         click.echo(f"{'solved' if solved else 'not solved'}: the threshold is {threshold:g}")
 
 
-def _tell(line: str) -> None:
+def _echo_error(line: str) -> None:
     click.echo(line, err=True)
 
 
@@ -101,32 +107,36 @@ def _eval_roles(
 ) -> None:
     from gymnast.selfplay.crossplay import open_tournament, parse_cast, play_cast, play_opponents
 
-    given = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
-    with separate_env_output(), closing(open_tournament(run, **given)) as tournament:
+    options = {"seed": seed, "sampled": sampled, "runs_dir": runs_dir, "report": _report}
+    with separate_env_output(), closing(open_tournament(run, **options)) as tournament:
         cast = None if roles is None else parse_cast(roles)
-        every = (
+        results = (
             play_opponents(tournament, episodes)
             if cast is None
             else [play_cast(tournament, cast, episodes)]
         )
     if as_json:
-        echo_json(every if cast is None else every[0])
+        echo_json(results if cast is None else results[0])
         return
-    for told in every:
-        sides = " against ".join(f"{role} {one['plays']}" for role, one in told["roles"].items())
-        click.echo(f"{told['run']}, checkpoint {told['checkpoint']:,} of {told['env']}: {sides}")
-        for role, one in told["roles"].items():
+    for result in results:
+        sides = " against ".join(
+            f"{role} {player['plays']}" for role, player in result["roles"].items()
+        )
+        click.echo(
+            f"{result['run']}, checkpoint {result['checkpoint']:,} of {result['env']}: {sides}"
+        )
+        for role, player in result["roles"].items():
             wins = ""
-            if "win_rate" in one:
-                ends = f"95 % interval {one['low']:.1%} to {one['high']:.1%}"
-                wins = f"wins {one['win_rate']:.1%}  ({ends}), "
-            click.echo(f"  {role:<8} {wins}mean return {one['mean_return']:.4g}")
-        numbers = told["numbers"]
+            if "win_rate" in player:
+                ends = f"95 % interval {player['low']:.1%} to {player['high']:.1%}"
+                wins = f"wins {player['win_rate']:.1%}  ({ends}), "
+            click.echo(f"  {role:<8} {wins}mean return {player['mean_return']:.4g}")
+        numbers = result["numbers"]
         shares = {k[6:-6]: v for k, v in numbers.items() if k.endswith("_share") and v}
         ended = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
         ended = f", ended by {ended}" if ended else ""
         steps = f"mean length {numbers['match/duration']:.4g}"
-        count = wording.counted(told["episodes"], "match", "matches")
-        if "planned" in told:
-            count += f" of {told['planned']} ({told['missing']})"
+        count = wording.counted(result["episodes"], "match", "matches")
+        if "planned" in result:
+            count += f" of {result['planned']} ({result['missing']})"
         click.echo(f"  {count}, {steps}{ended}")

@@ -1,4 +1,4 @@
-"""`gymnast export`."""
+"""`gymnast export`: writes a run's metrics for other programs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gymnast.text.wording import counted
 @click.command()
 @click.argument("run", default="@last")
 @click.option(
-    "--to", "form", required=True, metavar="csv|parquet|tensorboard|wandb", help="As what."
+    "--to", "form", required=True, metavar="csv|parquet|tensorboard|wandb", help="Output format."
 )
 @click.option("--out", metavar="PATH", help="File or folder. Default: in the run, under exports/.")
 @runs_option
 @json_option
 def export(run: str, form: str, out: str | None, runs_dir: str | None, as_json: bool) -> None:
-    """Write a run's metric record for other programs, every number with all its digits.
+    """Export a run's metrics for other programs, at full precision.
 
     \b
     gymnast export @last --to csv --out rows.csv
     gymnast export @last --to parquet
     gymnast export @last --to tensorboard --out logs/mine
-    gymnast export @last --to wandb              rows, alerts and films; offline, for `wandb sync`
+    gymnast export @last --to wandb              metrics, alerts and videos; offline, for `wandb sync`
     """
     done = api.export(run, form, out, runs_dir=runs_dir)
     if as_json:

@@ -1,4 +1,4 @@
-"""`gymnast runs rm`, `prune`, `tag` and `note`: keeping the runs directory in order."""
+"""`gymnast runs rm`, `prune`, `tag` and `note`: delete, tag and annotate runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from gymnast.errors import UsageError
 from gymnast.runs import store
 from gymnast.runs.run import Run
 
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would go; delete nothing.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show what would be deleted; delete nothing."
+)
 
 
 @click.command()
@@ -27,7 +29,7 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Say what would go
 def rm(
     refs: tuple[str, ...], yes: bool, dry_run: bool, runs_dir: str | None, as_json: bool
 ) -> None:
-    """Delete runs for good, after asking. A run that is being trained is refused.
+    """Delete runs permanently, after confirmation. A run that is training cannot be deleted.
 
     \b
     gymnast runs rm k3jx81qa
@@ -40,21 +42,28 @@ def rm(
     for run in found.values():
         removal.refuse_running(run)
     listed = {str(Path(run["path"]).resolve()): run for run in store.list_runs(directory)}
-    doomed = [listed.get(str(path)) or _unlisted(run) for path, run in found.items()]
-    _remove(doomed, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+    to_delete = [listed.get(str(path)) or _unlisted(run) for path, run in found.items()]
+    _remove(to_delete, {}, directory, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[FILTER]...")
-@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N of them.")
-@click.option("--older", metavar="AGE", help="Only those created longer ago: 30d, 12h, 2w.")
-@click.option("--status", metavar="A,B", help="Only those that are failed, lost, stopped, ...")
-@click.option("--unsolved", is_flag=True, help="Only those that did not solve their task.")
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Keep the newest N of the matching runs.",
+)
+@click.option("--older", metavar="AGE", help="Only runs created longer ago: 30d, 12h, 2w.")
+@click.option(
+    "--status", metavar="A,B", help="Only runs with this status: failed, lost, stopped, ..."
+)
+@click.option("--unsolved", is_flag=True, help="Only runs that did not reach their threshold.")
 @click.option(
     "--include",
     type=click.Choice(["tagged", "best", "parent"]),
     multiple=True,
-    help="Take these too; otherwise they are kept. Repeatable.",
+    help="Delete these too; they are kept by default. Repeatable.",
 )
 @yes_option
 @dry_run_option
@@ -72,10 +81,10 @@ def prune(
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Delete the runs that match all that is asked, after showing them and asking.
+    """Delete the runs that match every condition, after confirmation.
 
-    FILTER is as in `gymnast runs`. Kept unless --include says otherwise: tagged runs, what @best
-    and @best:ENV mean, and parents of runs that stay. Running ones are always kept.
+    FILTER is as in `gymnast runs`. By default these are kept (see --include): tagged runs, the runs
+    that @best and @best:ENV refer to, and parents of runs that are kept. Active runs are always kept.
 
     \b
     gymnast runs prune --status failed,lost --dry-run
@@ -85,8 +94,8 @@ def prune(
     from gymnast.runs import removal
 
     if not (words or keep or older or status or unsolved):
-        fix = "give a filter, --keep, --older, --status or --unsolved"
-        raise UsageError("nothing says which runs to prune", fix=fix)
+        fix = "add a filter, --keep, --older, --status or --unsolved"
+        raise UsageError("no condition: which runs to prune?", fix=fix)
     directory = store.runs_dir(runs_dir)
     choice = removal.Choice(
         older=removal.seconds(older) if older else None,
@@ -97,18 +106,18 @@ def prune(
     )
     every = store.list_runs(directory)
     matching = store.list_runs(directory, " ".join(words)) if words else every
-    doomed, kept = removal.choose(every, choice, matching)
-    _remove(doomed, kept, directory, yes=yes, dry_run=dry_run, as_json=as_json)
+    to_delete, kept = removal.choose(every, choice, matching)
+    _remove(to_delete, kept, directory, yes=yes, dry_run=dry_run, as_json=as_json)
 
 
 @click.command()
 @click.argument("ref", metavar="RUN")
 @click.argument("tags", nargs=-1, metavar="[TAG]...")
-@click.option("--remove", is_flag=True, help="Take these tags away instead.")
+@click.option("--remove", is_flag=True, help="Remove these tags instead.")
 @runs_option
 @json_option
 def tag(ref: str, tags: tuple[str, ...], remove: bool, runs_dir: str | None, as_json: bool) -> None:
-    """Tag a run, or say its tags. `gymnast runs tag=TAG` lists them; prune keeps them.
+    """Tag a run, or show its tags. `gymnast runs tag=TAG` lists tagged runs; prune keeps them.
 
     \b
     gymnast runs tag @last paper baseline
@@ -130,7 +139,7 @@ def tag(ref: str, tags: tuple[str, ...], remove: bool, runs_dir: str | None, as_
 @runs_option
 @json_option
 def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> None:
-    """Write a note into a run, in place of the one it had, or read it. An empty text removes it.
+    """Set or show the note of a run. An empty text removes it.
 
     \b
     gymnast runs note @last "twice the width, half the speed"
@@ -149,7 +158,9 @@ def note(ref: str, text: str | None, runs_dir: str | None, as_json: bool) -> Non
 def _named(ref: str, directory: Path) -> Run:
     run, which = store.resolve(ref, directory)
     if which is not None:
-        raise UsageError(f"{ref} names a checkpoint, this is about runs", fix="leave it out")
+        raise UsageError(
+            f"{ref} names a checkpoint, but this command needs a run", fix="omit the checkpoint"
+        )
     return run
 
 
@@ -160,17 +171,19 @@ def _statuses(text: str | None) -> tuple[str, ...]:
     chosen = tuple(word for word in (text or "").replace(",", " ").split())
     for status in chosen:
         if status not in known:
-            raise UsageError(f"no run is pruned as {status!r}", fix=f"use {', '.join(known)}")
+            raise UsageError(
+                f"runs cannot be pruned by status {status!r}", fix=f"use {', '.join(known)}"
+            )
     return chosen
 
 
 def _unlisted(run: Run) -> dict[str, Any]:
-    """A run given by its path, outside the runs directory."""
+    """Returns the entry of a run given by its path, outside the runs directory."""
     return {**run.info, "path": str(run.path), "status": run.status}
 
 
 def _remove(
-    doomed: Sequence[dict[str, Any]],
+    to_delete: Sequence[dict[str, Any]],
     kept: Mapping[str, str],
     directory: Path,
     *,
@@ -178,38 +191,42 @@ def _remove(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Show, ask, delete, say."""
+    """Lists the runs, asks for confirmation, deletes them and prints the result."""
     from gymnast.runs import removal
     from gymnast.text import wording
 
-    doomed = [run | {"bytes": removal.size(Path(run["path"]))} for run in doomed]
-    total = wording.size(sum(run["bytes"] for run in doomed))
-    what = f"{wording.counted(len(doomed), 'run')}, {total}"
+    to_delete = [run | {"bytes": removal.size(Path(run["path"]))} for run in to_delete]
+    total = wording.size(sum(run["bytes"] for run in to_delete))
+    what = f"{wording.counted(len(to_delete), 'run')}, {total}"
     if not as_json:
-        _tell(doomed, kept, directory)
-    agreed = bool(doomed) and not dry_run and (yes or _agreed(f"delete {what}?"))
+        _echo_plan(to_delete, kept, directory)
+    agreed = bool(to_delete) and not dry_run and (yes or _agreed(f"delete {what}?"))
     if agreed:
         removal.sweep(directory)
-        for run in doomed:
+        for run in to_delete:
             removal.remove(Run(Path(run["path"])))
     if as_json:
-        ids = [{key: run.get(key) for key in ("id", "name", "path", "bytes")} for run in doomed]
+        ids = [{key: run.get(key) for key in ("id", "name", "path", "bytes")} for run in to_delete]
         echo_json({"deleted": agreed, "runs": ids, "kept": dict(kept)})
-    elif doomed:
-        click.echo(f"{'deleted' if agreed else 'nothing deleted; it would be'} {what}")
+    elif to_delete:
+        click.echo(f"{'deleted' if agreed else 'nothing deleted; would delete'} {what}")
 
 
-def _tell(doomed: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path) -> None:
+def _echo_plan(
+    to_delete: Sequence[dict[str, Any]], kept: Mapping[str, str], directory: Path
+) -> None:
     from gymnast.insight.page import runs_table
     from gymnast.runs import removal
 
-    click.echo(runs_table(doomed) if doomed else "no run to delete")
-    leaving = {run["id"] for run in doomed}
+    click.echo(runs_table(to_delete) if to_delete else "no run to delete")
+    deleted_ids = {run["id"] for run in to_delete}
     every = store.list_runs(directory)
-    for run in doomed:
-        orphans = [child for child in removal.children(run["id"], every) if child not in leaving]
-        if orphans:
-            click.echo(f"{run['id']} is the parent of {', '.join(orphans)}, which stays")
+    for run in to_delete:
+        children = [
+            child for child in removal.children(run["id"], every) if child not in deleted_ids
+        ]
+        if children:
+            click.echo(f"{run['id']} is the parent of {', '.join(children)}, which is kept")
     for reason in dict.fromkeys(kept.values()):
         ids = [run_id for run_id, why in kept.items() if why == reason]
         click.echo(f"kept, {reason}: {', '.join(ids)}")
@@ -221,5 +238,5 @@ def _agreed(question: str) -> bool:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        fix = "say --yes, or --dry-run to look only"
-        raise UsageError("nothing deleted: there is nobody to ask", fix=fix) from None
+        fix = "use --yes, or --dry-run to only show the runs"
+        raise UsageError("nothing deleted: confirmation needs a terminal", fix=fix) from None

@@ -1,4 +1,4 @@
-"""`gymnast init`."""
+"""`gymnast init`: creates a new environment package from a template."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 
 @click.command()
 @click.argument("name")
-@click.option("--dir", "directory", default=".", metavar="DIR", help="Where; default: here.")
+@click.option(
+    "--dir",
+    "directory",
+    default=".",
+    metavar="DIR",
+    help="Parent directory. Default: the current one.",
+)
 @runs_option
 @json_option
 def init(name: str, directory: str, runs_dir: str | None, as_json: bool) -> None:
-    """Begin an environment of your own: package NAME, its test, and presets/NAME.yaml.
+    """Create an environment of your own from a template: package NAME, its test, and presets/NAME.yaml.
 
-    What is written works at once and is meant to be changed. Nothing is overwritten.
+    The template works as it is and is meant to be edited. No existing file is overwritten.
 
     \b
     gymnast init my_env

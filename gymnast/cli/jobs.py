@@ -1,4 +1,4 @@
-"""`gymnast jobs`, `logs` and `wait`: trainings in the background."""
+"""`gymnast jobs`, `logs` and `wait`: background training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from gymnast import api
 from gymnast.cli.options import echo_json, json_option, runs_option
-from gymnast.jobs import follow, standing
+from gymnast.jobs import follow, status
 from gymnast.jobs.detach import attend
 from gymnast.runs import store
 from gymnast.text import wording
@@ -20,7 +20,7 @@ from gymnast.text import wording
 @runs_option
 @json_option
 def jobs(runs_dir: str | None, as_json: bool) -> None:
-    """List background trainings, newest first: queued, running, paused or how they ended.
+    """List background jobs, newest first: queued, running, paused, or how they ended.
 
     \b
     gymnast train CartPole-v1 --detach
@@ -35,23 +35,25 @@ def jobs(runs_dir: str | None, as_json: bool) -> None:
         head = ("id", "name", "job", "status", "age", "exit", "reason")
         click.echo(wording.table(head, [_line(job, now) for job in found], right="age exit"))
     else:
-        click.echo(f"no jobs in {store.runs_dir(runs_dir)}: gymnast train ENV --detach starts one")
+        click.echo(
+            f"no jobs in {store.runs_dir(runs_dir)}; start one with `gymnast train ENV --detach`"
+        )
 
 
 @click.command()
 @click.argument("run", metavar="RUN|JOB", default="@last")
-@click.option("-f", "--follow", "following", is_flag=True, help="Go on until it has ended.")
+@click.option("-f", "--follow", "following", is_flag=True, help="Keep printing until it has ended.")
 @click.option("-n", "--lines", type=click.IntRange(min=0), help="Only the last N lines.")
 @runs_option
 def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> None:
-    """Print a run's log; of a job that has no run yet, what it printed.
+    """Print the log of a run, or the output of a job that has no run yet.
 
     \b
     gymnast logs @last -n 20
     gymnast logs -f k3jx81qa           Ctrl-C stops following, not the run
     """
     directory = store.runs_dir(runs_dir)
-    path = Path(standing.find(run, directory)["path"])
+    path = Path(status.find(run, directory)["path"])
     try:
         for text in follow.log(path, lines=lines, following=following):
             click.echo(text, nl=False)
@@ -64,16 +66,16 @@ def logs(run: str, following: bool, lines: int | None, runs_dir: str | None) -> 
 @runs_option
 @json_option
 def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
-    """Wait until all of these have ended; exit code 1 if one failed or was lost.
+    """Wait until all of these runs, jobs or groups have ended; exit code 1 if one failed or was lost.
 
     \b
     gymnast wait k3jx81qa
     gymnast wait g1f3a9c02 && gymnast compare ...
     """
     directory = store.runs_dir(runs_dir)
-    members = [member for ref in runs for member in standing.members(ref, directory)]
+    members = [member for ref in runs for member in status.members(ref, directory)]
     ended: list[dict[str, Any]] = []
-    for found in standing.wait(members, directory):
+    for found in status.wait(members, directory):
         ended.append(found)
         if not as_json:
             reason = f": {found['reason']}" if found["reason"] else ""
@@ -83,15 +85,17 @@ def wait(runs: tuple[str, ...], runs_dir: str | None, as_json: bool) -> int:
     return 0 if all(found["status"] in ("finished", "stopped") for found in ended) else 1
 
 
-def be_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
-    """The process of a job: wait for its turn with nothing loaded, then train."""
+def run_job(target: str, options: dict[str, Any], runs_dir: str | None) -> int:
+    """Runs a background job: waits for its turn without having imported torch, then trains."""
 
     def train(path: Path) -> tuple[int, str]:
         import importlib
 
-        training = importlib.import_module("gymnast.cli.training")  # the only one here that trains
-        result = training.train_as_asked(target, options, runs_dir, show="ending", claimed=path)
-        assert result is not None  # the one who detached it has answered
+        training = importlib.import_module(
+            "gymnast.cli.training"
+        )  # imports torch, so not before the job's turn
+        result = training.train_with_options(target, options, runs_dir, show="ending", claimed=path)
+        assert result is not None  # --ask was answered before the job was detached
         return training.exit_code(result), result["reason"]
 
     return attend(store.runs_dir(runs_dir), options["job"], options["place"], train)

@@ -1,4 +1,4 @@
-"""Training in other processes: a group of seeds, or in the background."""
+"""Training in other processes: groups of seeds (`--seeds`) and background jobs (`--detach`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gymnast.jobs import queue
 from gymnast.jobs.detach import start
 from gymnast.jobs.groups import group_result
 from gymnast.jobs.groups import train_group as launch_group
-from gymnast.jobs.standing import living_jobs
+from gymnast.jobs.status import living_jobs
 from gymnast.runs import store
 from gymnast.runs.run import check_name
 from gymnast.text.wording import counted
@@ -30,13 +30,13 @@ from gymnast.training.lifecycle.summary import preflight_text
 
 @dataclass(frozen=True)
 class Plan:
-    """What is about to be started: one run per seed."""
+    """The runs to be started: one per seed."""
 
     seeds: range
     names: tuple[str, ...]
-    """Of each seed's run; empty texts for runs without a name."""
+    """Name of the run of each seed; empty for runs without a name."""
     group: str | None
-    """What the seeds are called together; None where there is only the one of a single job."""
+    """Id of the group; None for a single job."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any], first: int) -> Plan:
@@ -48,12 +48,12 @@ class Plan:
         return cls(seeds, names, name or f"g{secrets.token_hex(4)}")
 
     def refuse_taken(self, name: str, directory: Path) -> None:
-        """Of the runs and jobs that exist, none may have one of these names."""
-        for taken in dict.fromkeys(given for given in (name, *self.names) if given):
-            check_name(taken)
-            store.refuse_taken(taken, directory)
-            if jobs := [job for job in living_jobs(directory) if job["name"] == taken]:
-                raise UsageError(f"{taken!r} is job {jobs[0]['id']} already")
+        """Raises an error if a run or a live job has one of these names already."""
+        for wanted in dict.fromkeys(n for n in (name, *self.names) if n):
+            check_name(wanted)
+            store.refuse_taken(wanted, directory)
+            if jobs := [job for job in living_jobs(directory) if job["name"] == wanted]:
+                raise UsageError(f"the name {wanted!r} is taken by job {jobs[0]['id']}")
 
     def described(self, jobs: int) -> dict[str, Any]:
         named = [name for name in self.names if name]
@@ -61,7 +61,7 @@ class Plan:
 
 
 def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool) -> int:
-    """Whatever is wrong is said now; then one job, or one per seed."""
+    """Starts one background job, or one per seed; every config error is raised before the first starts."""
     directory, limit = store.runs_dir(runs_dir), queue.limit(options["max_jobs"])
     plan = _agreed_plan(target, options, runs_dir, jobs=limit, as_json=as_json, quiet=True)
     if isinstance(plan, int):
@@ -95,7 +95,7 @@ def detach(target: str, options: dict[str, Any], runs_dir: str | None, *, as_jso
 def train_group(
     target: str, options: dict[str, Any], runs_dir: str | None, *, as_json: bool, quiet: bool
 ) -> int:
-    """A group of seeds in child processes: seed, seed + 1, ..."""
+    """Trains a group of seeds (seed, seed + 1, ...) in child processes; returns the exit code."""
     jobs = options["jobs"]
     plan = _agreed_plan(target, options, runs_dir, jobs=jobs, as_json=as_json, quiet=quiet)
     if isinstance(plan, int):
@@ -129,8 +129,8 @@ def _agreed_plan(
     as_json: bool,
     quiet: bool,
 ) -> Plan | int:
-    """What to start, once all of it is known to be possible; an exit code where nothing is to be
-    started: after a dry run, or when the answer to --ask is no."""
+    """Returns the runs to start, after the config and the names have been checked; or an exit code if
+    nothing is to be started: after a dry run, or if the answer to --ask is no."""
     dry_run, ask = options["dry_run"], options["ask"]
     if ask:
         refuse_without_terminal()
@@ -164,7 +164,7 @@ def _plan_text(plan: Plan, jobs: int) -> str:
 
 
 def _arguments(options: Mapping[str, Any]) -> list[str]:
-    """The options of this call that every child gets too."""
+    """Returns the command-line options that are passed on to every child."""
     arguments = [word for text in options["assignments"] for word in ("--set", text)]
     for name in (*BUDGETS, "algo", "source"):
         if options[name] is not None:
@@ -179,12 +179,12 @@ def _group_text(target: str, result: Mapping[str, Any]) -> str:
     lines = [f"{target}: {result['solved']} of {counted(result['runs'], 'seed')} solved"]
     for entry in result["scores"]:
         score = entry["score"]
-        told = (
+        score_text = (
             "no score"
             if score is None
             else f"{score['mean']:.5g} [{score['low']:.5g}, {score['high']:.5g}]"
         )
-        lines.append(f"  seed {entry['seed']:<4} {entry['id']}  {entry['status']:<9} {told}")
+        lines.append(f"  seed {entry['seed']:<4} {entry['id']}  {entry['status']:<9} {score_text}")
     if result["mean"] is not None:
         interval = "" if result["low"] is None else f" [{result['low']:.5g}, {result['high']:.5g}]"
         lines.append(f"  mean over seeds {result['mean']:.5g}{interval}, IQM {result['iqm']:.5g}")

@@ -1,4 +1,4 @@
-"""`gymnast league`."""
+"""`gymnast league`: ratings of self-play policies and the cross-play matrix."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from gymnast.processes.env_output import separate_env_output
 @click.command()
 @click.argument("run", metavar="RUN", default="@last")
 @click.option(
-    "--matrix", is_flag=True, help="Play everybody against everybody, as a table and PNG."
+    "--matrix", is_flag=True, help="Play every pair of players; print a table and write a PNG."
 )
 @click.option(
     "--episodes",
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
-    help="Matches of each pair.",
+    help="Matches per pair.",
 )
 @click.option(
     "--most",
     type=click.IntRange(min=2),
     default=8,
     show_default=True,
-    help="Past selves of each role in the matrix, evenly over the run.",
+    help="Maximum number of past policies per role in the matrix, spread evenly over the run.",
 )
 @runs_option
 @json_option
 def league(
     run: str, matrix: bool, episodes: int, most: int, runs_dir: str | None, as_json: bool
 ) -> None:
-    """Ratings of a run's roles with their uncertainty, and who beats whom.
+    """Show the ratings of a run's roles with their uncertainty, and the cross-play matrix.
 
-    Ratings are from the run's evaluations against scripted opponents; scripted:medium is 1000, and 400
-    points more are odds of 10 to 1. The matrix is played now, on held-out seeds; what was played
-    before is kept.
+    Ratings come from the run's evaluations against scripted opponents, on the Elo scale: scripted:medium
+    is 1000, and a difference of 400 points means odds of 10 to 1. The matrix is played now, on held-out
+    seeds; earlier results are reused.
 
     \b
     gymnast league @last
@@ -51,16 +51,16 @@ def league(
 
     found, _ = store.resolve(run, store.runs_dir(runs_dir))
     ratings = ratings_of(results_of(found))
-    told: dict[str, Any] = {"run": found.id, "ratings": ratings.to_json()}
+    result: dict[str, Any] = {"run": found.id, "ratings": ratings.to_json()}
     if not as_json:
-        click.echo(f"{found.id}: ratings by its evaluations\n{_table(told['ratings'])}")
+        click.echo(f"{found.id}: ratings from its evaluations\n{_table(result['ratings'])}")
     if matrix:
         crossed, picture = _matrix(run, episodes, most, runs_dir)
-        told |= {"matrix": crossed.to_json(), "picture": str(picture)}
+        result |= {"matrix": crossed.to_json(), "picture": str(picture)}
         if not as_json:
             click.echo(f"\n{crossed.text()}\n{picture}")
     if as_json:
-        echo_json(told)
+        echo_json(result)
 
 
 def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[Any, Path]:

@@ -1,4 +1,4 @@
-"""`gymnast metrics`: what each number means."""
+"""`gymnast metrics`: explains the metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 @runs_option
 @json_option
 def metrics(name: str | None, runs_dir: str | None, as_json: bool) -> None:
-    """What each number means; with NAME, all about one: unit, bounds, healthy range, what to try.
+    """List the metrics with their meaning; with NAME, show one: unit, bounds, healthy range, what to try.
 
     \b
     gymnast metrics

@@ -1,4 +1,4 @@
-"""`gymnast net`."""
+"""`gymnast net`: shows a network layer by layer, with activations and gradients."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from gymnast.text import wording
 @runs_option
 @json_option
 def net(target: str, assignments: tuple[str, ...], runs_dir: str | None, as_json: bool) -> None:
-    """A network layer by layer: shapes, parameters, and what one real batch does to it.
+    """Show a network layer by layer: shapes, parameters, and activations and gradients on a real batch.
 
-    The batch is a short rollout of the policy: freshly drawn for an environment, as stored for a run
-    (its best checkpoint unless one is named). Gradients are of the algorithm's own loss on it. Where
-    several roles are learned, each has its network.
+    The batch is a short rollout of the policy: a newly initialized one for an environment, the stored
+    one for a run (its best checkpoint by default). Gradients are those of the algorithm's own loss. If
+    several roles are learned, each has its own network.
 
     \b
     gymnast net CartPole-v1
@@ -54,8 +54,8 @@ def _report(target: str, assignments: Sequence[str], runs_dir: str | None) -> di
         name, cfg, saved = prepared.resolved.preset, prepared.resolved.config, None
         collector = prepared.collector
     elif assignments:
-        fix = "leave --set out, or name an environment"
-        raise UsageError(f"{target} is a run, whose network is as it is", fix=fix)
+        fix = "omit --set, or name an environment"
+        raise UsageError(f"{target} is a run, and the network of a run cannot be changed", fix=fix)
     else:
         run, saved = find(target, runs_dir)
         cfg = load(run.config(), at=str(run.path / "config.yaml"))
@@ -80,7 +80,7 @@ def _page(found: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield _parameters(about["parameters"])
         if not about["has_gradient"]:
-            yield "no gradients: the algorithm takes no step on a batch of this size"
+            yield "no gradients: the algorithm does not update on a batch of this size"
 
 
 def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
@@ -89,11 +89,11 @@ def _start(start: Mapping[str, Any], *, fresh: bool) -> str:
     title = "initial policy" if fresh else "policy on first observations"
     if "entropy" in start:
         choices = math.exp(start["of"])
-        most = f"ln {choices:.0f} = {start['of']:.4f}"
-        return f"{title}: entropy {start['entropy']:.4f} of {most}{end}"
+        maximum = f"ln {choices:.0f} = {start['of']:.4f}"
+        return f"{title}: entropy {start['entropy']:.4f} of {maximum}{end}"
     if start["off_centre"] is None:
         return f"{title}: continuous{end}"
-    return f"{title}: mean at most {start['off_centre']:.2%} of the range off its centre{end}"
+    return f"{title}: mean at most {start['off_centre']:.2%} of the range off its center{end}"
 
 
 def _layers(layers: Sequence[Mapping[str, Any]]) -> str:
@@ -133,5 +133,5 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _shape(shapes: Sequence[Sequence[int]]) -> str:
-    """`64`, `84x84x4`, an index for a single number, `2 + 84x84x4` for several arrays."""
+    """Returns e.g. `64`, `84x84x4`, `index` for a scalar, or `2 + 84x84x4` for several arrays."""
     return " + ".join("x".join(map(str, shape)) or "index" for shape in shapes)

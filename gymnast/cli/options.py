@@ -1,4 +1,4 @@
-"""Options and output that the verbs share."""
+"""Options and output functions that the commands share."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ runs_option = click.option(
     "--runs",
     "runs_dir",
     metavar="DIR",
-    help="Where runs are kept. Default: the variable GYMNAST_RUNS, or ./runs.",
+    help="Runs directory. Default: $GYMNAST_RUNS, or ./runs.",
 )
 track_option = click.option(
     "--track",
     "trackers",
     multiple=True,
     metavar="wandb|tensorboard",
-    help="Give every row to this tracker too (track.to). Repeatable.",
+    help="Also log every row to this tracker (track.to). Repeatable.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 def echo_json(value: Any) -> None:
-    """Full precision; JSON has no NaN or infinity, so those are the texts "nan", "inf", "-inf"."""
+    """Prints JSON at full precision; NaN and infinity become the strings "nan", "inf" and "-inf"."""
     click.echo(json.dumps(_strict(value), indent=1, ensure_ascii=False, allow_nan=False))
 
 

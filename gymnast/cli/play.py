@@ -1,4 +1,4 @@
-"""`gymnast play`."""
+"""`gymnast play`: shows a policy, random actions, or lets you play."""
 
 from __future__ import annotations
 
@@ -23,18 +23,24 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("target", metavar="ENV[:VARIANT]|RUN[:CHECKPOINT]")
 @click.option("--random", "chance", is_flag=True, help="Random actions (the default for an ENV).")
-@click.option("--human", is_flag=True, help="You play; the keys are shown first.")
-@click.option("--sample", is_flag=True, help="The policy draws actions, as in training.")
+@click.option("--human", is_flag=True, help="Play yourself; the keys are shown first.")
+@click.option("--sample", is_flag=True, help="Sample actions from the policy, as in training.")
 @click.option("--checkpoint", metavar="N", help="best, latest, or env steps: 120k. Default: best.")
 @click.option("--episodes", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), help="Of the first episode. Default: any.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of the first episode. Default: random."
+)
 @click.option("--fps", type=click.FloatRange(min=0, min_open=True), help="Frames per second.")
-@click.option("--record", metavar="FILE.mp4", help="Film it, also where there is no display.")
-@click.option("--step", is_flag=True, help="One step per key or Enter, each told in numbers.")
+@click.option("--record", metavar="FILE.mp4", help="Record a video; works without a display.")
+@click.option(
+    "--step",
+    is_flag=True,
+    help="Advance one step per key or Enter, and print the numbers of each step.",
+)
 @runs_option
 @json_option
 def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> None:
-    """Watch a trained policy, random actions, or play yourself.
+    """Watch a trained policy or random actions, or play yourself.
 
     \b
     gymnast play @last                          the best policy of the newest run
@@ -42,8 +48,8 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
     gymnast play @last:120k --sample --episodes 3
     gymnast play LunarLander-v3 --random --record random.mp4
 
-    Needs a display, except with --record or --step. Ctrl-C, escape or q ends it; a film that is
-    under way is finished.
+    Needs a display, except with --record or --step. Ctrl-C, escape or q ends it; a video in progress
+    is completed.
     """
     from gymnast.play.session import Wish
     from gymnast.play.session import play as begin
@@ -80,7 +86,7 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
 
 
 def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
-    """The config and, of a run, the policy."""
+    """Returns the config and, for a run, the policy (else None)."""
     from gymnast.config.resolve import load
     from gymnast.envs.build.defaults import resolve_for_spaces
     from gymnast.evaluation.rescore import find, policy_of
@@ -89,7 +95,7 @@ def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, 
     run = api.run_named(target, store.runs_dir(runs_dir))
     if run is None:
         if which is not None:
-            raise UsageError(f"{target} is no run, so it has no checkpoint {which}")
+            raise UsageError(f"{target} is not a run, so it has no checkpoint {which}")
         cfg = resolve_for_spaces(target).config
         _refuse_roles(cfg, f"gymnast train {target}, then gymnast video @last")
         return cfg, None
@@ -106,17 +112,15 @@ def _refuse_roles(cfg: Any, fix: str) -> None:
     from gymnast.config.families import has_roles
 
     if has_roles(cfg.env.id):
-        raise UsageError(
-            f"{cfg.env.id} has several roles, and one player cannot play them", fix=fix
-        )
+        raise UsageError(f"{cfg.env.id} has several roles, which one player cannot play", fix=fix)
 
 
 def _who(options: dict[str, Any], *, trained: bool) -> Who:
     if options["chance"] and options["human"]:
-        raise UsageError("--random and --human are two players", fix="give one of them")
+        raise UsageError("--random and --human exclude each other", fix="use one of them")
     if options["human"] or options["chance"] or not trained:
         if options["sample"]:
-            raise UsageError("--sample is for the policy of a run")
+            raise UsageError("--sample needs the policy of a run")
         return "human" if options["human"] else "random"
     return "policy"
 

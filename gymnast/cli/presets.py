@@ -1,4 +1,4 @@
-"""`gymnast presets`: what can be trained with settings that are known to work."""
+"""`gymnast presets`: lists environments with tested settings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HEAD = ("", "threshold", "published best", "ours", "variants")
 @runs_option
 @json_option
 def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
-    """List presets by family, or those whose name or variant is like SEARCH.
+    """List presets by family, or those whose name or variant resembles SEARCH.
 
-    Ours is the stored result that `gymnast reproduce` repeats. Any other Gymnasium id can be trained
-    too, with default settings, and with any algorithm that fits its actions: Acrobot-v1:a2c. Presets
-    of your own are YAML files in ./presets or in the directories that GYMNAST_PRESETS names.
+    `ours` is the stored result that `gymnast reproduce` repeats. Any other Gymnasium id can be trained
+    too, with default settings and any algorithm that supports its action space: Acrobot-v1:a2c. Your
+    own presets are YAML files in ./presets or in the directories in GYMNAST_PRESETS.
 
     \b
     gymnast presets
@@ -38,7 +38,7 @@ def presets(search: str, runs_dir: str | None, as_json: bool) -> None:
         for line in _listing(found):
             click.echo(line)
     else:
-        click.echo(f"no preset is like {search!r}; `gymnast presets` lists them all")
+        click.echo(f"no preset matches {search!r}; `gymnast presets` lists them all")
 
 
 def _listing(found: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -81,7 +81,7 @@ def _published(best: Mapping[str, Any] | None) -> str:
 
 
 def _ours(preset: Mapping[str, Any]) -> str:
-    """Of the default variant, or else of the one that has the best."""
+    """Returns the stored result of the default variant or, if it has none, of the best variant."""
     results = preset["results"]
     if not results:
         return "-"

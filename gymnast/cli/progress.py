@@ -1,4 +1,4 @@
-"""A bar for whoever waits, on stderr and on a terminal only."""
+"""A progress bar on stderr, shown only in a terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import click
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Gives what is to be told how many of how many are done."""
+    """Shows a progress bar and yields the function `update(done, total)` that advances it."""
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=1, label=label, file=sys.stderr, hidden=hidden) as bar:
 
-        def told(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             bar.length = total
             bar.update(done - bar.pos)
 
-        yield told
+        yield update

@@ -1,4 +1,4 @@
-"""`gymnast report`: a run as a page to keep or to send."""
+"""`gymnast report`: writes a report about a run."""
 
 from __future__ import annotations
 
@@ -11,25 +11,29 @@ from gymnast.clock import CLOCKS
 
 @click.command()
 @click.argument("run", default="@last")
-@click.option("--html", "forms", flag_value="html", multiple=True, help="One file with all in it.")
-@click.option("--md", "forms", flag_value="md", multiple=True, help="Markdown, pictures beside it.")
+@click.option(
+    "--html", "forms", flag_value="html", multiple=True, help="HTML, one self-contained file."
+)
+@click.option(
+    "--md", "forms", flag_value="md", multiple=True, help="Markdown, with pictures as files."
+)
 @click.option("--out", metavar="PATH", help="A directory, or a file that ends in .html or .md.")
 @click.option(
     "--x",
     type=click.Choice(CLOCKS),
     default="vec_steps",
     show_default=True,
-    help="The clock charts are drawn over.",
+    help="Clock on the x-axis of the charts.",
 )
 @runs_option
 @json_option
 def report(
     run: str, forms: tuple[str, ...], out: str | None, x: str, runs_dir: str | None, as_json: bool
 ) -> None:
-    """How a run stands, its alerts with advice, settings, charts, numbers and what to do next.
+    """Write a report: status, alerts with advice, settings, charts, metrics and next steps.
 
-    Both forms are written into the run's own directory unless told otherwise. Charts are pictures
-    (pip install 'gymnast[report]') and text; without matplotlib --md has the text alone.
+    By default, Markdown and HTML are written into the run directory. Charts are pictures
+    (pip install 'gymnast[report]') and text; without matplotlib, --md has only the text.
 
     \b
     gymnast report @last

@@ -1,4 +1,4 @@
-"""`gymnast reproduce`."""
+"""`gymnast reproduce`: trains a preset again and compares with its stored result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from gymnast.errors import UsageError
 
 @click.command()
 @click.argument("preset", metavar="ENV[:VARIANT]")
-@click.option("--seeds", type=click.IntRange(min=1), help="How many of its seeds. Default: all.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    help="Number of seeds. Default: all of the stored result.",
+)
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -25,7 +29,7 @@ from gymnast.errors import UsageError
     "--store",
     "store_it",
     is_flag=True,
-    help="Store what comes out as the result: from committed code only.",
+    help="Store the new result; requires a clean git work tree.",
 )
 @track_option
 @runs_option
@@ -39,13 +43,13 @@ def reproduce(
     runs_dir: str | None,
     as_json: bool,
 ) -> int:
-    """Train a preset again as its stored result was trained, and say whether it holds.
+    """Train a preset again with the seeds of its stored result, and report whether it holds.
 
     \b
     gymnast reproduce CartPole-v1:ppo
     gymnast reproduce LunarLander-v3 --seeds 1
 
-    On the same kind of machine with the same versions the scores are identical to the last digit.
+    On the same CPU type with the same package versions, the scores are identical to the last digit.
     """
     from pathlib import Path
 
@@ -62,13 +66,11 @@ def reproduce(
     resolved = resolve(preset, {"track.to": list(trackers)} if trackers else {})
     refuse_missing(resolved.config.track.to)
     known = None if store_it else results.stored(resolved.preset)
-    there = results.n_seeds(resolved.preset) if known is None else len(known["seeds"])
-    count = seeds or there or 1
-    if store_it and count < there:
-        what = (
-            f"the stored result of {resolved.preset} is of {there} seeds, this would be of {count}"
-        )
-        raise UsageError(what, fix=f"--seeds {there} or more, or leave --store out")
+    stored_seeds = results.n_seeds(resolved.preset) if known is None else len(known["seeds"])
+    count = seeds or stored_seeds or 1
+    if store_it and count < stored_seeds:
+        what = f"the stored result of {resolved.preset} has {stored_seeds} seeds, this one would have {count}"
+        raise UsageError(what, fix=f"--seeds {stored_seeds} or more, or omit --store")
     group = train_group(
         resolved.preset,
         seeds=[e["seed"] for e in known["seeds"][:count]] if known else range(count),
@@ -85,7 +87,7 @@ def reproduce(
         threshold = resolved.config.facts.threshold
         result = results.of_group(resolved.preset, group.runs, threshold)
         click.echo(f"stored in {results.store(result)}")
-        if len(group.runs) > 1:  # one run is no band
+        if len(group.runs) > 1:  # an envelope needs several runs
             records = [rows_of(Run(Path(run["path"]))) for run in group.runs]
             envelope.store(envelope.of_runs(resolved.preset, records))
         return 0
@@ -101,7 +103,7 @@ def reproduce(
 
 
 def _means(known: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    """Stored and now, over the same seeds: means over others are no comparison."""
+    """Returns the stored and the new mean over the same seeds; other seeds would not be comparable."""
     from gymnast.text.wording import counted
 
     again, all_seeds = counted(len(verdict["seeds"]), "seed"), counted(len(known["seeds"]), "seed")

@@ -1,4 +1,4 @@
-"""`gymnast train ... --name NAME --requeue`: begin the run of this name, or continue it."""
+"""`gymnast train ... --name NAME --requeue`: starts the run with this name, or continues it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gymnast.training.lifecycle.prepare import prepare
 def continue_named(
     target: str, options: Mapping[str, Any], runs_dir: str | None, show: Show
 ) -> dict[str, Any] | None:
-    """How the run of this name ended, resumed if need be; None where there is no such run yet."""
+    """Resumes the run with this name unless it is finished; returns its summary, None if there is none."""
     name = options["name"]
     if not name:
-        raise UsageError("--requeue is for a run that has a name", fix="give --name NAME")
+        raise UsageError("--requeue needs the name of a run", fix="add --name NAME")
     found = [run for run in store.list_runs(store.runs_dir(runs_dir)) if run.get("name") == name]
     if not found:
         return None
@@ -56,6 +56,6 @@ def _refuse_other_settings(run: Run, target: str, options: Mapping[str, Any]) ->
         for key, before, now in diff(stored, prepared.resolved.config)
     ]
     if other:
-        what = f"run {run.id} is called {options['name']!r} and has other settings"
-        fix = f"choose another name, or: gymnast resume {run.id}"
+        what = f"run {run.id} has the name {options['name']!r} and other settings"
+        fix = f"choose another name, or use: gymnast resume {run.id}"
         raise ConfigError([what, *other], fix=fix)

@@ -1,4 +1,4 @@
-"""`gymnast runs`, `show` and `rows`: reading what runs have left on the disk."""
+"""`gymnast runs`, `show` and `rows`: list and read runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gymnast.cli.options import echo_json, json_option, runs_option
 
 
 class RunsGroup(click.Group):
-    """Words that name no subcommand are filters of the list."""
+    """Treats words that are not a subcommand as filters of the list."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = {*self.commands, *self.get_help_option_names(ctx)}
@@ -23,10 +23,10 @@ class RunsGroup(click.Group):
 
 @click.group(cls=RunsGroup, subcommand_metavar="[FILTER]... | COMMAND")
 def runs() -> None:
-    """List runs, newest first, or keep them in order.
+    """List runs, newest first; delete, tag or annotate them.
 
-    FILTER is text to be found in id, name, preset, status, group or a tag, or FIELD=VALUE with id,
-    name, preset, env, algo, status, seed, group, tag or solved. All of several must match.
+    FILTER is text to search for in id, name, preset, status, group and tags, or FIELD=VALUE with the
+    field id, name, preset, env, algo, status, seed, group, tag or solved. A run must match all filters.
 
     \b
     gymnast runs
@@ -39,7 +39,7 @@ def runs() -> None:
 
 @runs.command("list", hidden=True)
 @click.argument("words", nargs=-1, metavar="[FILTER]...")
-@click.option("--sizes", is_flag=True, help="Also what each takes on the disk.")
+@click.option("--sizes", is_flag=True, help="Also show the disk space of each run.")
 @runs_option
 @json_option
 def list_(words: tuple[str, ...], sizes: bool, runs_dir: str | None, as_json: bool) -> None:
@@ -67,9 +67,9 @@ for _command in (rm, prune, tag, note):
 @runs_option
 @json_option
 def show(run: str, runs_dir: str | None, as_json: bool) -> None:
-    """Everything about one run: how it stands, settings, checkpoints, alerts, events.
+    """Show everything about one run: status, score, settings, checkpoints, alerts, events.
 
-    RUN is an id, a unique beginning of one, a name, a path, @last, @best or @best:ENV.
+    RUN is an id, a unique prefix of one, a name, a path, @last, @best or @best:ENV.
 
     \b
     gymnast show                       the newest run
@@ -89,13 +89,15 @@ def show(run: str, runs_dir: str | None, as_json: bool) -> None:
 @click.argument("run")
 @click.option("--csv", "form", flag_value="csv", default="csv", help="Print CSV (the default).")
 @click.option("--json", "form", flag_value="json", help="Print JSON: a list of rows.")
-@click.option("--metric", "names", multiple=True, metavar="NAME", help="Only this, and the clocks.")
+@click.option(
+    "--metric", "names", multiple=True, metavar="NAME", help="Only this metric and the clocks."
+)
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the latest N rows.")
 @runs_option
 def rows(
     run: str, form: str, names: tuple[str, ...], last: int | None, runs_dir: str | None
 ) -> None:
-    """A run's metric record, one row per rollout, every number with all its digits.
+    """Print the metrics of a run, one row per rollout, at full precision.
 
     \b
     gymnast rows @last > rows.csv

@@ -13,7 +13,7 @@ from gymnast.errors import UsageError
 
 
 def training_options(command: Any) -> Any:
-    """What `train` and `resume` share: overrides, budgets, output."""
+    """Adds the options that `train` and `resume` share: overrides, budgets, output."""
     for option in reversed(
         (
             click.option(
@@ -24,14 +24,16 @@ def training_options(command: Any) -> Any:
                 help="Override a config value, e.g. 'algo.lr=3e-4 -> 0', in quotes. Repeatable.",
             ),
             click.option("--env-steps", metavar="N", help="Budget in env steps: 50k, 2M."),
-            click.option("--vec-steps", metavar="N", help="Budget in steps of the whole vector."),
+            click.option(
+                "--vec-steps", metavar="N", help="Budget in steps of the vectorized environment."
+            ),
             click.option("--updates", metavar="N", help="Budget in gradient updates."),
             click.option("--rollouts", metavar="N", help="Budget in rollouts."),
             click.option("--minutes", metavar="N", help="Budget in wall time."),
             click.option(
                 "--debug",
                 is_flag=True,
-                help="Everything in one process, watched closely: the same numbers, slower.",
+                help="Run everything in one process with extra checks: the same results, slower.",
             ),
             track_option,
             click.option(
@@ -39,9 +41,9 @@ def training_options(command: Any) -> Any:
                 "pinned",
                 multiple=True,
                 metavar="METRIC",
-                help="Show this number too while it trains, e.g. optim/grad_norm_critic. Repeatable.",
+                help="Also show this metric during training, e.g. optim/grad_norm_critic. Repeatable.",
             ),
-            click.option("--quiet", is_flag=True, help="Print only how it ended."),
+            click.option("--quiet", is_flag=True, help="Print only the final result."),
             runs_option,
             json_option,
         )
@@ -51,7 +53,11 @@ def training_options(command: Any) -> Any:
 
 
 def _training() -> Any:
-    """What trains, loaded as one lasting whole that the garbage collector need not look through."""
+    """Imports the training code with garbage collection off, then freezes it.
+
+    Collections during the import find no garbage but take time, and frozen objects (torch alone has
+    many) are skipped by every later collection.
+    """
     gc.disable()
     try:
         from gymnast.cli import training
@@ -67,9 +73,9 @@ def _training() -> Any:
 @click.option(
     "--algo",
     metavar="NAME",
-    help="Use this algorithm instead of the preset's; py:package.module:Class for one of your own.",
+    help="Use this algorithm instead of the preset's; py:package.module:Class for your own.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Root of all randomness.")
+@click.option("--seed", type=click.IntRange(min=0), help="Root seed of all randomness.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Train N seeds as a group.")
 @click.option(
     "--jobs",
@@ -83,17 +89,19 @@ def _training() -> Any:
 )
 @click.option("--name", default="", help="A name for the run; with --seeds: NAME-s0, NAME-s1, ...")
 @click.option("--tag", "tags", multiple=True, help="A tag for the run. Repeatable.")
-@click.option("--detach", is_flag=True, help="Train in the background, after others if need be.")
+@click.option(
+    "--detach", is_flag=True, help="Train in the background; queued if too many jobs run."
+)
 @click.option(
     "--max-jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --detach: wait while N run. Default: GYMNAST_JOBS, or one per core.",
+    help="With --detach: at most N jobs at once. Default: $GYMNAST_JOBS, or one per core.",
 )
 @click.option(
     "--requeue",
     is_flag=True,
-    help="Continue the run of this --name if there is one; SIGUSR1 requeues a SLURM job.",
+    help="Continue the run with this --name if it exists; SIGUSR1 requeues a SLURM job.",
 )
 @click.option("--group", hidden=True)
 @click.option("--job", hidden=True)
@@ -102,10 +110,10 @@ def _training() -> Any:
 @click.option(
     "--ask",
     is_flag=True,
-    help="Show what would happen and ask before it begins. No, or Ctrl-C, writes nothing.",
+    help="Show what would happen and ask before starting. No, or Ctrl-C, writes nothing.",
 )
 def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
-    """Train a policy until it is solved or its budget is spent.
+    """Train a policy until the environment is solved or the budget is used up.
 
     \b
     gymnast train CartPole-v1
@@ -115,23 +123,25 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
     gymnast train LunarLander-v3 --detach          in the background: gymnast jobs
     gymnast train CartPole-v1 --track wandb        offline, until `wandb sync`; also tensorboard
 
-    --ask exits with 1 when the answer is no, and with 130 on Ctrl-C at the prompt.
+    --ask exits with 1 if the answer is no, and with 130 on Ctrl-C at the prompt.
 
-    Ctrl-C saves a checkpoint and stops; `gymnast resume @last` goes on exactly there. In a terminal,
+    Ctrl-C saves a checkpoint and stops; `gymnast resume @last` continues exactly there. In a terminal,
     keys are commands: c checkpoint, e evaluate, p pause, s stop, ? shows them.
     """
     if options["job"] is not None:
-        from gymnast.cli.jobs import be_job
+        from gymnast.cli.jobs import run_job
 
-        return be_job(target, options, runs_dir)
+        return run_job(target, options, runs_dir)
 
     if options["detach"] or options["seeds"] is not None:
         from gymnast.cli import launching
 
         if options["pinned"]:
-            raise UsageError("--pin is for a training that is watched", fix="leave it out")
+            raise UsageError("--pin needs training in the foreground", fix="omit --pin")
         if options["requeue"]:
-            raise UsageError("--requeue is for one run in the foreground", fix="one run per job")
+            raise UsageError(
+                "--requeue needs one run in the foreground", fix="start one run per job"
+            )
         if options["detach"]:
             return launching.detach(target, options, runs_dir, as_json=as_json)
         return launching.train_group(target, options, runs_dir, as_json=as_json, quiet=quiet)
@@ -144,7 +154,7 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 
         result = continue_named(target, options, runs_dir, show)
     if result is None:
-        result = training.train_as_asked(target, options, runs_dir, show=show)
+        result = training.train_with_options(target, options, runs_dir, show=show)
     if result is None:
         return DECLINED
     if as_json:
@@ -158,20 +168,19 @@ def train(target: str, runs_dir: str | None, as_json: bool, quiet: bool, **optio
 @click.option(
     "--at", default="latest", metavar="CHECKPOINT", help="best, latest, or env steps: 120k."
 )
-@click.option("--fresh-optimizer", is_flag=True, help="Forget the optimiser's state.")
+@click.option("--fresh-optimizer", is_flag=True, help="Discard the optimizer state.")
 @click.option("--name", default="", help="A name for the branch.")
 @click.option("--tag", "tags", multiple=True, help="A tag for the branch. Repeatable.")
 def resume(run: str, runs_dir: str | None, as_json: bool, quiet: bool, **options: Any) -> int:
-    """Continue a run exactly where its last checkpoint left it.
+    """Continue a run exactly from its last checkpoint.
 
-    With an earlier checkpoint (--at), a branch continues from there: a new run. The old one stays
-    as it is.
+    With an earlier checkpoint (--at), a new run branches off there; the old run is not changed.
 
     \b
     gymnast resume @last
     gymnast resume @last --env-steps 200k          a larger budget: the new total
     gymnast resume 3f2a --set algo.lr=1e-4 --at 120k --name slower
-    gymnast resume @last --track tensorboard       instead of the trackers that it had
+    gymnast resume @last --track tensorboard       replaces the trackers of the run
     """
     training = _training()
     with training.debugging(options["debug"]):

@@ -1,4 +1,4 @@
-"""What the training verbs do: prepare, show, train, tell how it ended."""
+"""The implementation of `train` and `resume`: prepare, show the plan, train, print the result."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from gymnast.training.lifecycle.summary import end_text, preflight_text
 from gymnast.training.session import open_collector
 
 Show = Literal["everything", "ending", "nothing"]
-"""What a training prints: the live table and its ending, one line at the end, or nothing."""
+"""Output of a training: the live table and the result, the result only, or nothing."""
 
 
 def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything the command line says about the config, under dotted keys."""
+    """Returns the config overrides of the command line: dotted key -> value."""
     found = dict(parse_assignment(text) for text in options["assignments"])
     found |= {f"stop.{name}": options[name] for name in BUDGETS if options[name] is not None}
     if options["trackers"]:
@@ -45,7 +45,7 @@ def overrides(options: Mapping[str, Any]) -> dict[str, Any]:
     return found if options.get("seed") is None else found | {"seed": options["seed"]}
 
 
-def train_as_asked(
+def train_with_options(
     target: str,
     options: Mapping[str, Any],
     runs_dir: str | None,
@@ -53,8 +53,9 @@ def train_as_asked(
     show: Show,
     claimed: Path | None = None,
 ) -> dict[str, Any] | None:
-    """One training by the options of `gymnast train`; `claimed`: the directory it is to have. None
-    when the answer to --ask is no."""
+    """Trains one run with the options of `gymnast train`, in the directory `claimed` if given.
+
+    Returns its summary; None if the answer to --ask is no."""
     with debugging(options["debug"]):
         return train_one(
             target,
@@ -89,7 +90,7 @@ def train_one(
     claimed: Path | None = None,
     requeues: bool = False,
 ) -> dict[str, Any] | None:
-    """How it ended; after a dry run, what would have happened; None when the answer to `ask` is no."""
+    """Returns the summary of the run, the plan after a dry run, or None if the answer to `ask` is no."""
     end_with_parent()
     if ask:
         refuse_without_terminal()
@@ -124,7 +125,7 @@ def train_one(
 
 
 def _agreed(prepared: Prepared) -> bool:
-    """The answer; without a yes, the environments are closed again."""
+    """Asks for confirmation; closes the environments unless the answer is yes."""
     answer = False
     try:
         answer = agreed()
@@ -148,14 +149,16 @@ def resume_one(
 ) -> dict[str, Any]:
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     if which is not None and at != "latest" and which != at:
-        raise UsageError(f"{ref} names checkpoint {which}, --at says {at}", fix="give one of them")
+        raise UsageError(
+            f"{ref} names checkpoint {which}, but --at names {at}", fix="use one of them"
+        )
     if pinned:
         check_pinned(pinned, load(run.config(), at=str(run.path / "config.yaml")))
     with _output(debug=debug) as out:
         if show == "everything":
             click.echo(f"resuming {run.id} ({run.info['preset']})", file=out)
 
-        def tell_branch(new: Run) -> None:
+        def report_branch(new: Run) -> None:
             if show != "nothing":
                 named = f" ({new.info['name']})" if new.info["name"] else ""
                 step = new.info["parent_step"]
@@ -168,7 +171,7 @@ def resume_one(
             overrides=settings,
             optimizer=optimizer,
             label=label,
-            on_branch=tell_branch,
+            on_branch=report_branch,
             console=_console(run.info["preset"], show, pinned, out, live=not debug),
             keyboard=show == "everything" and not debug and out.isatty(),
             debug=debug,
@@ -178,9 +181,9 @@ def resume_one(
 
 
 @contextmanager
-def debugging(wanted: bool) -> Iterator[None]:
-    """With --debug: watched while inside; what goes wrong in an environment is told in full."""
-    if not wanted:
+def debugging(enabled: bool) -> Iterator[None]:
+    """Detects NaN gradients and prints full tracebacks of environment errors, if `--debug` is set."""
+    if not enabled:
         yield
         return
     with detect_anomalies():
@@ -196,15 +199,17 @@ def exit_code(result: Mapping[str, Any]) -> int:
 
 
 def check_pinned(keys: Sequence[str], cfg: Config[Any]) -> None:
-    """Refuses a number that no row can have, before anything begins."""
+    """Raises UsageError for a metric that this config never reports, before anything starts."""
     known = declared(cfg) if keys else {}
     for key in keys:
         if split(key)[1] not in known:
-            find_metric(key)  # of the spaces' parts, or none at all
+            find_metric(
+                key
+            )  # a metric per part of a space is known by its pattern; otherwise raises
 
 
 def _output(*, debug: bool) -> AbstractContextManager[TextIO]:
-    """Standard output for ourselves; with --debug shared with the environments, and their debugger."""
+    """Reserves stdout for gymnast; with --debug, environments (and a debugger in them) use it as well."""
     return nullcontext(sys.stdout) if debug else separate_env_output()
 
 

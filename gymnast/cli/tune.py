@@ -1,4 +1,4 @@
-"""`gymnast tune`: what is fastest on this machine."""
+"""`gymnast tune`: measures which settings are fastest on this machine."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @click.group()
 def tune() -> None:
-    """Measure what is fastest on this machine."""
+    """Measure which settings are fastest on this machine."""
 
 
 @tune.command()
 @click.argument("target", metavar="ENV[:VARIANT]")
-@click.option("--backends", metavar="A,B", help="Which backends. Default: all.")
-@click.option("--copies", metavar="N,M", help="Numbers of copies. Default: 4,8,16,32.")
+@click.option("--backends", metavar="A,B", help="Backends to measure. Default: all.")
+@click.option("--copies", metavar="N,M", help="Numbers of environment copies. Default: 4,8,16,32.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0.1),
     default=2.0,
     show_default=True,
-    help="Longest measurement of one backend with one number of copies.",
+    help="Maximum seconds per backend and number of copies.",
 )
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Override a value.")
 @runs_option
@@ -45,20 +45,20 @@ def envs(
     runs_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Which backend, with how many copies, collects experience fastest here.
+    """Measure which environment backend, with how many copies, collects experience fastest.
 
-    The network acts, nothing is learned: env steps per second by the clock, and per second of CPU of
-    all processes. A measurement ends early once it is sure to 2 %. The best is printed as a patch
-    to paste into a preset: what is configured, or else the fewest copies that are as fast as any.
-    The patch does not change the learning problem: with more copies each collects less, so that an
-    update learns from as many steps as before.
+    The policy acts but does not learn. Reported are env steps per second of wall time, and per CPU
+    second of all processes. A measurement ends early once it is accurate to 2 %. The best combination
+    is printed as a patch for a preset: the configured sample if it is among the fastest, otherwise the
+    sample with the fewest copies. The patch does not change the learning problem: with more copies, each
+    collects fewer steps, so that an update uses as many steps as before.
 
     \b
     gymnast tune envs CartPole-v1
     gymnast tune envs LunarLander-v3 --backends inprocess,process --copies 8,16
     gymnast tune envs py:my_env.env:MyEnv --seconds 5 --json
 
-    The machine should do nothing else meanwhile.
+    The machine should be idle otherwise.
     """
     from gymnast.config.families import has_roles
     from gymnast.config.resolve import parse_assignment, resolve
@@ -67,13 +67,15 @@ def envs(
 
     chosen = backends.split(",") if backends else BACKENDS
     if unknown := [name for name in chosen if name not in BACKENDS]:
-        raise UsageError(f"no backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}")
+        raise UsageError(
+            f"unknown backend {unknown[0]}", fix=f"the backends are {', '.join(BACKENDS)}"
+        )
     counts = _counts(copies) if copies else COPIES
     if has_roles(resolve(target).config.env.id):
-        what = f"{target} has several roles, whose matches are stepped in one way only"
-        fix = "compare speed/env_steps of short trainings: gymnast train --set env.n_envs=N"
+        what = f"{target} has several roles, and matches have only sample backend"
+        fix = "compare speed/env_steps of short runs: gymnast train --set env.n_envs=N"
         raise UsageError(what, fix=fix)
-    with separate_env_output(), progress("measuring") as told:
+    with separate_env_output(), progress("measuring") as bar:
         prepared = prepare(target, dict(map(parse_assignment, assignments)))
         prepared.collector.close()
         resolved = prepared.resolved
@@ -83,7 +85,7 @@ def envs(
             backends=chosen,
             copies=counts,
             seconds=seconds,
-            beat=told,
+            beat=bar,
         )
     if as_json:
         echo_json(found.as_json())
@@ -94,28 +96,30 @@ def envs(
 def _counts(text: str) -> list[int]:
     words = text.split(",")
     if not all(word.isdecimal() and 0 < int(word) <= 65_536 for word in words):
-        raise UsageError(f"--copies {text} are no numbers of copies", fix="such as --copies 4,16")
+        raise UsageError(
+            f"--copies {text} is not a list of numbers", fix="write e.g. --copies 4,16"
+        )
     return [int(word) for word in words]
 
 
 def _page(found: Tuned) -> Iterator[str]:
-    yield f"{found.target} on {wording.counted(found.cores, 'core')}: collecting, nothing learned\n"
+    yield f"{found.target} on {wording.counted(found.cores, 'core')}: collecting without learning\n"
     head = ("backend", "copies", "steps/s", "steps/CPU-s", "env", "resumes exactly", "")
     lines = [
         (
-            one.backend,
-            str(one.n_envs),
-            f"{one.per_second:,.0f}",
-            f"{one.per_cpu_second:,.0f}",
-            f"{one.env_share:.0%}",
-            "yes" if one.restores else "no",
-            "<- best" if one == found.best else "",
+            sample.backend,
+            str(sample.n_envs),
+            f"{sample.per_second:,.0f}",
+            f"{sample.per_cpu_second:,.0f}",
+            f"{sample.env_share:.0%}",
+            "yes" if sample.restores else "no",
+            "<- best" if sample == found.best else "",
         )
-        for one in found.samples
-        if not one.refused
+        for sample in found.samples
+        if not sample.refused
     ]
     yield wording.table(head, lines, right="copies steps/s steps/CPU-s env")
-    yield from (f"{one.backend}: {one.refused}" for one in found.samples if one.refused)
+    yield from (f"{sample.backend}: {sample.refused}" for sample in found.samples if sample.refused)
     yield ""
     yield from found.advice
     if found.patch:

@@ -1,4 +1,4 @@
-"""`gymnast video`: films of stored episodes and matches."""
+"""`gymnast video`: makes videos of recorded episodes and matches."""
 
 from __future__ import annotations
 
@@ -29,30 +29,36 @@ if TYPE_CHECKING:
     default="best",
     show_default=True,
     metavar="best|last|N",
-    help="The best of the best version, the first of the last evaluation, or the N-th from 0.",
+    help="The best episode of the best checkpoint, the first of the last evaluation, or number N (from 0).",
 )
 @click.option(
     "--kind",
     type=click.Choice(["eval", "confirm", "train"]),
     default="eval",
     show_default=True,
-    help="Which stored episodes.",
+    help="Which recorded episodes.",
 )
-@click.option("--learning", is_flag=True, help="Several evaluations in sequence, in 1080p.")
-@click.option("--grid", metavar="FILE.png", help="One picture of eight moments instead of a film.")
+@click.option(
+    "--learning",
+    is_flag=True,
+    help="Show learning progress: several evaluations in sequence, in 1080p.",
+)
+@click.option(
+    "--grid", metavar="FILE.png", help="One picture with eight frames instead of a video."
+)
 @click.option("--out", metavar="FILE.mp4", help="Default: in the run, under videos/.")
 @click.option("--fps", type=click.FloatRange(min=0, min_open=True), help="Frames per second.")
 @runs_option
 @json_option
 def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None:
-    """Film an episode of a run as it happened, from its trace. The policy is not asked again.
+    """Make a video of a recorded episode from its trace. The policy is not run again.
 
-    The best and the last evaluation of every run are filmed by themselves when training ends
-    (traces.film); `gymnast show RUN` lists the films.
+    Videos of the best and the last evaluation of every run are made automatically when training ends
+    (traces.film); `gymnast show RUN` lists them.
 
-    Of a run with several roles, matches are filmed: of the best version, or the last, one of every
-    role against every opponent that was won and one that was lost. With --episode N, and always
-    with --out or --grid, it is one match: the N-th that is stored, from 0.
+    For a run with several roles, videos of matches of the best (or last) checkpoint are made: for each
+    role and opponent, a match that was won and one that was lost. With --episode N, and always with
+    --out or --grid, it is one match: recorded match number N, from 0.
 
     \b
     gymnast video @last
@@ -66,21 +72,21 @@ def video(run: str, runs_dir: str | None, as_json: bool, **options: Any) -> None
     from gymnast.runs import store
 
     if options["learning"] and (options["grid"] or options["episode"] != "best"):
-        raise UsageError("--learning goes with neither --grid nor --episode")
+        raise UsageError("--learning cannot be combined with --grid or --episode")
     found, at = store.resolve(run, store.runs_dir(runs_dir))
     cfg = load(found.config(), at=str(found.path / "config.yaml"))
     if has_roles(cfg.env.id):
         with separate_env_output(), without_screen():
             many = _matches(found, cfg, at, options)
-        _tell(many, {"films": many}, as_json=as_json)
+        _echo_films(many, {"films": many}, as_json=as_json)
         return
     with separate_env_output(), without_screen():
         learning = options["learning"]
         made = _learning(found, cfg, options) if learning else _episode(found, cfg, at, options)
-    _tell([made], made, as_json=as_json)
+    _echo_films([made], made, as_json=as_json)
 
 
-def _tell(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool) -> None:
+def _echo_films(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         echo_json(answer)
         return
@@ -89,7 +95,7 @@ def _tell(films: list[dict[str, Any]], answer: dict[str, Any], *, as_json: bool)
         if not made.get("exact", True):
             click.echo(f"warning: {made['note']}", err=True)
     if films[0].get("codec", "libx264") not in ("libx264", "libopenh264"):
-        click.echo(f"warning: no H.264 here, the film is {films[0]['codec']}", err=True)
+        click.echo(f"warning: no H.264 encoder found, the video is {films[0]['codec']}", err=True)
 
 
 def _episode(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> dict[str, Any]:
@@ -110,21 +116,21 @@ def _matches(run: Run, cfg: Any, at: str | None, options: dict[str, Any]) -> lis
     from gymnast.film.matches.frames import MatchStage
 
     if options["learning"]:
-        what = f"{run.id} has several roles: there is no film of learning of it"
-        raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a version")
+        what = f"{run.id} has several roles: --learning does not support matches"
+        raise UsageError(what, fix=f"gymnast video {run.id}:STEP films the matches of a checkpoint")
     with closing(MatchStage(cfg, training=options["kind"] == "train")) as stage:
         outcomes = stage.matches.outcomes
         chosen = choose_matches(run, outcomes, options["episode"], kind=options["kind"], at=at)
         if len(chosen) > 1 and (options["out"] or options["grid"]):
-            places = ", ".join(f"{one.index} {one.which}" for one in chosen)
+            numbers = ", ".join(f"{match.index} {match.which}" for match in chosen)
             what = f"{'--grid' if options['grid'] else '--out'} is for one match"
-            raise UsageError(what, fix=f"--episode N, say one of {places}")
+            raise UsageError(what, fix=f"add --episode N, one of {numbers}")
         if options["grid"]:
             return [_grid(match_scene(stage, chosen[0]), chosen[0], options["grid"])]
         made: list[dict[str, Any]] = []
-        for one in chosen:
-            with _order(run, one, options) as order:
-                made.append(film_match(stage, one, order))
+        for match in chosen:
+            with _order(run, match, options) as order:
+                made.append(film_match(stage, match, order))
         return made
 
 
@@ -155,9 +161,9 @@ def _order(run: Run, chosen: Chosen | ChosenMatch, options: dict[str, Any]) -> I
 
 @contextmanager
 def _making(own: Path, options: dict[str, Any]) -> Iterator[Order]:
-    """Where the film goes, and a bar for whoever waits for it."""
+    """Yields the order for a film (by default at `own`), and shows a progress bar."""
     from gymnast.film.make import Order
 
-    with progress("filming") as told:
+    with progress("filming") as bar:
         out = Path(options["out"]) if options["out"] else own
-        yield Order(out, options["fps"], progress=told, described=out is own)
+        yield Order(out, options["fps"], progress=bar, described=out is own)

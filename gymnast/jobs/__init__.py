@@ -1,10 +1,10 @@
-"""Training in the background: started, queued, followed, waited for and stopped; no daemon.
+"""Background training without a daemon: start, queue, follow, wait for and stop jobs.
 
-runs_dir/.jobs/ID.json      what was asked for, and how the process ended
-runs_dir/.jobs/ID.txt       what it printed
-runs_dir/.jobs/queued/      a locked file per job that waits, named by arrival
-runs_dir/.jobs/running/     a locked file per job that trains
+runs_dir/.jobs/ID.json      the command of a job, and how its process ended
+runs_dir/.jobs/ID.txt       its output
+runs_dir/.jobs/queued/      one locked file per waiting job, named by arrival
+runs_dir/.jobs/running/     one locked file per training job
 
-A job's id is its run's: the directory is claimed when the job is started, and becomes a run when
-training begins.
+The id of a job is that of its run: the directory is claimed when the job is started, and becomes a
+run when training begins.
 """

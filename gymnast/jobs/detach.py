@@ -1,4 +1,4 @@
-"""Start a training that outlives the terminal, and be that training."""
+"""Both ends of a background job: starting the process, and what that process does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gymnast.runs import durable
 from gymnast.runs.run import claim
 
 WORDS = 4000
-"""Characters kept of what a job said last."""
+"""Maximum number of characters kept of a job's final message."""
 
 
 def start(
@@ -30,9 +30,9 @@ def start(
     limit: int,
     **about: Any,
 ) -> dict[str, Any]:
-    """Train `target` in a session of its own, at once or when its turn comes.
+    """Starts a process that trains `target` in its own session, now or when its turn in the queue comes.
 
-    `arguments` are further options of `gymnast train`; `about` is kept in the job's record.
+    `arguments` are further options of `gymnast train`; `about` is stored in the job's record.
     """
     runs_dir = runs_dir.resolve()
     folder = record.folder_of(runs_dir)
@@ -44,16 +44,16 @@ def start(
         about |= {"target": target, "command": command, "place": place.name, "limit": limit}
         record.write(folder, path.name, **about)
     except BaseException:
-        _clear_away(path)
+        _delete_unless_run(path)
         raise
     started = place.start(limit)
     try:
         child = _spawn([*command, "--place", str(place.handle)], folder, path.name, place.handle)
     except OSError as error:
         place.leave()
-        _clear_away(path)
+        _delete_unless_run(path)
         raise GymnastError(f"cannot start a process: {error.strerror}") from error
-    os.close(place.handle)  # the child has it now
+    os.close(place.handle)  # the child has inherited it
     status = "started" if started else "queued"
     return {"id": path.name, "status": status, "pid": child.pid, "path": str(path)}
 
@@ -61,9 +61,9 @@ def start(
 def attend(
     runs_dir: Path, job_id: str, handle: int, train: Callable[[Path], tuple[int, str]]
 ) -> int:
-    """Be the job: wait for the turn, train into the claimed directory, leave word how it ended.
+    """Runs the job in this process: waits for its turn, trains into the claimed directory, records the end.
 
-    `train(path)` returns an exit code and the last words.
+    `train(path)` returns an exit code and a final message.
     """
     folder, path = record.folder_of(runs_dir), runs_dir / job_id
     job = record.read(folder, job_id)
@@ -74,7 +74,7 @@ def attend(
         if _wait_for_turn(place, job["limit"]):
             code, words = train(path)
         else:
-            code, words = 0, "stopped before it began"
+            code, words = 0, "stopped before it started"
     except GymnastError as error:
         code, words = error.exit_code, str(error)
         raise
@@ -83,30 +83,30 @@ def attend(
         words = f"{type(error).__name__}: {error}".rstrip(": ")
         raise
     finally:
-        _clear_away(path)
+        _delete_unless_run(path)
         record.update(folder, job_id, ended=time.time(), exit_code=code, words=words[-WORDS:])
         place.leave()
     return code
 
 
 def _wait_for_turn(place: queue.Place, limit: int) -> bool:
-    """False if it was taken out of the queue instead."""
+    """Returns True when the job may train, False if it was removed from the queue."""
     if (place.folder / queue.RUNNING / place.name).exists():
         return True
     numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, _leave) for number in numbers}
+    before = {number: signal.signal(number, _interrupt) for number in numbers}
     try:
         while not place.start(limit):
             if place.given_up:
                 return False
-            time.sleep(queue.LOOK_SECONDS)
+            time.sleep(queue.POLL_SECONDS)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     return True
 
 
-def _leave(*_: object) -> NoReturn:
+def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
@@ -118,15 +118,15 @@ def _spawn(command: list[str], folder: Path, job_id: str, handle: int) -> subpro
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # no terminal: closing one does not reach it
+            start_new_session=True,  # no terminal, so closing one does not stop it
             env=guard.detached(),
             pass_fds=[handle],
         )
-    child.returncode = 0  # it is to outlive this process: nobody waits for it
+    child.returncode = 0  # it outlives this process: no ResourceWarning for not waiting
     return child
 
 
-def _clear_away(path: Path) -> None:
-    """The directory of a job that did not become a run."""
+def _delete_unless_run(path: Path) -> None:
+    """Deletes the claimed directory if the job did not become a run."""
     if not (path / "run.json").exists():
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The text that a run or a job leaves behind, read once or as it grows."""
+"""The log of a run or the output of a job, read once or followed as it grows."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gymnast.jobs import record, standing
+from gymnast.jobs import record, status
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
 
 def log(path: Path, *, lines: int | None, following: bool) -> Iterator[str]:
-    """The run's log.txt; before there is one, the output of its job."""
+    """Yields the text of the run's log.txt or, before it exists, of the output of its job."""
     file = log_file(path)
     at, text = _read(file, 0)
     yield text if lines is None else "".join(text.splitlines(keepends=True)[-lines or len(text) :])
     while following:
-        ended = standing.is_over(path)  # before the last look
+        ended = status.is_over(path)  # checked before the last read, so that no line is missed
         if (newer := log_file(path)) != file:
             file, at = newer, 0
         at, text = _read(file, at)
@@ -27,7 +27,7 @@ def log(path: Path, *, lines: int | None, following: bool) -> Iterator[str]:
         elif ended:
             return
         else:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def log_file(path: Path) -> Path:
@@ -37,10 +37,10 @@ def log_file(path: Path) -> Path:
 
 
 def _read(file: Path, at: int) -> tuple[int, str]:
-    """Whole lines from this byte on, and where they end."""
+    """Returns the end position of the last complete line, and the lines from byte `at` up to it."""
     with suppress(FileNotFoundError), file.open("rb") as opened:
         opened.seek(at)
-        found = opened.read()
-        whole = len(found) if not found or found.endswith(b"\n") else found.rfind(b"\n") + 1
-        return at + whole, found[:whole].decode(errors="replace")
+        new = opened.read()
+        complete = len(new) if not new or new.endswith(b"\n") else new.rfind(b"\n") + 1
+        return at + complete, new[:complete].decode(errors="replace")
     return at, ""

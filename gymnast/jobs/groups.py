@@ -1,7 +1,7 @@
-"""Training as child processes: a group of seeds, at most so many at once, and its result.
+"""Groups of seeds: one child process per seed, a limited number at once, and the result of the group.
 
-A child is found again by the group's id in its run.json. What it prints is never read, except to be
-passed on when it failed before it had a run.
+A child's run is found by the group id in its run.json. The output of a child is not parsed; its
+stderr is only kept to be shown when the child fails.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from gymnast.processes import guard
 from gymnast.runs import store
 
 RESAMPLES = 10_000
-"""Bootstrap samples behind the interval of a group."""
-_PAUSE = 0.05
+"""Number of bootstrap samples for the confidence interval of a group."""
+_POLL_SECONDS = 0.05
 LEASH = "GYMNAST_LEASH"
-"""Names, for a child of a group, the pipe that closes when its launcher is gone."""
+"""Environment variable of a child: file descriptor of a pipe that closes when its launcher dies."""
 
 
 def end_with_parent() -> None:
-    """As a child of a group: be asked to stop, as by a terminal that closes, once the launcher is
-    gone, even by kill -9."""
-    if not (given := os.environ.pop(LEASH, "")).isdigit():
+    """Makes this child send itself SIGHUP, as a closing terminal would, when its launcher dies, even by
+    kill -9."""
+    if not (descriptor := os.environ.pop(LEASH, "")).isdigit():
         return
 
     def watch() -> None:
         with suppress(OSError):
-            os.read(int(given), 1)  # nothing is ever written: this returns at the end of the pipe
+            os.read(int(descriptor), 1)  # nothing is ever written: returns when the pipe closes
             os.kill(os.getpid(), signal.SIGHUP)
 
     threading.Thread(target=watch, name="leash", daemon=True).start()
@@ -47,15 +47,15 @@ def end_with_parent() -> None:
 
 @dataclass
 class Group:
-    """What became of a group of seeds."""
+    """The outcome of training a group of seeds."""
 
     id: str
     runs: list[dict[str, Any]]
-    """run.json of each child that got as far as having one, in order of seed."""
+    """run.json of each child that created a run, ordered by seed."""
     exit_codes: dict[int, int]
-    """By seed; a seed that was never started has none."""
+    """Seed -> exit code of its child; seeds that were never started are missing."""
     errors: dict[int, str]
-    """By seed, the last words of children that failed."""
+    """Seed -> last lines of stderr, for children that failed."""
     interrupted: bool
 
     @property
@@ -74,10 +74,11 @@ def train_group(
     names: Sequence[str] = (),
     report: Callable[[str], None] | None = None,
 ) -> Group:
-    """Train `target` once per seed, `jobs` at a time, and wait for all of them.
+    """Trains `target` once per seed, `jobs` at a time, and waits for all of them.
 
     `arguments` are further options of `gymnast train`; `names`, one per seed, name the runs. SIGINT
-    and SIGTERM are passed on to the children, which save and end; no further seed is begun then.
+    and SIGTERM are forwarded to the children, which save a checkpoint and exit; no further seed is
+    started then.
     """
     if jobs < 1 or not seeds or len(set(seeds)) < len(seeds):
         raise UsageError("a group needs at least one job and different seeds")
@@ -98,15 +99,16 @@ def train_group(
 
 
 def members(runs_dir: Path, group: str) -> list[dict[str, Any]]:
-    """The runs of a group, in order of seed."""
+    """Returns the runs of a group, ordered by seed."""
     return sorted(store.list_runs(runs_dir, f"group={group}"), key=lambda run: run["seed"])
 
 
 def group_result(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Scores by seed, their mean and IQM, and a 95 % interval of the mean over seeds.
+    """Returns the scores by seed, their mean and IQM, and a 95 % confidence interval of the mean over seeds.
 
-    The interval is a percentile bootstrap from a fixed stream: the same runs, the same interval. It
-    is None for fewer than two scored runs. Runs without a score are counted, never as zero.
+    The interval is a percentile bootstrap with a fixed random stream, so the same runs give the same
+    interval; it is None for fewer than two scored runs. Runs without a score are counted in `runs`
+    but do not enter the mean.
     """
     import numpy as np
 
@@ -135,8 +137,9 @@ def scored_runs(runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of the mean over seeds: a percentile bootstrap from a fixed stream. None for fewer
-    than two values."""
+    """Returns a 95 % confidence interval of the mean over seeds; None for fewer than two values.
+
+    It is a percentile bootstrap with a fixed random stream."""
     import numpy as np
 
     if len(values) < 2:
@@ -148,7 +151,7 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 def difference_interval(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float, float] | None:
-    """The same of the mean of the first values less that of the second, drawn independently."""
+    """Returns the 95 % interval of mean(first) - mean(second), the two resampled independently."""
     import numpy as np
 
     if len(first) < 2 or len(second) < 2:
@@ -159,30 +162,30 @@ def difference_interval(
 
 
 def resampled_means(values: Sequence[float], purpose: str) -> Any:
-    """Means of as many values drawn with replacement, [RESAMPLES]."""
+    """Returns the means of bootstrap samples of `values`, [RESAMPLES]."""
     import numpy as np
 
     from gymnast.seeds import stream
 
-    known = np.array(values, dtype=np.float64)
-    draws = stream(0, purpose).integers(len(known), size=(RESAMPLES, len(known)))
-    return known[draws].mean(axis=1)
+    observed = np.array(values, dtype=np.float64)
+    draws = stream(0, purpose).integers(len(observed), size=(RESAMPLES, len(observed)))
+    return observed[draws].mean(axis=1)
 
 
 @dataclass
 class _Children:
-    """Processes of one group: started, watched, signalled."""
+    """The child processes of a group: starts, watches and signals them."""
 
     command: list[str]
     report: Callable[[str], None] | None
     names: Mapping[int, str] = field(default_factory=dict[int, str])
-    """By seed; a run may have none."""
+    """Seed -> name of the run; may be missing."""
     exit_codes: dict[int, int] = field(default_factory=dict)
     errors: dict[int, str] = field(default_factory=dict)
     leash: tuple[int, int] = field(default_factory=os.pipe)
-    """A pipe that closes with this process, however that ends: then the children end too."""
+    """A pipe that closes when this process ends, however it ends; the children then stop as well."""
     received: int | None = None
-    """The last signal that asked for the end."""
+    """The last SIGINT or SIGTERM received, if any."""
     alive: dict[int, tuple[subprocess.Popen[bytes], IO[bytes]]] = field(default_factory=dict)
 
     def run_all(self, seeds: Sequence[int], jobs: int) -> None:
@@ -193,7 +196,7 @@ class _Children:
                     self._start(waiting.pop(0))
                 for seed in [s for s, (child, _) in self.alive.items() if child.poll() is not None]:
                     self._finish(seed)
-                time.sleep(_PAUSE)
+                time.sleep(_POLL_SECONDS)
         except BaseException:
             self.signal(signal.SIGTERM)
             raise
@@ -207,40 +210,40 @@ class _Children:
             child.send_signal(number)
 
     def _start(self, seed: int) -> None:
-        words = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
-        # their own session: a Ctrl-C in the terminal reaches them through us, once and not twice
+        stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the child ends)
+        # in its own session, so that Ctrl-C reaches the child once (forwarded by us) and not twice
         name = ["--name", self.names[seed]] if self.names.get(seed) else []
         child = subprocess.Popen(
             [*self.command, *name, "--seed", str(seed)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=words,
+            stderr=stderr,
             start_new_session=True,
             pass_fds=[self.leash[0]],
             env={**guard.detached(), LEASH: str(self.leash[0])},
         )
-        self.alive[seed] = (child, words)
-        if self.received is not None:  # it came while this one was being started
+        self.alive[seed] = (child, stderr)
+        if self.received is not None:  # it arrived while this child was being started
             child.send_signal(self.received)
-        self._tell(f"seed {seed}: started")
+        self._report(f"seed {seed}: started")
 
     def _finish(self, seed: int) -> None:
-        child, words = self.alive.pop(seed)
+        child, stderr = self.alive.pop(seed)
         self.exit_codes[seed] = child.returncode
-        with words:
-            words.seek(0)
-            told = words.read()[-4000:].decode(errors="replace").strip()
+        with stderr:
+            stderr.seek(0)
+            message = stderr.read()[-4000:].decode(errors="replace").strip()
         if child.returncode:
-            self.errors[seed] = told
-        self._tell(f"seed {seed}: {_outcome(child.returncode)}")
+            self.errors[seed] = message
+        self._report(f"seed {seed}: {_outcome(child.returncode)}")
 
-    def _tell(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         if self.report is not None:
             self.report(line)
 
 
 def _outcome(code: int) -> str:
-    """What became of a child, by its exit code."""
+    """Returns how a child ended, in words, from its exit code."""
     if code in (0, 130):
         return "interrupted" if code else "done"
     if code < 0:
@@ -250,9 +253,9 @@ def _outcome(code: int) -> str:
 
 @contextmanager
 def _forwarded(children: _Children) -> Iterator[None]:
-    """SIGINT and SIGTERM go to the children while inside; a second one too, which ends them."""
+    """Forwards SIGINT and SIGTERM to the children; a second signal, also forwarded, ends them at once."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals belong to the main thread
+        yield  # only the main thread may set signal handlers
         return
     before = {
         number: signal.signal(number, lambda n, _: children.signal(n))

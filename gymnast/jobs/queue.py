@@ -1,7 +1,7 @@
-"""Who may train now: so many jobs at once, in order of arrival.
+"""The job queue: a limited number of jobs train at once, first come, first served.
 
-A job holds a lock on a file of its own for as long as it lives. The kernel lets go when the process
-dies, so a killed job frees its place without anybody's help.
+Every job holds a lock on its own file for as long as it lives. The kernel releases the lock when the
+process dies, so that a killed job frees its place by itself.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gymnast.runs.machine import usable_cores
 
 QUEUED, RUNNING = "queued", "running"
 VARIABLE = "GYMNAST_JOBS"
-"""How many at once, where the command line does not say."""
-LOOK_SECONDS = 0.2
-"""How often a job that waits looks whether it is its turn."""
+"""Environment variable with the number of jobs at once, used if the command line sets none."""
+POLL_SECONDS = 0.2
+"""Seconds between two checks of a waiting job whether it is its turn."""
 
 
 @dataclass
 class Place:
-    """A job's place in the queue, held by the process that has the handle open."""
+    """A job's place in the queue, held by the process that has the file descriptor `handle` open."""
 
     folder: Path
     name: str
@@ -36,31 +36,32 @@ class Place:
 
     @property
     def given_up(self) -> bool:
-        """Somebody took the job out of the queue."""
+        """Whether the job was removed from the queue."""
         return os.fstat(self.handle).st_nlink == 0
 
     def start(self, limit: int) -> bool:
-        """Go from waiting to running, if it is this job's turn and fewer than `limit` run."""
-        with _one_at_a_time(self.folder):
+        """Moves the job to running if it is its turn and fewer than `limit` run; True if it did."""
+        with _queue_lock(self.folder):
             if self.given_up or _first_alive(self.folder, QUEUED, before=self.name):
                 return False
             if len(_alive(self.folder, RUNNING)) >= limit:
                 return False
-            source, goal = (self.folder / where / self.name for where in (QUEUED, RUNNING))
-            source.rename(goal)
+            source, target = (self.folder / state / self.name for state in (QUEUED, RUNNING))
+            source.rename(target)
             return True
 
     def leave(self) -> None:
-        for where in (QUEUED, RUNNING):
-            (self.folder / where / self.name).unlink(missing_ok=True)
+        """Frees the place and releases its lock."""
+        for state in (QUEUED, RUNNING):
+            (self.folder / state / self.name).unlink(missing_ok=True)
         os.close(self.handle)
 
 
 def arrive(folder: Path, job_id: str) -> Place:
-    """Take the last place in the queue."""
-    for where in (QUEUED, RUNNING):
-        (folder / where).mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(folder):
+    """Adds a job to the end of the queue; this process holds its place."""
+    for state in (QUEUED, RUNNING):
+        (folder / state).mkdir(parents=True, exist_ok=True)
+    with _queue_lock(folder):
         name = f"{time.time_ns():020d}-{job_id}"
         handle = os.open(folder / QUEUED / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -68,19 +69,19 @@ def arrive(folder: Path, job_id: str) -> Place:
 
 
 def inherited(folder: Path, name: str, handle: int) -> Place:
-    """The place whose handle this process was started with."""
+    """Returns the place whose file descriptor was inherited from the process that started this one."""
     try:
         os.fstat(handle)
     except OSError:
         fix = "gymnast train ... --detach"
-        raise UsageError("only a job that was started as one can go on as one", fix=fix) from None
+        raise UsageError("this process was not started as a background job", fix=fix) from None
     lock.own(handle)
     return Place(folder, name, handle)
 
 
 def give_up(folder: Path, job_id: str) -> bool:
-    """Take a job that still waits out of the queue; False if it does not wait."""
-    with _one_at_a_time(folder):
+    """Removes a waiting job from the queue; False if it is not waiting."""
+    with _queue_lock(folder):
         for name in _alive(folder, QUEUED):
             if name.partition("-")[2] == job_id:
                 (folder / QUEUED / name).unlink()
@@ -89,27 +90,27 @@ def give_up(folder: Path, job_id: str) -> bool:
 
 
 def places(folder: Path) -> dict[str, str]:
-    """Job id -> `queued` or `running`, of every job that lives, in order of arrival."""
+    """Returns job id -> `queued` or `running` for every live job: running ones first, each by arrival."""
     return {
-        name.partition("-")[2]: where
-        for where in (RUNNING, QUEUED)
-        for name in _names(folder / where)
-        if lock.is_locked(folder / where / name)
+        name.partition("-")[2]: state
+        for state in (RUNNING, QUEUED)
+        for name in _names(folder / state)
+        if lock.is_locked(folder / state / name)
     }
 
 
 def limit(option: int | None) -> int:
-    """How many jobs at once: as said, or by GYMNAST_JOBS, or one per core."""
-    given = os.environ.get(VARIABLE, "")
-    if option is None and given:
-        if not given.isdigit() or int(given) < 1:
-            raise UsageError(f"{VARIABLE} is {given!r} (expected a number of jobs, 1 or more)")
-        return int(given)
+    """Returns the number of jobs at once: the option, else GYMNAST_JOBS, else one per core."""
+    configured = os.environ.get(VARIABLE, "")
+    if option is None and configured:
+        if not configured.isdigit() or int(configured) < 1:
+            raise UsageError(f"{VARIABLE} is {configured!r} (expected a number of jobs, 1 or more)")
+        return int(configured)
     return option or usable_cores()
 
 
 @contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
+def _queue_lock(folder: Path) -> Iterator[None]:
     with lock.briefly(folder / "queue-lock"):
         yield
 
@@ -121,16 +122,16 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _first_alive(folder: Path, where: str, *, before: str) -> str | None:
-    """The first of those that came earlier; the dead are removed. Mostly one look."""
-    for name in _names(folder / where):
+def _first_alive(folder: Path, state: str, *, before: str) -> str | None:
+    """Returns the first live job that arrived before `before`, if any; removes the files of dead ones."""
+    for name in _names(folder / state):
         if name >= before:
             break
-        if lock.is_locked(folder / where / name):
+        if lock.is_locked(folder / state / name):
             return name
-        (folder / where / name).unlink(missing_ok=True)
+        (folder / state / name).unlink(missing_ok=True)
     return None
 
 
-def _alive(folder: Path, where: str) -> list[str]:
-    return [n for n in _names(folder / where) if lock.is_locked(folder / where / n)]
+def _alive(folder: Path, state: str) -> list[str]:
+    return [n for n in _names(folder / state) if lock.is_locked(folder / state / n)]

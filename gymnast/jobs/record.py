@@ -1,4 +1,4 @@
-"""What is kept of each job: what was asked for, and how its process ended."""
+"""The record of a job, `.jobs/ID.json`: its command, and how its process ended."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write(folder: Path, job_id: str, **fields: Any) -> Record:
 
 
 def update(folder: Path, job_id: str, **fields: Any) -> None:
-    """Safe beside other processes that do the same."""
+    """Changes fields of a job's record; safe if other processes update it at the same time."""
     with lock.briefly(folder / "record-lock"):
         changed = read(folder, job_id) | fields
         durable.replace(_file(folder, job_id), document.dumps(changed, indent=1).encode())
@@ -51,13 +51,13 @@ def read(folder: Path, job_id: str) -> Record:
     except (OSError, ValueError, AttributeError) as error:
         raise RunError(f"cannot be read: {error}", at=str(file)) from None
     if version != VERSION:
-        problem = f"job format {version} is not known here (this is {VERSION})"
+        problem = f"unknown job format {version} (this gymnast reads format {VERSION})"
         raise RunError(problem, at=str(file), fix="update gymnast")
     return record
 
 
 def read_all(folder: Path) -> list[Record]:
-    """Newest first. One that cannot be read has `problem`."""
+    """Returns all job records, newest first; an unreadable one has a `problem` instead of its fields."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def read_all(folder: Path) -> list[Record]:
 
 
 def output(folder: Path, job_id: str) -> Path:
-    """The file that holds what the job printed."""
+    """Returns the path of the file with the job's output."""
     return folder / f"{job_id}.txt"
 
 

@@ -1,12 +1,12 @@
-"""A checkpoint: a directory that is whole or absent, with the hash of every file in it.
+"""Checkpoints: directories written atomically, with the hash of every file in a manifest.
 
     checkpoints/000000120832/
         policy.safetensors optimizer.safetensors ...   arrays, one file per stem
-        state.json ...                                 documents, every float with all its digits
+        state.json ...                                 JSON documents, floats with all their digits
         row.csv ...                                    texts
         manifest.json                                  version, step, reason, time, sha256 per file
 
-Only the process that holds the run writes here; anyone may read at any time.
+Only the process that holds the run's lock writes here; any process may read at any time.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 VERSION = 1
 FOLDER = "checkpoints"
-"""Where a run keeps them."""
+"""Folder of a run directory that holds its checkpoints."""
 WEIGHTS = "policy"
-"""Stem of the file with the parameters a policy acts with; `policy-ROLE` where roles differ."""
+"""Stem of the file with the policy's parameters; `policy-ROLE` where each role has its own policy."""
 MANIFEST = "manifest.json"
 _DRAFT, _OLD, _DAMAGED = ".draft-", ".old", "damaged-"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint whose every file has been read and found to be what was written."""
+    """A checkpoint that has been read completely; the hash of every file matches its manifest."""
 
     step: int
-    """Env steps taken when it was written."""
+    """Number of env steps when it was written."""
     path: Path
     manifest: Mapping[str, Any]
     files: Mapping[str, bytes] = field(repr=False)
     skipped: tuple[str, ...] = ()
-    """Newer checkpoints that were damaged, one sentence each; to be shown to the user."""
+    """One message per newer checkpoint that is damaged, to be shown to the user."""
 
     def tensors(self, stem: str) -> dict[str, np.ndarray]:
         return unpack(self._file(f"{stem}.safetensors"))
@@ -61,13 +61,13 @@ class Checkpoint:
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """Which files of arrays it holds."""
+        """Stems of its safetensors files, sorted."""
         return tuple(sorted(Path(n).stem for n in self.files if n.endswith(".safetensors")))
 
     def _file(self, name: str) -> bytes:
         if name not in self.files:
-            held = ", ".join(self.files)
-            raise CheckpointError(f"has no {name}; it holds {held}", at=str(self.path))
+            available = ", ".join(self.files)
+            raise CheckpointError(f"has no {name}; it holds {available}", at=str(self.path))
         return self.files[name]
 
 
@@ -80,9 +80,10 @@ def write(
     texts: Mapping[str, str] | None = None,
     reason: str,
 ) -> Path:
-    """Save into `folder` (a run's `checkpoints/`); the checkpoint is on the disk when this returns.
+    """Writes a checkpoint into `folder` (a run's `checkpoints/`) and returns its directory.
 
-    A failure at any point, a full disk included, leaves every earlier checkpoint as it was.
+    It is durable when this returns (fsync). A failure at any point, a full disk included, leaves
+    every earlier checkpoint unchanged.
     """
     files = {f"{stem}.safetensors": pack(arrays) for stem, arrays in tensors.items()}
     files |= {f"{stem}.json": document.dumps(d).encode() for stem, d in (documents or {}).items()}
@@ -99,15 +100,15 @@ def write(
 
 
 def copy(found: Checkpoint, folder: Path) -> Path:
-    """Save a checkpoint of one run, unchanged, into the `checkpoints/` of another."""
+    """Writes a checkpoint of one run, unchanged, into the `checkpoints/` folder of another."""
     return _write_files(folder, found.files, found.manifest)
 
 
 def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
+    _clean_up(folder)
     final = folder / _name(manifest["step"])
-    if final.is_dir() and _same(final, manifest["files"]):
+    if final.is_dir() and _is_same(final, manifest["files"]):
         return final
     draft = folder / f"{_DRAFT}{final.name}"
     try:
@@ -116,18 +117,18 @@ def _write_files(folder: Path, files: Mapping[str, bytes], manifest: Mapping[str
             durable.write(draft / name, content)
         durable.write(draft / MANIFEST, document.dumps(dict(manifest), indent=1).encode())
         durable.sync_directory(draft)
-        _put(draft, final)
+        _publish(draft, final)
     except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
         if isinstance(error, OSError):
-            fix = "make room or give access; earlier checkpoints are as they were"
+            fix = "free disk space or fix the permissions; earlier checkpoints are unchanged"
             raise CheckpointError(f"not saved: {error.strerror}", at=str(final), fix=fix) from error
         raise
     return final
 
 
 def read(path: Path) -> Checkpoint:
-    """Read all of it, comparing every file with the hash in its manifest."""
+    """Reads a checkpoint completely; raises CheckpointError if a file does not match its hash."""
     manifest = describe(path)
     files: dict[str, bytes] = {}
     for name, expected in manifest["files"].items():
@@ -136,12 +137,12 @@ def read(path: Path) -> Checkpoint:
         except OSError as error:
             raise _damaged(path, f"{name} cannot be read: {error.strerror}") from error
         if sha256(files[name]).hexdigest() != expected:
-            raise _damaged(path, f"{name} is not what was written (its hash differs)")
+            raise _damaged(path, f"{name} has changed since it was written (its hash differs)")
     return Checkpoint(manifest["step"], path, manifest, files)
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """The manifest alone: cheap, and says nothing about whether the files are whole."""
+    """Returns the manifest alone, which is cheap; the files are not verified."""
     try:
         manifest = document.loads((path / MANIFEST).read_bytes())
         version, step, files = manifest["version"], manifest["step"], manifest["files"]
@@ -150,7 +151,7 @@ def describe(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, f"{MANIFEST} cannot be read") from error
     if version != VERSION:
-        problem = f"checkpoint format {version} is not known here (this is {VERSION})"
+        problem = f"unknown checkpoint format {version} (this gymnast reads format {VERSION})"
         raise UnknownFormat(problem, at=str(path), fix="update gymnast")
     if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
@@ -158,7 +159,7 @@ def describe(path: Path) -> dict[str, Any]:
 
 
 def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
-    """The hash by which two checkpoints can be said to hold the same policy."""
+    """Returns a hash that is equal for checkpoints with the same policy; None without a policy file."""
     hashes: dict[str, str] = manifest["files"]
     names = sorted(n for n in hashes if n.startswith(WEIGHTS) and n.endswith(".safetensors"))
     if len(names) <= 1:
@@ -167,18 +168,19 @@ def weights_sha256(manifest: Mapping[str, Any]) -> str | None:
 
 
 def steps(run_dir: Path) -> dict[int, Path]:
-    """Env steps -> directory, oldest first, damaged ones included."""
+    """Returns env steps -> checkpoint directory, oldest first, damaged checkpoints included."""
     folder = run_dir / FOLDER
     found: dict[int, Path] = {}
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-        digits = name.removesuffix(_OLD)  # counts only while the new one is not in place
+        # `_publish` moves a checkpoint to STEP.old for a moment while it replaces it
+        digits = name.removesuffix(_OLD)
         if digits.isdecimal():
             found.setdefault(int(digits), folder / name)
     return dict(sorted(found.items()))
 
 
 def latest(run_dir: Path) -> Checkpoint:
-    """The newest that loads; `skipped` of the result names newer ones that do not."""
+    """Returns the newest checkpoint that loads; its `skipped` lists newer ones that do not."""
     while True:
         found = steps(run_dir)
         skipped: list[str] = []
@@ -186,9 +188,9 @@ def latest(run_dir: Path) -> Checkpoint:
             try:
                 return replace(read(path), skipped=tuple(skipped))
             except UnknownFormat:
-                raise  # it may be intact: an older one must not replace it
+                raise  # it may be intact: do not fall back to an older one
             except CheckpointError as error:
-                if path.exists():  # else it was pruned while we looked
+                if path.exists():  # else the trainer pruned it in the meantime
                     skipped.append(str(error))
         if steps(run_dir) == found:
             break
@@ -197,47 +199,47 @@ def latest(run_dir: Path) -> Checkpoint:
 
 
 def find(run_dir: Path, which: str | int) -> Checkpoint:
-    """`best`, `latest`, or env steps: `120832`, or `121k` for the one that rounds to it."""
+    """Reads the checkpoint `best`, `latest` or at an env step: `120832`, or `121k` if one rounds to it."""
     if which == "latest":
         return latest(run_dir)
     available = steps(run_dir)
     step = _best(run_dir) if which == "best" else pick(list(available), which, at=str(run_dir))
     if step not in available:
-        raise CheckpointError(f"checkpoint {step} is gone", at=str(run_dir), fix="use `latest`")
+        raise CheckpointError(f"checkpoint {step} was deleted", at=str(run_dir), fix="use `latest`")
     return read(available[step])
 
 
 def prune(run_dir: Path, keep: int, protect: Set[int] = frozenset()) -> None:
-    """Remove all but the newest `keep` and the protected ones."""
+    """Deletes all checkpoints except the newest `keep` and those at the steps in `protect`."""
     folder = run_dir / FOLDER
     found = steps(run_dir)
     kept = set(list(found)[-keep:]) | protect
     for path in (path for step, path in found.items() if step not in kept):
-        away = folder / f"{_DRAFT}{path.name}"  # gone in one step, so nobody reads half of it
+        away = folder / f"{_DRAFT}{path.name}"  # rename first: no reader ever sees half of it
         path.rename(away)
         shutil.rmtree(away)
 
 
 def set_aside_damaged(run_dir: Path, after: int) -> list[int]:
-    """Rename the checkpoints later than `after`, none of which can be loaded, to `damaged-STEP`.
+    """Renames the checkpoints after `after`, all of them damaged, to `damaged-STEP`; returns their steps.
 
-    The run continues from `after` and writes these steps again. The files stay: whether something
-    can be rescued from them is for a person to decide.
+    The run continues from `after` and reaches these steps again. The files are kept, so that a person
+    can decide whether anything in them can be rescued.
     """
     folder = run_dir / FOLDER
     later = {step: path for step, path in steps(run_dir).items() if step > after}
     for path in later.values():
-        aside = folder / f"{_DAMAGED}{path.name}"
-        if aside.exists():
-            shutil.rmtree(aside)
-        path.rename(aside)
+        renamed = folder / f"{_DAMAGED}{path.name}"
+        if renamed.exists():
+            shutil.rmtree(renamed)
+        path.rename(renamed)
     if later:
         durable.sync_directory(folder)
     return list(later)
 
 
-def _put(draft: Path, final: Path) -> None:
-    """Give the draft its name; where that is taken, one of the two is whole at every moment."""
+def _publish(draft: Path, final: Path) -> None:
+    """Renames the draft to `final`; if `final` exists, a complete checkpoint exists at every moment."""
     if final.exists():
         old = final.with_name(final.name + _OLD)
         final.rename(old)
@@ -249,8 +251,8 @@ def _put(draft: Path, final: Path) -> None:
         durable.sync_directory(final.parent)
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a killed writer has left behind."""
+def _clean_up(folder: Path) -> None:
+    """Deletes the drafts of a killed writer and restores a checkpoint it was about to replace."""
     for path in folder.glob(f"{_DRAFT}*"):
         shutil.rmtree(path)
     for old in folder.glob(f"*{_OLD}"):
@@ -269,7 +271,7 @@ def _best(run_dir: Path) -> int:
     return best
 
 
-def _same(path: Path, hashes: Mapping[str, str]) -> bool:
+def _is_same(path: Path, hashes: Mapping[str, str]) -> bool:
     try:
         return read(path).manifest["files"] == hashes
     except CheckpointError:

@@ -1,10 +1,11 @@
-"""A run's evaluation curve, and how well it trained as one number: the area under it.
+"""A run's evaluation curve, and the area under it, which summarizes training in one number.
 
-For the number, the curve begins at the training return of the first rollout, unless the untrained
-version was evaluated. The area is a share between that first return (0) and the threshold (1), above
-which nothing is gained, over the whole budget: what a run that reached its goal early did not use counts
-as its last evaluation, so who gets there sooner has the larger area. Of a run that was stopped, or is
-not over, it is over the steps that were taken, as the mean return always is.
+The curve starts at the training return of the first rollout, unless the untrained policy was
+evaluated. The area is normalized: the first return counts as 0 and the threshold as 1, and returns
+above the threshold are clipped to it. A finished run is averaged over its whole budget, with its last
+evaluation extended to the end, so that a run that reaches the threshold sooner has the larger area.
+A run that was stopped or is still training is averaged over the steps taken so far; so is the mean
+return, always.
 """
 
 from __future__ import annotations
@@ -20,33 +21,34 @@ from gymnast.runs.run import Run
 CURVE = "eval:episode/return"
 LOW = "eval:episode/low"
 SCORED = "eval:clock/env_steps"
-"""The version an evaluation scored: its result arrives rows later and belongs there."""
+"""Env steps of the policy that an evaluation scored; the result is stored some rows later."""
 
 Row = dict[str, float]
 Curve = tuple[list[float], list[float]]
 
 
 def evaluation_curve(run: Run, x: str) -> Curve:
-    """Mean raw return of every evaluation, at the x of the version it scored."""
+    """Returns (x, mean raw return) of every evaluation, x being the clock `x` of the policy it scored."""
     return curve_of(rows_of(run), x)
 
 
 def curve_of(rows: Sequence[Row], x: str, key: str = CURVE) -> Curve:
-    """Of this key of the evaluations."""
+    """Returns (x, value) of the metric `key` for every evaluation, ordered by env steps."""
     found = {row[SCORED]: row[key] for row in rows if key in row and SCORED in row}
-    scored, at = sorted(found), Axis(rows, x)
-    return [at(steps) for steps in scored], [found[steps] for steps in scored]
+    scored, axis = sorted(found), Axis(rows, x)
+    return [axis(steps) for steps in scored], [found[steps] for steps in scored]
 
 
 def lows_of(rows: Sequence[Row]) -> list[float]:
-    """The lower bound of every evaluation, in the order of the curve; one episode has none, and counts
-    as it is."""
+    """Returns the lower confidence bound of every evaluation, in the order of the curve.
+
+    An evaluation of one episode has no bound; its return is used."""
     bounds = [row | {LOW: row.get(LOW, row[CURVE])} for row in rows if CURVE in row]
     return curve_of(bounds, "env_steps", LOW)[1]
 
 
 class Axis:
-    """Env steps -> another clock, as the rows say."""
+    """Maps env steps to another clock by interpolating between the metric rows."""
 
     def __init__(self, rows: Sequence[Row], x: str) -> None:
         # all clocks start together
@@ -58,16 +60,17 @@ class Axis:
 
 
 def learning(run: Run, threshold: float | None, budget: float | None) -> dict[str, Any] | None:
-    """How well it trained; None where nothing was evaluated."""
+    """Returns `learning_of` for the recorded rows of a run; None if it has no evaluation."""
     return learning_of(rows_of(run), threshold, budget)
 
 
 def learning_of(
     rows: Sequence[Row], threshold: float | None, budget: float | None
 ) -> dict[str, Any] | None:
-    """`area`, `unused` (its share of the budget that was not trained), `mean_return`, and env steps and
-    seconds until the lower bound of an evaluation reached the threshold. Without a `budget` in env
-    steps the area is over those taken."""
+    """Returns how well a run trained: `area`, `mean_return`, `unused` (the fraction of the budget that
+    was not used), and the env steps and seconds until the lower bound of an evaluation reached the
+    threshold. `budget` is in env steps; without one, the area covers the steps taken. None if the
+    rows have no evaluation."""
     steps, returns = curve_of(rows, "env_steps")
     if not steps:
         return None
@@ -93,19 +96,19 @@ def learning_of(
 
 
 def learning_summary(info: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What run.json says of it; None while the run goes on, and of runs that ended before it did."""
+    """Returns `learning` from run.json; None while the run is active, and for old runs without it."""
     return info.get("learning") if info["status"] in ("finished", "stopped") else None
 
 
 def learning_so_far(run: Run, rows: Sequence[Row]) -> dict[str, Any] | None:
-    """The same, or else by what is recorded."""
+    """Returns the summary in run.json or, for a run without one, computes it from `rows`."""
     info = run.info
     budget = _budget(run) if info["status"] == "finished" else None
     return learning_summary(info) or learning_of(rows, info["threshold"], budget)
 
 
 def area(curve: Curve, low: float, high: float) -> float:
-    """Area under straight lines between the points, per unit of x: the mean height."""
+    """Returns the area under the piecewise linear curve divided by `high - low`: its mean height."""
     xs, ys = curve
     inside = [(x, y) for x, y in zip(xs, ys, strict=True) if low < x < high]
     ends = [(x, interpolate(x, xs, ys)) for x in (low, high)]
@@ -115,7 +118,7 @@ def area(curve: Curve, low: float, high: float) -> float:
 
 
 def interpolate(x: float, xs: Sequence[float], ys: Sequence[float]) -> float:
-    """The y at x between ascending xs; at an end beyond them."""
+    """Returns y at x by linear interpolation (xs ascending); outside of xs, the y at the nearest end."""
     i = bisect_left(xs, x)
     if i == len(xs):
         return ys[-1]
@@ -131,10 +134,10 @@ def rows_of(run: Run) -> list[Row]:
 
 
 def _budget(run: Run) -> float | None:
-    """In env steps, as the config says and live changes after it; None where it is in others."""
+    """Returns the budget in env steps after live changes; None if it is set in another unit."""
     from ruamel.yaml import YAML
 
     config = YAML(typ="safe", pure=True).load(run.config()) or {}
-    written = (config.get("stop") or {}).get("env_steps")
-    budget = run.info.get("live", {}).get("stop.env_steps", written)
+    configured = (config.get("stop") or {}).get("env_steps")
+    budget = run.info.get("live", {}).get("stop.env_steps", configured)
     return float(budget) if isinstance(budget, int | float) and budget > 0 else None

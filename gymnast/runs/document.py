@@ -1,7 +1,7 @@
-"""JSON that any tool can read and that gives back every number as it was written.
+"""Standard JSON that restores every number exactly.
 
 Floats keep all their digits. NaN and infinity, which JSON lacks, are written as {"$float": "nan"}.
-Tuples come back as lists; keys are texts. NumPy scalars and arrays are written as plain numbers.
+Tuples are read back as lists; keys must be strings. NumPy scalars and arrays become plain numbers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         wrong = [key for key in value if not isinstance(key, str)]
         if wrong:
-            raise TypeError(f"JSON keys are texts; {wrong[0]!r} would come back as another key")
+            raise TypeError(f"JSON keys must be strings, not {wrong[0]!r}")
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]

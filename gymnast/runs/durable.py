@@ -1,4 +1,4 @@
-"""Writing so that a crash or a full disk leaves the old content or the new, never half."""
+"""Atomic file writes: after a crash or on a full disk, a file has its old or its new content, never half."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gymnast.errors import GymnastError
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """A full disk or a missing permission becomes a message about `path`, not a traceback."""
+    """Turns OSError (full disk, missing permission) into a GymnastError that names `path`."""
     try:
         yield
     except OSError as error:
-        fix = "make room or give access; what was there before is as it was"
+        fix = "free disk space or fix the permissions; existing files are unchanged"
         raise GymnastError(f"not written: {error.strerror}", at=str(path), fix=fix) from error
 
 
 def write(path: Path, content: bytes) -> None:
-    """A new file that is on the disk when this returns. Not atomic: for files nobody reads yet."""
+    """Creates a file and flushes it to disk. Not atomic: only for files that nobody reads yet."""
     with path.open("xb") as file:
         file.write(content)
         file.flush()
@@ -30,7 +30,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """The file holds the old content or the new at every moment, for readers and after a crash."""
+    """Replaces a file atomically: readers, also after a crash, see the old or the new content."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     with explained(path):
         try:
@@ -43,23 +43,23 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def append(path: Path, line: bytes) -> None:
-    """One line at the end of a file, on the disk when this returns.
+    """Appends one line to a file; the line is on disk when this returns.
 
-    A line that a crash has cut short is closed first, so it cannot swallow this one.
+    If a crash has cut the last line short, a newline ends it first, so that the two are not merged.
     """
     with explained(path), path.open("a+b") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
-            torn = file.read(1) != b"\n"
+            is_cut_short = file.read(1) != b"\n"
         else:
-            torn = False
-        file.write((b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+            is_cut_short = False
+        file.write((b"\n" if is_cut_short else b"") + line.rstrip(b"\n") + b"\n")
         file.flush()
         os.fsync(file.fileno())
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory, such as a rename into it, survive a power cut."""
+    """Flushes the entries of a directory to disk, so that a rename into it survives a power failure."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

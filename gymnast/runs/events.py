@@ -1,8 +1,9 @@
-"""What the lines of events.jsonl add up to, once a run has gone back and gone on another way.
+"""The events of a run, and which of them stay valid when it is rolled back to an earlier checkpoint.
 
-Going back makes later events void, except live changes: those are part of what the run was told to
-do, and are done again at the same rollout. What `resume --set` overrules is not. What follows from
-the rows, such as the changes that rules make, comes again by itself, with new events.
+A rollback invalidates all later events except commands of the user (live changes and requested
+evaluations), which are applied again at the same rollout, unless `resume --set` overrides their
+keys. Events that follow from the metric rows, such as the changes that rules make, occur again by
+themselves and are recorded anew.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Event = dict[str, Any]
 
 
 def valid(recorded: Iterable[Event]) -> list[Event]:
-    """What changed the run, in order, without what was superseded and the markers for it."""
+    """Returns the events that are still valid, in order, without the `superseded` markers."""
     events: list[Event] = []
     for event in recorded:
         at = event.get("rollouts", 0)
@@ -31,19 +32,19 @@ def valid(recorded: Iterable[Event]) -> list[Event]:
 
 
 def up_to(events: Iterable[Event], rollouts: int) -> list[Event]:
-    """What a run that continues from this rollout keeps of these events."""
+    """Returns the events that a run keeps when it continues from the rollout `rollouts`."""
     return [
         event for event in events if event.get("rollouts", 0) <= rollouts or effective_events(event)
     ]
 
 
 def effective_events(event: Mapping[str, Any]) -> bool:
-    """Whether it is done again, at the same rollout, by a run that goes on from before it."""
+    """True if a run that resumes from before this event applies it again, at the same rollout."""
     return event["kind"] in (CHANGED, EVALUATED)
 
 
 def _without(event: Event, keys: list[str], rollouts: int) -> Event | None:
-    """A live change from here on, without the keys that were dropped; None if none is left."""
+    """Returns a live change at or after `rollouts` without the dropped keys; None if no key is left."""
     if event["kind"] != CHANGED or event.get("rollouts", 0) < rollouts:
         return event
     changes = [change for change in event["changes"] if change["key"] not in keys]

@@ -1,4 +1,4 @@
-"""Films of a run: where they are and what each shows. A film is an .mp4 with a .json beside it."""
+"""The films of a run: .mp4 files in `videos/`, each with a .json file that describes it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gymnast.runs import document, durable
 
 FOLDER = "videos"
 LOG = "film.log"
-"""What the filmer of the background said, in the same folder."""
+"""Output of the background process that makes films; in the same folder."""
 
 
 def name(kind: str, version: int, episode: str) -> str:
-    """`eval-000000030208-best`: the kind of trace, the policy's env steps, which episode or match."""
+    """Returns e.g. `eval-000000030208-best`: trace kind, env steps of the policy, episode or match."""
     return f"{kind}-{version:012d}-{episode}"
 
 
@@ -24,12 +24,12 @@ def place(run: Path, kind: str, version: int, episode: str) -> Path:
 
 
 def describe(film: Path, about: Mapping[str, Any]) -> None:
-    """Write down what a film shows, beside it."""
+    """Writes the description of a film into the .json file next to it."""
     durable.replace(film.with_suffix(".json"), document.dumps(dict(about), indent=1).encode())
 
 
 def read(film: Path) -> dict[str, Any]:
-    """What is known about a film; nothing but its path where the description is not there."""
+    """Returns the description of a film with its `path`; only the path if it has no description."""
     try:
         about = document.loads(film.with_suffix(".json").read_bytes())
     except (OSError, ValueError):
@@ -38,8 +38,9 @@ def read(film: Path) -> dict[str, Any]:
 
 
 def placed(run: Path) -> list[dict[str, Any]]:
-    """Every film of a run with the `vec_steps` at which there was the version that it shows; of a film
-    of several versions, the last."""
+    """Returns every film of a run with the `vec_steps` of the policy it shows.
+
+    A film of several policy versions is placed at the last one."""
     import numpy as np
 
     with MetricStore(run / "metrics.db") as record:
@@ -53,8 +54,8 @@ def placed(run: Path) -> list[dict[str, Any]]:
 
 
 def of_run(run: Path, best: int | None) -> list[dict[str, Any]]:
-    """Every film of a run, that of its best version first, or those of its matches; `is_best` says
-    which these are."""
+    """Returns every film of a run. Films of the best checkpoint come first and have `is_best`: its best
+    episode or, for matches, all of its films."""
     films = [read(film) for film in sorted((run / FOLDER).glob("[!.]*.mp4"))]
     for film in films:
         of_best = best is not None and Path(film["path"]).name.startswith(name("eval", best, ""))

@@ -1,8 +1,8 @@
-"""How a run is told something while it trains: one small JSON file per command in its inbox/.
+"""Commands to a run while it trains: one small JSON file per command in its inbox/.
 
-Whoever tells (command line, keyboard) writes files and never touches the run; the training process
-reads them in order at rollout boundaries. A file goes away once an event names it, so no command is
-obeyed twice, whatever crashes when.
+The sender (command line, keyboard) only writes files; the training process reads them in order at
+rollout boundaries. A file is deleted after an event with its id was recorded, so that no command is
+applied twice, whichever process crashes at whatever moment.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from gymnast.runs.run import ACTIVE, Run
 VERSION = 1
 KINDS = ("set", "pause", "unpause", "checkpoint", "evaluate", "stop")
 LARGEST = 65_536
-"""Bytes; a longer file is no command."""
+"""Maximum size of a command file in bytes."""
 REFUSED = "refused"
-"""Folder within the inbox for files that are no commands."""
-_LOOK_SECONDS = 0.05
+"""Folder within the inbox for files that are not valid commands."""
+_POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Command:
     """Ids sort by the time of sending."""
     kind: str
     by: str
-    """Who said it: "command line", "keyboard"."""
+    """The sender: "command line" or "keyboard"."""
     assignments: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Of `set`: dotted key -> value, as `--set` takes it."""
+    """Values for `set`: dotted key -> value, as in `--set`."""
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A file in the inbox that is no command."""
+    """A file in the inbox that is not a valid command."""
 
     file: Path
     why: str
@@ -51,11 +51,11 @@ class Unreadable:
 def send(
     run: Run, kind: str, *, by: str = "command line", assignments: dict[str, Any] | None = None
 ) -> Command:
-    """Put a command into the inbox of a run that is being trained; refused where nobody would see it."""
+    """Puts a command into the inbox of a run; raises RunError if no process is training it."""
     if (status := run.status) not in ACTIVE:
         reason = f" ({run.info['reason']})" if run.info["reason"] else ""
-        fix = "" if kind == "stop" else f"gymnast resume {run.id} goes on with it"
-        raise RunError(f"{run.id} is {status}{reason}: nobody is training it", fix=fix)
+        fix = "" if kind == "stop" else f"continue it with `gymnast resume {run.id}`"
+        raise RunError(f"{run.id} is {status}{reason}: no process is training it", fix=fix)
     return put(run.inbox, kind, by=by, assignments=assignments)
 
 
@@ -74,7 +74,7 @@ def put(
 
 
 def take(inbox: Path) -> list[Command | Unreadable]:
-    """All that is there, in the order of sending. Each stays until `forget` or `set_aside`."""
+    """Returns all commands in the order of sending. The files stay until `forget` or `reject_file`."""
     try:
         names = [entry.name for entry in os.scandir(inbox) if entry.name.endswith(".json")]
     except FileNotFoundError:
@@ -83,12 +83,12 @@ def take(inbox: Path) -> list[Command | Unreadable]:
 
 
 def forget(inbox: Path, command_id: str) -> None:
-    """It has been dealt with, and an event says so."""
+    """Deletes the file of a command, after the event that answers it was recorded."""
     _file(inbox, command_id).unlink(missing_ok=True)
 
 
 def reject_file(unreadable: Unreadable) -> None:
-    """Keep a file that is no command where it is not looked at again."""
+    """Moves a file that is not a valid command into the folder `refused`."""
     folder = unreadable.file.parent / REFUSED
     folder.mkdir(exist_ok=True)
     unreadable.file.rename(folder / f"{unreadable.file.name}.{secrets.token_hex(3)}")
@@ -97,10 +97,9 @@ def reject_file(unreadable: Unreadable) -> None:
 def answer(
     run: Run, command: Command, seconds: float, until: Callable[[], bool] = lambda: True
 ) -> dict[str, Any] | None:
-    """The event by which the run answered a command, or None if it did not within this time.
+    """Waits for the event with which the run answers a command; None if there is none within `seconds`.
 
-    A run that ended first is asked nothing any more: the command is taken back. `until` says what
-    else must have happened.
+    If the run ends first, the command is withdrawn. `until` is a further condition to wait for.
     """
     file, deadline = _file(run.inbox, command.id), time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -109,7 +108,7 @@ def answer(
             file.unlink(missing_ok=True)
             found = find_answer(run, command.id)
             return {"kind": "ended", "why": f"it is {run.status}"} if ended and not found else found
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
     return None
 
 
@@ -137,12 +136,14 @@ def _command(name: str, content: Any) -> Command:
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     if content.get("version") != VERSION:
-        raise ValueError(f"version {content.get('version')} is not known (this is {VERSION})")
+        raise ValueError(f"unknown version {content.get('version')} (expected {VERSION})")
     kind, by, assignments = (content.get(key) for key in ("kind", "by", "assignments"))
     if kind not in KINDS:
-        raise ValueError(f"{kind!r} is no command (known: {', '.join(KINDS)})")
+        raise ValueError(f"{kind!r} is not a command (known: {', '.join(KINDS)})")
     if content.get("id") != name or not isinstance(by, str) or not isinstance(assignments, dict):
-        raise ValueError("it needs `id` (its own name), `by` (text) and `assignments` (an object)")
+        raise ValueError(
+            "it needs `id` (equal to the file name), `by` (a string) and `assignments` (an object)"
+        )
     return Command(name, kind, by, assignments)
 
 

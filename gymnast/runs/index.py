@@ -1,7 +1,7 @@
 """A cache of every run.json in a runs directory, so that listing a thousand runs opens one file.
 
-Readers maintain it; it may be deleted at any time and is never the truth. A row counts while the
-run.json it was made from has the same modification time, size and inode.
+Readers maintain it, and it may be deleted at any time. A cached row is valid while its run.json has
+the same modification time, size and inode.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from gymnast.runs.run import read_info
 
 FILE = "index.db"
 VERSION = 100 + RUN_VERSION
-"""Another layout of the cache, or of run.json, starts a new one."""
+"""Schema version; the cache is rebuilt when its own layout or that of run.json changes."""
 
 Stamp = tuple[int, int, int]
 Entry = dict[str, Any]
 
 
 def read_all(runs_dir: Path) -> list[tuple[Path, Entry]]:
-    """Every run's directory and run.json. What cannot be read has `problem` instead."""
+    """Returns every run's directory and run.json; an unreadable run has only `problem` and `created`."""
     stamps = _scan(runs_dir)
     if not stamps:
         return []
     try:
         entries = _cached(runs_dir / FILE, runs_dir, stamps)
-    except sqlite3.OperationalError:  # cannot be written or is busy: do without
+    except sqlite3.OperationalError:  # read-only or busy: read every run.json instead
         entries = _uncached(runs_dir, stamps)
-    except sqlite3.DatabaseError:  # damaged: start a new one
+    except sqlite3.DatabaseError:  # damaged: the next reader creates a new one
         for suffix in ("", "-journal"):
             with suppress(OSError):
                 os.unlink(runs_dir / f"{FILE}{suffix}")
@@ -61,7 +61,7 @@ def _scan(runs_dir: Path) -> dict[str, Stamp]:
 def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, Entry]:
     with closing(sqlite3.connect(file, timeout=1.0)) as db:
         if db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            _lay_out(db)
+            _create_table(db)
         known = {
             name: ((mtime, size, inode), text)
             for name, mtime, size, inode, text in db.execute("SELECT * FROM runs")
@@ -73,16 +73,16 @@ def _cached(file: Path, runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, E
                 entries[name] = document.loads(known[name][1])
             else:
                 entries[name] = _entry(runs_dir / name, stamp)
-                if "problem" not in entries[name]:  # it may be mended without a new file
+                if "problem" not in entries[name]:  # it may become readable without a new file
                     fresh.append(name)
-        gone = known.keys() - stamps.keys()
-        if fresh or gone:
-            with suppress(sqlite3.OperationalError):  # read-only or busy: the answer stands
-                _remember(db, [(n, *stamps[n], document.dumps(entries[n])) for n in fresh], gone)
+        deleted = known.keys() - stamps.keys()
+        if fresh or deleted:
+            with suppress(sqlite3.OperationalError):  # read-only or busy: `entries` is right anyway
+                _store(db, [(n, *stamps[n], document.dumps(entries[n])) for n in fresh], deleted)
         return entries
 
 
-def _lay_out(db: sqlite3.Connection) -> None:
+def _create_table(db: sqlite3.Connection) -> None:
     with db:
         db.execute("BEGIN IMMEDIATE")
         db.execute("DROP TABLE IF EXISTS runs")
@@ -93,10 +93,10 @@ def _lay_out(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _remember(db: sqlite3.Connection, fresh: list[tuple[Any, ...]], gone: Iterable[str]) -> None:
+def _store(db: sqlite3.Connection, fresh: list[tuple[Any, ...]], deleted: Iterable[str]) -> None:
     with db:
         db.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", fresh)
-        db.executemany("DELETE FROM runs WHERE name = ?", [(name,) for name in gone])
+        db.executemany("DELETE FROM runs WHERE name = ?", [(name,) for name in deleted])
 
 
 def _uncached(runs_dir: Path, stamps: dict[str, Stamp]) -> dict[str, Entry]:

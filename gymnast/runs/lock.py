@@ -1,4 +1,4 @@
-"""One writer per run: a lock that dies with its process, and a heartbeat for other machines."""
+"""One writer per run: a file lock, which the kernel releases with its process, and a heartbeat."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ BEAT = 2.0
 SILENCE = 30.0
 """Seconds without a heartbeat after which a writer on another machine counts as dead."""
 _PATIENCE = 0.5
-"""Seconds a writer waits for readers, who take the lock for an instant to see if it is free."""
+"""Seconds a writer waits for readers, which take the lock for a moment to see if it is free."""
 
-_held: set[int] = set()
+_open_locks: set[int] = set()
 
 
 @contextmanager
 def hold(run_dir: Path) -> Iterator[None]:
-    """Be the writer of a run while inside; raises RunError when another process is."""
+    """Makes this process the writer of a run; raises RunError if another process is."""
     handle = os.open(run_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _acquire(handle, _PATIENCE):
-            raise _refusal(run_dir)
-        _held.add(handle)
+            raise _already_locked(run_dir)
+        _open_locks.add(handle)
         owner = document.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
         os.ftruncate(handle, 0)
         os.pwrite(handle, owner, 0)
         with _heartbeat(run_dir / "heartbeat"):
             yield
     finally:
-        _held.discard(handle)
+        _open_locks.discard(handle)
         os.close(handle)
 
 
 @contextmanager
 def briefly(path: Path) -> Iterator[None]:
-    """Wait for a short turn at a read-change-write that several processes may do."""
+    """Holds an exclusive lock for a short read-modify-write; waits until it is free."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -54,12 +54,12 @@ def briefly(path: Path) -> Iterator[None]:
 
 
 def is_held(run_dir: Path) -> bool:
-    """Whether a process of this machine is the writer now."""
+    """True if a process on this machine is the writer of the run."""
     return is_locked(run_dir / "lock")
 
 
 def is_locked(file: Path) -> bool:
-    """Whether a living process of this machine holds the lock of a file."""
+    """True if a living process on this machine holds the lock of a file."""
     try:
         handle = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
@@ -74,23 +74,23 @@ def is_locked(file: Path) -> bool:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether there is no such process on this machine."""
+    """True if no process with this id runs on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    except PermissionError:  # somebody else's
+    except PermissionError:  # it exists and belongs to another user
         return False
     return False
 
 
 def own(handle: int) -> None:
-    """Children that this process forks must not keep the lock of this open file."""
-    _held.add(handle)
+    """Registers an open lock file to be closed in forked children, which would keep it locked."""
+    _open_locks.add(handle)
 
 
 def silence(run_dir: Path) -> float | None:
-    """Seconds since the last heartbeat; None when there never was one."""
+    """Returns the seconds since the last heartbeat; None if there never was one."""
     try:
         return time.time() - (run_dir / "heartbeat").stat().st_mtime
     except FileNotFoundError:
@@ -110,14 +110,14 @@ def _acquire(handle: int, patience: float) -> bool:
             return True
 
 
-def _refusal(run_dir: Path) -> RunError:
+def _already_locked(run_dir: Path) -> RunError:
     try:
         owner = document.loads((run_dir / "lock").read_bytes())
-        who = f"process {owner['pid']} on {owner['host']}"
+        writer = f"process {owner['pid']} on {owner['host']}"
     except (OSError, ValueError, KeyError, TypeError):
-        who = "another process"
-    fix = "wait for it or stop it; two processes never write one run"
-    return RunError(f"is being written by {who}", at=str(run_dir), fix=fix)
+        writer = "another process"
+    fix = "wait for it or stop it; only one process may write a run"
+    return RunError(f"is being written by {writer}", at=str(run_dir), fix=fix)
 
 
 @contextmanager
@@ -126,7 +126,7 @@ def _heartbeat(path: Path) -> Iterator[None]:
 
     def beat() -> None:
         while not stop.wait(BEAT):
-            with suppress(OSError):  # a missed beat is what readers look for
+            with suppress(OSError):  # a missed heartbeat is what readers check for
                 os.utime(path)
 
     path.touch()
@@ -139,12 +139,12 @@ def _heartbeat(path: Path) -> Iterator[None]:
         thread.join()
 
 
-def _let_go_in_child() -> None:
-    """A forked child must not keep the lock of a parent that was killed."""
-    for handle in _held:
+def _release_in_child() -> None:
+    """Closes the lock files in a forked child, which would keep them locked after its parent is killed."""
+    for handle in _open_locks:
         with suppress(OSError):
             os.close(handle)
-    _held.clear()
+    _open_locks.clear()
 
 
-os.register_at_fork(after_in_child=_let_go_in_child)
+os.register_at_fork(after_in_child=_release_in_child)

@@ -1,4 +1,4 @@
-"""Where a run happens: what must be equal for the same seed to give the same bits."""
+"""The machine and software of a run: what must be equal for the same seed to give bit-identical results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INSTRUCTIONS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "neon", "asimd")
 
 
 def here() -> dict[str, Any]:
-    """Fields of run.json about this process, this machine and this installation."""
+    """Returns the fields of run.json about this process, this machine and this installation."""
     return {
         "host": socket.gethostname(),
         "pid": os.getpid(),
@@ -26,24 +26,24 @@ def here() -> dict[str, Any]:
 
 
 def cpu() -> dict[str, Any]:
-    """Model, number of cores, and the instruction sets that change how floats are summed."""
-    listed: dict[str, str] = {}
+    """Returns the CPU model, the number of cores and the instruction sets that affect float sums."""
+    cpuinfo: dict[str, str] = {}
     try:
         for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines():
             key, _, value = line.partition(":")
-            listed[key.strip()] = value.strip()
+            cpuinfo[key.strip()] = value.strip()
     except OSError:  # not Linux
         pass
-    flags = set((listed.get("flags") or listed.get("Features") or "").split())
+    flags = set((cpuinfo.get("flags") or cpuinfo.get("Features") or "").split())
     return {
-        "model": listed.get("model name") or platform.processor() or platform.machine(),
+        "model": cpuinfo.get("model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count() or 1,
         "instructions": [name for name in _INSTRUCTIONS if name in flags],
     }
 
 
 def usable_cores() -> int:
-    """Those this process may run on, where the system says."""
+    """Returns the number of cores this process may run on (its CPU affinity, where the system has one)."""
     usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 

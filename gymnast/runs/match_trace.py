@@ -1,4 +1,4 @@
-"""Matches as they happened, many in one file: who played, what everybody did and got."""
+"""Recorded matches, many per file: cast, actions and rewards of every seat."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class MatchTrace:
 
     seed: int
     actions: dict[str, np.ndarray]
-    """Role -> [T, seats, ...] as given to the environment."""
+    """Role -> actions as passed to the environment, [T, seats, ...]."""
     rewards: dict[str, np.ndarray]
-    """Role -> [T, seats]."""
+    """Role -> rewards, [T, seats]."""
     cast: dict[str, str]
-    """Role -> who played it."""
+    """Role -> the policy or player that had it."""
     outcome: str
-    """Empty where nobody told it."""
+    """The outcome that the environment reported; empty if it reported none."""
     version: int
-    """Env steps the policies had learned from."""
+    """Env steps that the policies had been trained for."""
     numbers: dict[str, float]
 
     def __len__(self) -> int:
@@ -38,17 +38,17 @@ class MatchTrace:
 
 
 def write_matches(path: Path, matches: Sequence[MatchTrace], meta: Mapping[str, Any]) -> None:
-    """In a new or replaced file, atomically."""
+    """Writes matches to a file, atomically; an existing file is replaced."""
     arrays: dict[str, np.ndarray] = {}
-    told: list[dict[str, Any]] = []
+    header_entries: list[dict[str, Any]] = []
     for i, match in enumerate(matches):
         for role in match.actions:
             arrays[f"{i}/action/{role}"] = match.actions[role]
             arrays[f"{i}/reward/{role}"] = match.rewards[role]
         plain = ("seed", "cast", "outcome", "version", "numbers")
-        told.append({name: getattr(match, name) for name in plain})
+        header_entries.append({name: getattr(match, name) for name in plain})
     path.parent.mkdir(parents=True, exist_ok=True)
-    head = {"match_version": VERSION, "meta": dict(meta), "matches": told}
+    head = {"match_version": VERSION, "meta": dict(meta), "matches": header_entries}
     durable.replace(path, pack(arrays, head))
 
 
@@ -57,17 +57,18 @@ def read_matches(path: Path) -> list[MatchTrace]:
         content = path.read_bytes()
         header = header_of(content)
         if header["match_version"] != VERSION:
-            known = f"match format {header['match_version']} is not known here (this is {VERSION})"
-            raise RunError(known, at=str(path), fix="update gymnast")
+            version = header["match_version"]
+            problem = f"unknown match format {version} (this gymnast reads format {VERSION})"
+            raise RunError(problem, at=str(path), fix="update gymnast")
         arrays = unpack(content)
     except OSError as error:
         raise RunError(f"matches cannot be read: {error.strerror}", at=str(path)) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError("is not a file of matches, or damaged", at=str(path)) from error
+        raise RunError("is not a match file, or it is damaged", at=str(path)) from error
     found: list[MatchTrace] = []
-    for i, told in enumerate(header["matches"]):
-        roles = list(told["cast"])
+    for i, entry in enumerate(header["matches"]):
+        roles = list(entry["cast"])
         actions = {role: arrays[f"{i}/action/{role}"] for role in roles}
         rewards = {role: arrays[f"{i}/reward/{role}"] for role in roles}
-        found.append(MatchTrace(actions=actions, rewards=rewards, **told))
+        found.append(MatchTrace(actions=actions, rewards=rewards, **entry))
     return found

@@ -1,4 +1,4 @@
-"""Arrays of several roles in one file: `ROLE/name`."""
+"""Arrays of several roles in one file, named `ROLE/name`."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def of_role(role: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def after(start: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Those whose names begin so, by what follows."""
+    """Returns the arrays whose names start with `start`, with that prefix removed."""
     return {name[len(start) :]: a for name, a in arrays.items() if name.startswith(start)}

@@ -1,4 +1,4 @@
-"""How people name a run and a checkpoint of it: `RUN`, `RUN:best`, `RUN:latest`, `RUN:120k`."""
+"""References to a run and one of its checkpoints: `RUN`, `RUN:best`, `RUN:latest`, `RUN:120k`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 def split(reference: str) -> tuple[str, str | None]:
-    """The run's part and the checkpoint's, if any: a last part best, latest or a number is one."""
+    """Splits a reference into run and checkpoint (None unless it ends in :best, :latest or a number)."""
     head, colon, tail = reference.rpartition(":")
     if colon and (tail in ("best", "latest") or _NUMBER.fullmatch(tail)):
         return head, tail
@@ -20,7 +20,7 @@ def split(reference: str) -> tuple[str, str | None]:
 
 
 def pick(available: Sequence[int], which: str | int, *, at: str) -> int:
-    """The one step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
+    """Returns the available step that `which` names exactly or, written as 121k or 1.5M, rounds to."""
     match = _NUMBER.fullmatch(str(which).strip())
     if match is None:
         raise CheckpointError(f"{which!r} is not a checkpoint", at=at, fix=_choices(available))

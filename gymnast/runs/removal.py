@@ -1,7 +1,7 @@
-"""Runs that are no longer wanted: how big they are, which may go, and deleting them for good.
+"""Deletion of runs: their size on disk, which ones may be pruned, and deleting them permanently.
 
-A run is renamed to a hidden name before its files go, so that it is whole or gone for whoever
-looks; what a crash leaves of a hidden directory is deleted by the next removal.
+A run is renamed to a hidden name before its files are deleted, so that other processes see it
+completely or not at all. If a crash leaves a hidden directory, the next removal deletes it.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from gymnast.runs import durable, lock, store
 from gymnast.runs.run import ACTIVE, Run
 
 Reason = Literal["running", "tagged", "best", "parent", "newest"]
-"""Why a run that was asked for stays."""
+"""The reason why a run that matches the filter is kept."""
 TRASH = ".trash-"
 _AGES = {"min": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which runs to prune: all that is given must hold."""
+    """Conditions for pruning; a run is pruned if it satisfies every one that is set."""
 
     older: float | None = None
-    """Seconds since the run was created."""
+    """Minimum age in seconds since the run was created."""
     status: tuple[str, ...] = ()
     unsolved: bool = False
     keep: int = 0
-    """The newest so many of the runs chosen stay."""
+    """Number of runs to keep, the newest of those chosen."""
     include: tuple[str, ...] = ()
-    """Of tagged, best and parent: what goes as well."""
+    """Protections to ignore: any of `tagged`, `best` and `parent`."""
 
 
 def size(path: Path) -> int:
-    """Bytes of all files of a run; those that go away meanwhile count as nothing."""
+    """Returns the size of a run's files in bytes; files deleted in the meantime count as 0."""
     total = 0
     for folder, _, names in os.walk(path):
         for name in names:
@@ -52,30 +52,35 @@ def size(path: Path) -> int:
 
 
 def children(run_id: str, runs: Iterable[dict[str, Any]]) -> list[str]:
-    """Runs that took their first weights from this one."""
+    """Returns the ids of the runs that were initialized with weights of this one."""
     return [run["id"] for run in runs if run.get("parent") == run_id]
 
 
 def choose(
     runs: Sequence[dict[str, Any]], choice: Choice, matching: Sequence[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], dict[str, Reason]]:
-    """Of the runs that match, newest first: those to prune, and why others among them stay."""
+    """Returns the runs of `matching` (newest first) to prune, and run id -> reason for the others.
+
+    `runs` are all runs: they determine what is best and what is a parent.
+    """
     now = time.time()
-    doomed = [run for run in matching if _meant(run, choice, now)]
-    kept: dict[str, Reason] = {run["id"]: "running" for run in doomed if run["status"] in ACTIVE}
+    candidates = [run for run in matching if _satisfies(run, choice, now)]
+    kept: dict[str, Reason] = {
+        run["id"]: "running" for run in candidates if run["status"] in ACTIVE
+    }
     if "tagged" not in choice.include:
-        kept |= {run["id"]: "tagged" for run in doomed if run.get("tags")}
+        kept |= {run["id"]: "tagged" for run in candidates if run.get("tags")}
     if "best" not in choice.include:
-        kept |= dict.fromkeys({run["id"] for run in doomed} & _best(runs), "best")
-    rest = [run["id"] for run in doomed if run["id"] not in kept]
-    kept |= dict.fromkeys(rest[: choice.keep], "newest")
+        kept |= dict.fromkeys({run["id"] for run in candidates} & _best(runs), "best")
+    unprotected = [run["id"] for run in candidates if run["id"] not in kept]
+    kept |= dict.fromkeys(unprotected[: choice.keep], "newest")
     if "parent" not in choice.include:
-        kept |= _parents(runs, {run["id"] for run in doomed} - kept.keys())
-    return [run for run in doomed if run["id"] not in kept], kept
+        kept |= _parents(runs, {run["id"] for run in candidates} - kept.keys())
+    return [run for run in candidates if run["id"] not in kept], kept
 
 
 def remove(run: Run) -> None:
-    """Delete a run; refused while a process writes it. Gone from every list when this returns."""
+    """Deletes a run; raises RunError while a process writes it. No listing has it when this returns."""
     parent, trash = run.path.parent, run.path.with_name(f"{TRASH}{run.id}-{secrets.token_hex(4)}")
     refuse_running(run)
     with durable.explained(run.path):
@@ -88,28 +93,28 @@ def remove(run: Run) -> None:
 def refuse_running(run: Run) -> None:
     try:
         running = run.status in ACTIVE
-    except RunError:  # what cannot be read can be deleted
+    except RunError:  # an unreadable run may be deleted
         return
     if running:
         raise RunError(f"{run.id} is running", fix="stop it first (Ctrl-C where it was started)")
 
 
 def sweep(runs_dir: Path) -> None:
-    """Finish removals that a crash cut short."""
+    """Finishes removals that a crash interrupted."""
     for trash in runs_dir.glob(f"{TRASH}*"):
         with suppress(OSError):
             _delete(trash)
 
 
 def seconds(age: str) -> float:
-    """`30d`, `12h`, `2w`, `90min` -> seconds."""
+    """Converts an age such as `30d`, `12h`, `2w` or `90min` to seconds."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(min|h|d|w)", age.strip())
     if match is None:
         raise UsageError(f"{age!r} is not an age", fix="write 30d, 12h, 2w or 90min")
     return float(match[1]) * _AGES[match[2]]
 
 
-def _meant(run: dict[str, Any], choice: Choice, now: float) -> bool:
+def _satisfies(run: dict[str, Any], choice: Choice, now: float) -> bool:
     return (
         (choice.older is None or now - run["created"] > choice.older)
         and (not choice.status or run["status"] in choice.status)
@@ -118,7 +123,7 @@ def _meant(run: dict[str, Any], choice: Choice, now: float) -> bool:
 
 
 def _best(runs: Sequence[dict[str, Any]]) -> set[str]:
-    """What `@best` and `@best:ENV` mean now."""
+    """Returns the ids that `@best` and `@best:ENV` refer to now."""
     readable = [run for run in runs if run["status"] != "unreadable"]
     groups = [readable, *([r for r in readable if r["env"] == e] for e in _envs(readable))]
     return {found["id"] for group in groups if (found := store.best(group)) is not None}
@@ -128,13 +133,13 @@ def _envs(runs: Iterable[dict[str, Any]]) -> set[str]:
     return {run["env"] for run in runs}
 
 
-def _parents(runs: Sequence[dict[str, Any]], doomed: Collection[str]) -> dict[str, Reason]:
-    """Those of the doomed whose weights began a run that stays, and their own parents."""
+def _parents(runs: Sequence[dict[str, Any]], candidates: Collection[str]) -> dict[str, Reason]:
+    """Returns the candidates to keep: ancestors of runs that are not candidates, by initial weights."""
     parent_of = {run["id"]: run.get("parent") for run in runs}
     kept: dict[str, Reason] = {}
-    for run_id in parent_of.keys() - set(doomed):
+    for run_id in parent_of.keys() - set(candidates):
         parent = parent_of.get(run_id)
-        while parent is not None and parent in doomed and parent not in kept:
+        while parent is not None and parent in candidates and parent not in kept:
             kept[parent] = "parent"
             parent = parent_of.get(parent)
     return kept
@@ -142,7 +147,7 @@ def _parents(runs: Sequence[dict[str, Any]], doomed: Collection[str]) -> dict[st
 
 def _delete(trash: Path) -> None:
     def unless_gone(_function: Any, _path: str, problem: Any) -> None:
-        if not isinstance(problem[1], FileNotFoundError):  # another removal was quicker
+        if not isinstance(problem[1], FileNotFoundError):  # another process deleted it first
             raise problem[1]
 
     shutil.rmtree(trash, onerror=unless_gone)

@@ -1,4 +1,4 @@
-"""Which code runs: the commit of gymnast's source, and the files that were changed since."""
+"""The revision of the code: gymnast's commit, and whether files were changed since."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent
 RESULTS = PACKAGE / "presets" / "results"
 ENVELOPES = PACKAGE / "presets" / "envelopes"
-"""Measurements that `gymnast reproduce --store` writes. They are not code: a result that was stored
-a minute ago does not change the revision of the next one."""
+"""Folders that `gymnast reproduce --store` writes. They are not code: a stored result does not make
+the revision of the next run dirty."""
 DIRTY = "-dirty"
 
 
 def revision(package: Path = PACKAGE) -> str:
-    """The commit of the code, with `-dirty` where files were changed since; empty where it cannot be
-    known, as in an installed package."""
+    """Returns the commit of the code, with `-dirty` if files were changed since; empty if it is unknown,
+    as in an installed package."""
     commit, changed = _git(package, "rev-parse", "HEAD"), uncommitted(package)
     if commit is None or changed is None:
         return ""
@@ -23,8 +23,8 @@ def revision(package: Path = PACKAGE) -> str:
 
 
 def uncommitted(package: Path = PACKAGE) -> list[str] | None:
-    """Files of the repository that were edited, added or removed since its last commit, without
-    stored results and envelopes; None where there is no repository."""
+    """Returns the files that were edited, added or removed since the last commit, without stored results
+    and envelopes; None if there is no repository."""
     measured = [
         f":(exclude,top){path.relative_to(PACKAGE.parent)}" for path in (RESULTS, ENVELOPES)
     ]
@@ -34,15 +34,15 @@ def uncommitted(package: Path = PACKAGE) -> list[str] | None:
 
 
 def is_clean(recorded: str) -> bool:
-    """Whether a recorded revision is one that others can check out."""
+    """True if a recorded revision is a commit without local changes, which others can check out."""
     return bool(recorded) and not recorded.endswith(DIRTY)
 
 
-def _git(package: Path, *words: str) -> str | None:
-    """What git prints; None where it fails or the package is not in a repository of its own."""
+def _git(package: Path, *arguments: str) -> str | None:
+    """Returns the output of git; None if it fails or the package is not in its own repository."""
     if not (package.parent / ".git").exists():
         return None
-    command = ["git", *words]
+    command = ["git", *arguments]
     try:
         done = subprocess.run(command, cwd=package, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,9 +1,9 @@
-"""A run is a directory; whatever is to be known about it is in its files.
+"""A run is a directory, and its files are the only state there is about it.
 
-run.json         what it is and how it stands: the truth about a run
-config.yaml      the resolved config        provenance.json  where each value came from
-metrics.db       the metric record          events.jsonl     whatever changed the run
-checkpoints/ traces/ videos/ log.txt inbox/ lock, heartbeat  who writes it
+run.json         identity, status, score    lock, heartbeat  the process that writes the run
+config.yaml      the resolved config        provenance.json  where each config value came from
+metrics.db       one metric row per rollout events.jsonl     everything that changed the run
+checkpoints/ traces/ videos/ log.txt inbox/
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 ACTIVE = ("running", "paused", "stalled")
-"""`stalled`: an environment has not returned from a call for longer than env.timeout."""
+"""Statuses of a run with a live writer; `stalled`: an env call has taken longer than env.timeout."""
 STATUSES = (*ACTIVE, "finished", "stopped", "failed")
-"""What run.json may say; readers derive `lost` for an active run without a living writer."""
+"""Values of `status` in run.json; readers derive `lost` for an active run without a live writer."""
 
 
 class Run:
@@ -53,8 +53,9 @@ class Run:
         claimed: Path | None = None,
         **more: Any,
     ) -> Run:
-        """A new directory under a new id, or the one that was claimed; `more` are further fields of
-        run.json, e.g. threshold."""
+        """Creates a run in a new directory, or in the one that was `claimed`.
+
+        `more` are further fields of run.json, e.g. threshold."""
         from gymnast.runs import machine
 
         check_name(name)
@@ -90,9 +91,9 @@ class Run:
         } | more
         try:
             with durable.explained(path):
-                run._lay_out(config_text, provenance, fields)
+                run._write_files(config_text, provenance, fields)
         except BaseException:
-            shutil.rmtree(path, ignore_errors=True)  # no run, no directory
+            shutil.rmtree(path, ignore_errors=True)  # do not leave a directory that is not a run
             raise
         return run
 
@@ -110,7 +111,7 @@ class Run:
 
     @property
     def matches(self) -> Path:
-        """Where matches between roles are kept, as traces are."""
+        """Folder of recorded matches between roles, like `traces` for episodes."""
         return self.path / "matches"
 
     @property
@@ -119,25 +120,25 @@ class Run:
 
     @property
     def info(self) -> dict[str, Any]:
-        """run.json as it is on the disk now; its status is what the writer last said."""
+        """The content of run.json now. Its status is the last one written; see `Run.status`."""
         return read_info(self.path)
 
     def update(self, **fields: Any) -> None:
-        """Change fields of run.json; safe beside other processes that do the same."""
+        """Changes fields of run.json; safe if other processes update it at the same time."""
         status = fields.get("status", "running")
         if status not in STATUSES:
             raise ValueError(f"status {status!r} is not one of {', '.join(STATUSES)}")
         self.change(lambda _: fields)
 
     def change(self, fields: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        """The same where the new fields depend on what run.json says."""
+        """Changes fields of run.json to `fields(info)`, computed from its current content under a lock."""
         with lock.briefly(self.path / ".update-lock"):
             before = self.info
             changed = before | fields(before) | {"updated": time.time()}
             durable.replace(self.path / "run.json", document.dumps(changed, indent=1).encode())
 
     def tag(self, tags: Sequence[str], *, remove: bool = False) -> None:
-        """Add tags, each once and in order, or take them away."""
+        """Adds tags, without duplicates and in order, or removes them."""
 
         def changed(info: dict[str, Any]) -> dict[str, Any]:
             others = [tag for tag in info["tags"] if tag not in tags]
@@ -149,30 +150,31 @@ class Run:
 
     @contextmanager
     def writer(self) -> Iterator[Run]:
-        """Be the one process that writes this run; a second gets a RunError naming the first."""
+        """Makes this process the only writer of the run; RunError if another process is already."""
         with lock.hold(self.path):
             self.update(host=socket.gethostname(), pid=os.getpid())
             yield self
 
     @property
     def status(self) -> str:
+        """Status as a reader sees it, which includes `lost`; see `derived_status`."""
         return derived_status(self.path, self.info)
 
     def event(self, kind: str, counters: Mapping[str, int | float], **detail: Any) -> None:
-        """Record that something changed the run at this point; on the disk when this returns."""
+        """Appends an event to events.jsonl; it is on disk when this returns."""
         event = {"time": time.time(), "kind": kind, **counters, **detail}
         durable.append(self.path / "events.jsonl", document.dumps(event).encode())
 
     def discard_after(self, after_rollouts: int) -> None:
-        """Declare events later than this rollout void: the run goes on from there another way."""
+        """Marks the events after this rollout as superseded: the run continues from here differently."""
         self.event(events.SUPERSEDED, {"rollouts": after_rollouts})
 
     def events(self) -> list[dict[str, Any]]:
-        """What changed the run, in order, without what was superseded and the markers for it."""
+        """Returns the valid events, in order, without superseded ones and their markers."""
         return events.valid(self.recorded_events())
 
     def rows(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """The metric record, one line per rollout; NaN where a row lacks a metric."""
+        """Returns the metrics as a DataFrame, one row per rollout; NaN where a row lacks a metric."""
         import pandas as pd
 
         from gymnast.metrics.store import MetricStore
@@ -181,20 +183,22 @@ class Run:
             return pd.DataFrame(store.read(names))
 
     def config(self) -> str:
-        """The resolved config as YAML."""
+        """Returns the resolved config as YAML."""
         return _text(self.path / "config.yaml")
 
     def provenance(self) -> dict[str, str]:
-        """Config key -> where its value came from."""
+        """Returns config key -> where its value came from."""
         return document.loads(_text(self.path / "provenance.json"))
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r})"
 
-    def _lay_out(self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]) -> None:
-        """Fill a new directory; run.json comes last, because it makes the directory a run."""
+    def _write_files(
+        self, config: str, provenance: Mapping[str, str], fields: dict[str, Any]
+    ) -> None:
+        """Writes the files of a new run; run.json comes last, because it makes the directory a run."""
         for folder in (self.checkpoints, self.traces, self.inbox):
-            folder.mkdir(exist_ok=True)  # a branch comes with its checkpoints
+            folder.mkdir(exist_ok=True)  # a branch already has its checkpoints
         origins = document.dumps(dict(provenance), indent=1)
         durable.write(self.path / "config.yaml", config.encode())
         durable.write(self.path / "provenance.json", origins.encode())
@@ -202,7 +206,7 @@ class Run:
         durable.sync_directory(self.path.parent)
 
     def recorded_events(self) -> Iterator[dict[str, Any]]:
-        """Every line that was written, superseded or not."""
+        """Yields every recorded event, superseded or not."""
         try:
             lines = (self.path / "events.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
@@ -210,12 +214,12 @@ class Run:
         for line in lines:
             try:
                 yield document.loads(line)
-            except ValueError:  # cut short by a crash before its fsync returned: it never happened
+            except ValueError:  # cut short by a crash before its fsync returned: it does not count
                 continue
 
 
 def read_info(path: Path) -> dict[str, Any]:
-    """run.json of a directory, refused when it is not one or of a version unknown here."""
+    """Reads run.json of a directory; raises RunError if it has none or its format is unknown."""
     file = path / "run.json"
     try:
         info = document.loads(file.read_bytes())
@@ -225,17 +229,17 @@ def read_info(path: Path) -> dict[str, Any]:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
     version = info.get("version") if isinstance(info, dict) else None
     if version != VERSION:
-        problem = f"run format {version} is not known here (this is {VERSION})"
+        problem = f"unknown run format {version} (this gymnast reads format {VERSION})"
         raise RunError(problem, at=str(file), fix="update gymnast")
     return info
 
 
 def derived_status(path: Path, info: Mapping[str, Any]) -> str:
-    """The status as a reader sees it: `lost` when nobody is left to write an active run.
+    """Returns the status as a reader sees it: `lost` if the writer of an active run is dead.
 
-    On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was only just
-    created has neither yet: there, the process that did must live. A writer that lives but has no
-    heartbeat is suspended, or stuck in C code that lets no other thread run: `stalled`.
+    On the writer's own machine its lock decides, elsewhere its heartbeat. A run that was just created
+    has neither; it is alive while the process that created it lives. A living writer without a
+    heartbeat is suspended, or stuck in C code that holds the GIL: `stalled`.
     """
     if info["status"] not in ACTIVE:
         return info["status"]
@@ -253,7 +257,7 @@ def derived_status(path: Path, info: Mapping[str, Any]) -> str:
 
 
 def check_name(name: str) -> None:
-    """Refuse names that would mean something else where a run is asked for."""
+    """Raises RunError for names that would be ambiguous as a reference to a run."""
     if name != name.strip() or any(c in "/\\:=" or not c.isprintable() for c in name):
         raise RunError(f"{name!r} cannot name a run", fix="leave out / \\ : = and outer spaces")
     if name.startswith(("@", "-", ".")):
@@ -261,13 +265,13 @@ def check_name(name: str) -> None:
 
 
 def check_tag(tag: str) -> None:
-    """Refuse what `gymnast runs tag=...` could not find again."""
+    """Raises RunError for tags that `gymnast runs tag=...` could not match."""
     if not tag or tag.startswith("-") or any(c.isspace() or not c.isprintable() for c in tag):
         raise RunError(f"{tag!r} cannot be a tag", fix="one word that does not begin with -")
 
 
 def claim(runs_dir: Path) -> Path:
-    """A directory that nobody else has: mkdir fails for all but one of those who want a name."""
+    """Creates a directory with a random id; mkdir fails if another process has chosen the same."""
     with durable.explained(runs_dir):
         runs_dir.mkdir(parents=True, exist_ok=True)
         while True:

@@ -1,4 +1,4 @@
-"""All runs of a directory: listed, filtered, and found by what people call them."""
+"""All runs of a directory: listing, filtering, and resolving references to a run."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gymnast.runs.run import Run, derived_status
 
 VARIABLE = "GYMNAST_RUNS"
 FIELDS = ("id", "name", "preset", "env", "algo", "status", "seed", "group", "tag", "solved")
-"""What a filter may ask for as FIELD=VALUE; plain words are looked for in the texts among them."""
+"""Fields that a filter may name as FIELD=VALUE; plain words are searched for in the text fields."""
 
 
 def runs_dir(option: str | Path | None = None) -> Path:
-    """The directory given, or that of GYMNAST_RUNS, or ./runs; it need not exist."""
+    """Returns the given directory, else GYMNAST_RUNS, else ./runs; it need not exist."""
     return Path(option or os.environ.get(VARIABLE) or "runs").expanduser()
 
 
 def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
-    """run.json of every run, newest first, with `path` and the status a reader sees.
+    """Returns run.json of every run that matches, newest first, with `path` and the derived status.
 
-    A run that cannot be read is listed with status `unreadable` and the `problem`.
+    A run that cannot be read is listed with status `unreadable` and its `problem`.
     """
     listed = [_listed(path, info) for path, info in index.read_all(directory)]
     words = filter.split()
@@ -35,10 +35,10 @@ def list_runs(directory: Path, filter: str = "") -> list[dict[str, Any]]:
 
 
 def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
-    """The run that `ref` names, and the checkpoint where it names one.
+    """Returns the run that `ref` refers to, and the checkpoint if it names one.
 
-    A run is named by its id, a unique prefix of it, its name, a path, `@last`, `@best` or
-    `@best:ENV`; a last part `:best`, `:latest` or `:120k` is a checkpoint.
+    A reference is an id, a unique prefix of one, a name, a path, `@last`, `@best` or `@best:ENV`,
+    optionally followed by a checkpoint: `:best`, `:latest` or `:120k`.
     """
     name, which = reference.split(ref)
     path = Path(name).expanduser()
@@ -49,7 +49,7 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
         return Run(path), which
     runs = list_runs(directory)
     if not runs:
-        fix = "train one (`gymnast train CartPole-v1`), or say where with --runs DIR"
+        fix = "train one (`gymnast train CartPole-v1`), or name another directory with --runs DIR"
         raise RunError(f"there are no runs in {directory}, so no {name!r}", fix=fix)
     try:
         return Run(Path(_choose(name, runs)["path"])), which
@@ -59,7 +59,7 @@ def resolve(ref: str, directory: Path) -> tuple[Run, str | None]:
 
 
 def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
-    """In `RUN:what` the last part is a checkpoint that there is not, where RUN is a run."""
+    """Raises CheckpointError for `RUN:what` if RUN is a run, since `what` is no checkpoint of it."""
     name, _, which = ref.rpartition(":")
     if name in ("", "@best"):  # `@best:ENV` is a run
         return
@@ -72,7 +72,7 @@ def _refuse_unknown_checkpoint(ref: str, directory: Path) -> None:
 
 @contextmanager
 def naming(name: str, directory: Path) -> Iterator[None]:
-    """While inside, nobody else gives a run this name; refused where one has it already."""
+    """Reserves a name for a new run: no other process can take it meanwhile; RunError if it is taken."""
     if not name:
         yield
         return
@@ -84,16 +84,18 @@ def naming(name: str, directory: Path) -> Iterator[None]:
 
 
 def refuse_taken(name: str, directory: Path) -> None:
+    """Raises RunError if a run or a group of seeds has this name already."""
     for run in list_runs(directory) if name else ():
         if name in (run.get("name"), run["id"]):
-            fix = f"choose another name, or go on with that one: gymnast resume {run['id']}"
-            raise RunError(f"{name!r} is {run['id']} already ({run['status']})", fix=fix)
+            fix = f"choose another name, or continue that run: gymnast resume {run['id']}"
+            raise RunError(f"the name {name!r} is taken by {run['id']} ({run['status']})", fix=fix)
         if name == run.get("group"):
-            raise RunError(f"{name!r} is a group of seeds already", fix="choose another name")
+            problem = f"the name {name!r} is taken by a group of seeds"
+            raise RunError(problem, fix="choose another name")
 
 
 def best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The highest lower bound of the score; among equals, the one that took fewer env steps."""
+    """Returns the run with the highest lower bound of its score; ties go to the one with fewer env steps."""
     scored = [(low, run) for run in runs if (low := _low(run)) is not None]
     rank = [
         (-low, run["clocks"].get("env_steps", math.inf), i) for i, (low, run) in enumerate(scored)
@@ -103,7 +105,7 @@ def best(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 
 def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if name.startswith("@"):
-        return _chosen_by_rank(name, [run for run in runs if run["status"] != "unreadable"])
+        return _choose_by_keyword(name, [run for run in runs if run["status"] != "unreadable"])
     found = [run for run in runs if run["id"] == name]
     found = found or [run for run in runs if name and run.get("name") == name]
     found = found or [run for run in runs if name and run["id"].startswith(name)]
@@ -111,26 +113,26 @@ def _choose(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         return found[0]
     if found:
         candidates = "\n".join(f"  {_candidate(run)}" for run in found[:10])
-        raise RunError(f"{name!r} could be any of\n{candidates}", fix="use more of the id")
+        raise RunError(f"{name!r} is ambiguous:\n{candidates}", fix="use more of the id")
     raise RunError(f"no run is called {name!r}", fix=_nearest(name, runs))
 
 
-def _chosen_by_rank(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _choose_by_keyword(name: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     rank, _, env = name.partition(":")
     if rank == "@last" and not env and runs:
         return runs[0]
     if rank == "@best":
-        found = best([run for run in runs if not env or env in _called(run)])
+        found = best([run for run in runs if not env or env in _env_names(run)])
         if found is not None:
             return found
         where = f" of {env}" if env else ""
         known = ", ".join(sorted({run["env"] for run in runs if _low(run) is not None}))
         raise RunError(f"no run{where} has a score", fix=f"scored so far: {known or 'none'}")
-    raise RunError(f"{name!r} names no run", fix="use @last, @best or @best:ENV")
+    raise RunError(f"{name!r} does not name a run", fix="use @last, @best or @best:ENV")
 
 
-def _called(run: dict[str, Any]) -> tuple[str, ...]:
-    """Whatever `@best:ENV` may mean by ENV."""
+def _env_names(run: dict[str, Any]) -> tuple[str, ...]:
+    """Returns what ENV in `@best:ENV` may be for this run: its env id, preset, or preset without variant."""
     from gymnast.config.presets import split
 
     return run["env"], run["preset"], split(run["preset"])[0]

@@ -1,7 +1,7 @@
-"""Traces: episodes as they happened, many in one file.
+"""Traces: recorded episodes, many per file.
 
-Arrays of all episodes are joined end to end, with offsets, in one safetensors file. Films, tables
-and replays are made from these, never by asking the policy again.
+The arrays of all episodes are concatenated, with offsets, in one safetensors file. Films, tables and
+replays are made from traces; the policy is never run again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from gymnast.runs import durable
 from gymnast.runs.tensors import header_of, pack, unpack
 
 VERSION = 1
-_STEPPED = ("action", "reward", "value", "dist")
+_PER_STEP = ("action", "reward", "value", "dist")
 """Arrays with one entry per step."""
-_SINGLE = {
+_PER_EPISODE = {
     "seed": np.int64,
     "terminated": np.bool_,
     "truncated": np.bool_,
@@ -30,12 +30,12 @@ _SINGLE = {
     "env": np.int64,
     "version": np.int64,
 }
-"""One number per episode."""
+"""Arrays with one number per episode, and their dtypes."""
 _NUMBER = "number:"
-"""What the names of further ones begin with; NaN where an episode has none."""
+"""Prefix of further arrays with one number per episode (`Trace.numbers`); NaN where an episode has none."""
 KEPT_PLACES = "kept"
-"""In the meta of an evaluation of which most episodes were removed: the places of those that stay. `episodes`
-and `mean` are those of all."""
+"""Key in the meta of a thinned evaluation: the indices of the episodes that were kept. The keys `episodes`
+(count) and `mean` (return) then describe all episodes before thinning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,55 +43,55 @@ class Trace:
     """One recorded episode of T steps."""
 
     seed: int
-    """What the environment was reset with."""
+    """Seed passed to `env.reset`."""
     action: np.ndarray
-    """[T, ...] as given to the environment."""
+    """Actions as passed to the environment, [T, ...]."""
     reward: np.ndarray
-    """[T] float64, raw."""
+    """Raw rewards, [T] float64."""
     value: np.ndarray
-    """[T] float32, the critic's estimate before each step."""
+    """The critic's estimate before each step, [T] float32."""
     dist: np.ndarray
-    """[T, k] parameters of the action distribution: logits, or means and log deviations."""
+    """Parameters of the action distribution, [T, k]: logits, or means and log standard deviations."""
     obs: Observed | None
-    """[T + 1, ...] with the last one reached; None where seed and actions give it back."""
+    """Observations including the final one, [T + 1, ...]; None if seed and actions reproduce them."""
     terminated: bool
     truncated: bool
     raw_return: float
     env: int
-    """Which copy of the environment."""
+    """Index of the environment copy."""
     version: int
-    """Env steps the policy had been trained for when the episode ended."""
+    """Env steps that the policy had been trained for when the episode ended."""
     numbers: dict[str, float] = field(default_factory=dict[str, float])
-    """What its last info told: the preset's own metrics, and what was drawn for it."""
+    """Numbers from the last `info`: the preset's own metrics, and the episode's randomized parameters."""
 
     def __len__(self) -> int:
         return len(self.reward)
 
 
 def write_traces(path: Path, episodes: Sequence[Trace], meta: Mapping[str, Any]) -> None:
-    """Store episodes of one environment and one policy in a new or replaced file, atomically."""
+    """Writes or replaces a file with episodes of one environment and one policy, atomically."""
     arrays = {
         name: np.array([getattr(e, name) for e in episodes], dtype)
-        for name, dtype in _SINGLE.items()
+        for name, dtype in _PER_EPISODE.items()
     }
     for name in sorted({name for e in episodes for name in e.numbers}):
-        told = [e.numbers.get(name, math.nan) for e in episodes]
-        arrays[f"{_NUMBER}{name}"] = np.array(told, np.float64)
+        column = [e.numbers.get(name, math.nan) for e in episodes]
+        arrays[f"{_NUMBER}{name}"] = np.array(column, np.float64)
     arrays["offset"] = _offsets([len(e) for e in episodes])
     arrays["obs_offset"] = _offsets([0 if e.obs is None else len(e.obs) for e in episodes])
-    for name in _STEPPED:
+    for name in _PER_STEP:
         if episodes:
             arrays[name] = np.concatenate([getattr(e, name) for e in episodes])
-    seen = [e.obs for e in episodes if e.obs is not None]
-    if seen:
-        arrays |= as_arrays({"obs": concatenate(seen)})
+    recorded_obs = [e.obs for e in episodes if e.obs is not None]
+    if recorded_obs:
+        arrays |= as_arrays({"obs": concatenate(recorded_obs)})
     _check(arrays, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.replace(path, pack(arrays, {"version": VERSION, "meta": dict(meta)}))
 
 
 def read_traces(path: Path) -> list[Trace]:
-    """The episodes of a file, in the order they were written."""
+    """Returns the episodes of a file, in the order in which they were written."""
     from safetensors import SafetensorError
 
     content = _content(path)
@@ -100,24 +100,28 @@ def read_traces(path: Path) -> list[Trace]:
         arrays = unpack(content)
     except SafetensorError as error:
         raise RunError(f"traces are damaged: {error}", at=str(path)) from error
-    shown = from_arrays(arrays).get("obs")
+    all_obs = from_arrays(arrays).get("obs")
     offset, obs_offset = arrays["offset"], arrays["obs_offset"]
-    told = {name.removeprefix(_NUMBER): a for name, a in arrays.items() if name.startswith(_NUMBER)}
+    number_columns = {
+        name.removeprefix(_NUMBER): a for name, a in arrays.items() if name.startswith(_NUMBER)
+    }
     episodes: list[Trace] = []
     for i in range(len(offset) - 1):
         steps = slice(offset[i], offset[i + 1])
-        seen = slice(obs_offset[i], obs_offset[i + 1])
-        single: dict[str, Any] = {name: arrays[name][i].item() for name in _SINGLE}
-        stepped: dict[str, Any] = {name: arrays[name][steps] for name in _STEPPED}
-        obs = shown[seen] if shown is not None and seen.stop > seen.start else None
-        numbers = {name: column[i].item() for name, column in told.items()}
+        obs_range = slice(obs_offset[i], obs_offset[i + 1])
+        per_episode: dict[str, Any] = {name: arrays[name][i].item() for name in _PER_EPISODE}
+        per_step: dict[str, Any] = {name: arrays[name][steps] for name in _PER_STEP}
+        obs = (
+            all_obs[obs_range] if all_obs is not None and obs_range.stop > obs_range.start else None
+        )
+        numbers = {name: column[i].item() for name, column in number_columns.items()}
         numbers = {name: number for name, number in numbers.items() if not math.isnan(number)}
-        episodes.append(Trace(**single, **stepped, obs=obs, numbers=numbers))
+        episodes.append(Trace(**per_episode, **per_step, obs=obs, numbers=numbers))
     return episodes
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """What was said about the episodes of a file when it was written."""
+    """Returns the `meta` that was passed to `write_traces`."""
     return _header(path, _content(path))["meta"]
 
 
@@ -127,7 +131,7 @@ def _offsets(lengths: Sequence[int]) -> np.ndarray:
 
 def _check(arrays: Mapping[str, np.ndarray], path: Path) -> None:
     steps = arrays["offset"][-1]
-    for name in _STEPPED:
+    for name in _PER_STEP:
         if name in arrays and len(arrays[name]) != steps:
             problem = f"{name} has {len(arrays[name])} entries for {steps} steps"
             raise ValueError(f"{path.name}: {problem}")
@@ -145,8 +149,8 @@ def _header(path: Path, content: bytes) -> dict[str, Any]:
         header = header_of(content)
         version = header["version"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunError("is not a file of traces, or damaged", at=str(path)) from error
+        raise RunError("is not a trace file, or it is damaged", at=str(path)) from error
     if version != VERSION:
-        problem = f"trace format {version} is not known here (this is {VERSION})"
+        problem = f"unknown trace format {version} (this gymnast reads format {VERSION})"
         raise RunError(problem, at=str(path), fix="update gymnast")
     return header

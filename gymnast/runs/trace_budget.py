@@ -1,10 +1,12 @@
-"""Traces within a number of bytes: the interesting ones stay.
+"""The disk budget of traces, in bytes: the most interesting episodes are kept.
 
-Where the files of a run take more, in this order: evaluations lose all episodes but the first (whose seed is
-the same in every evaluation), the best, the worst and the median, the oldest evaluation first; files of
-training episodes go, the oldest first; then whole evaluations, those first whose neighbors are nearest, so
-that the rest still shows how the run learned. The evaluation of the best version, the newest one and
-confirmations stay whole.
+If the trace files of a run exceed the budget, this is removed, in this order:
+1. from evaluations, oldest first, all episodes except the first (whose seed is the same in every
+   evaluation), the best, the worst and the median;
+2. files of training episodes, oldest first;
+3. whole evaluations, starting with those closest to their neighbors, so that the remaining ones still
+   show how the run learned.
+The evaluation of the best checkpoint, the newest evaluation and confirmations are never touched.
 """
 
 from __future__ import annotations
@@ -17,18 +19,19 @@ import numpy as np
 from gymnast.runs.trace import KEPT_PLACES, read_meta, read_traces, write_traces
 
 REMOVED = "removed.txt"
-"""File in a folder of traces: the names of those that are gone, a line each."""
+"""File in a trace folder with the names of the files that were removed, one per line."""
 
 
 def trim(folder: Path, most: int, protected: Collection[int]) -> None:
-    """`most` bytes; `protected`: versions whose evaluations stay whole. Files of matches hold a few of every
-    pair already, and are only removed."""
+    """Removes traces until the folder has at most `most` bytes; evaluations of `protected` versions are kept.
+
+    Match files are not thinned, only removed: they have only a few matches per pairing anyway."""
     files = {file: file.stat().st_size for file in sorted(folder.glob("*-*.safetensors"))}
     if sum(files.values()) <= most:
         return
     evaluations = {version_in(file): file for file in files if file.name.startswith("eval-")}
-    spared = {*protected, max(evaluations, default=0)}
-    older = [version for version in sorted(evaluations) if version not in spared]
+    untouchable = {*protected, max(evaluations, default=0)}
+    older = [version for version in sorted(evaluations) if version not in untouchable]
     for version in older if folder.name == "traces" else ():
         if sum(files.values()) <= most:
             return
@@ -46,7 +49,7 @@ def trim(folder: Path, most: int, protected: Collection[int]) -> None:
 
 
 def thin(file: Path) -> None:
-    """Keep the first, the best, the worst and the median episode of an evaluation, and say so in its meta."""
+    """Reduces an evaluation to its first, best, worst and median episode, and records this in its meta."""
     meta = read_meta(file)
     if KEPT_PLACES in meta:
         return
@@ -55,7 +58,7 @@ def thin(file: Path) -> None:
     kept = sorted({0, order[0], order[len(order) // 2], order[-1]}) if order else []
     mean = float(np.mean([e.raw_return for e in episodes])) if episodes else 0.0
     meta |= {KEPT_PLACES: kept, "episodes": len(episodes), "mean": mean}
-    write_traces(file, [episodes[place] for place in kept], meta)
+    write_traces(file, [episodes[i] for i in kept], meta)
 
 
 def version_in(file: Path) -> int:
@@ -63,7 +66,7 @@ def version_in(file: Path) -> int:
 
 
 def _most_crowded(among: list[int], every: list[int]) -> int:
-    """The version whose neighbors on both sides are nearest to each other."""
+    """Returns the version in `among` whose two neighbors in `every` are closest to each other."""
 
     def gap(version: int) -> int:
         at = every.index(version)

@@ -155,7 +155,7 @@ def test_a_large_count_bonus_is_flagged_where_every_raw_return_is_the_same():
     code, said = audited(trained("MountainCar-v0", settings))
     assert code == 1
     assert "OUTWEIGHS" in said
-    assert "count is larger than what raw returns are worth" in said
+    assert "count outweighs the raw returns" in said
 
 
 def test_a_potential_is_never_flagged_and_raw_returns_of_0_judge_nothing():

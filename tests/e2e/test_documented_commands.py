@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gymnast.jobs.standing import living_jobs
+from gymnast.jobs.status import living_jobs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -46,7 +46,7 @@ def test_its_preset_is_valid_and_found_under_both_names(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     done = gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
-    assert (done.returncode, done.stdout) == (0, "1 checked, 0 with mistakes\n")
+    assert (done.returncode, done.stdout) == (0, "1 checked, 0 with errors\n")
     words = ["config", "fmt", "--check", "presets/line_walk.yaml"]
     assert gymnast(project / "runs", *words, cwd=project).returncode == 0
     monkeypatch.chdir(project)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from gymnast.cli import main
-from gymnast.jobs import standing
+from gymnast.jobs import status
 from gymnast.runs import checkpoint, lock
 from gymnast.runs.run import Run
 from tests.e2e.commands import small
@@ -69,7 +69,7 @@ def wait_for(found: Callable[[], Any]) -> Any:
 def runs(tmp_path: Path) -> Iterator[Path]:
     """A runs directory whose jobs are gone at the end."""
     yield tmp_path
-    for job in standing.living_jobs(tmp_path):
+    for job in status.living_jobs(tmp_path):
         os.kill(job["pid"], signal.SIGKILL)
 
 
@@ -79,8 +79,8 @@ def detach(runs: Path, steps: str, *more: str) -> Any:
     return answer(runs, "train", "CartPole-v1", "--detach", *words)
 
 
-def status(job: dict[str, Any]) -> str:
-    return standing.of_path(Path(job["path"]))["status"]
+def status_of(job: dict[str, Any]) -> str:
+    return status.of_path(Path(job["path"]))["status"]
 
 
 def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
@@ -98,13 +98,13 @@ def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
     assert "will not" in typed(runs, "stop", "never")[1]
     wait_for(lambda: not Path(never["path"]).exists())
 
-    wait_for(lambda: status(long) == "running")
+    wait_for(lambda: status_of(long) == "running")
     _tell_everything(runs)
     assert answer(runs, "stop", "long")["status"] == "stopped"
     assert not lock.is_held(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
 
-    wait_for(lambda: status(victim) == "running")
+    wait_for(lambda: status_of(victim) == "running")
     os.kill(victim["pid"], signal.SIGKILL)
     (lost,) = answer(runs, "wait", victim["id"][:6], code=1)
     assert lost["status"] == "lost"

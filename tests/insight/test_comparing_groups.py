@@ -89,5 +89,5 @@ def test_the_page_names_both_groups_and_their_difference(group, runs_dir: Path):
     group("narrow", [300.0, 310.0])
     words = ["compare", "wide", "narrow", "--runs", str(runs_dir)]
     page = CliRunner().invoke(cli, words).output
-    assert "score of wide less that of narrow: -155.0 [" in page
+    assert "score of wide minus score of narrow: -155.0 [" in page
     assert "● wide" in page

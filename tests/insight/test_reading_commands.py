@@ -89,7 +89,7 @@ def test_a_run_that_cannot_be_read_is_listed_and_refused_by_show(
     listed = ask("runs")
     assert run.id in listed
     assert "unreadable" in listed
-    assert "run format 99 is not known" in listed
+    assert "unknown run format 99" in listed
     with pytest.raises(GymnastError, match="run format 99"):
         ask("show", bad.id)
 

@@ -1,4 +1,4 @@
-"""So many jobs at once, first come first served, and a killed one frees its place."""
+"""The job queue: a limited number at once, first come, first served; a killed job frees its place."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / ".jobs"
 
 
-def test_jobs_start_in_order_of_arrival_and_no_more_than_the_limit(folder: Path):
+def test_jobs_start_in_order_of_arrival_up_to_the_limit(folder: Path):
     first, second, third = (queue.arrive(folder, name) for name in ("a", "b", "c"))
-    assert not second.start(2), "the first is before it"
+    assert not second.start(2), "the first job is ahead of it"
     assert first.start(2)
-    assert not third.start(2), "the second is before it"
+    assert not third.start(2), "the second job is ahead of it"
     assert second.start(2)
     assert not third.start(2), "two are running"
     assert queue.places(folder) == {"a": "running", "b": "running", "c": "queued"}
@@ -31,14 +31,14 @@ def test_jobs_start_in_order_of_arrival_and_no_more_than_the_limit(folder: Path)
     assert third.start(2)
 
 
-def test_a_job_taken_out_of_the_queue_never_starts(folder: Path):
+def test_a_job_removed_from_the_queue_never_starts(folder: Path):
     first, second = queue.arrive(folder, "a"), queue.arrive(folder, "b")
     assert queue.give_up(folder, "a")
     assert not queue.give_up(folder, "a")
     assert first.given_up
     assert not first.start(9)
     assert second.start(1)
-    assert not queue.give_up(folder, "b"), "it runs: it must be asked"
+    assert not queue.give_up(folder, "b"), "it is running, so it must be stopped by a command"
 
 
 HOLD = """
@@ -50,7 +50,7 @@ time.sleep(60)
 """
 
 
-def test_a_killed_job_frees_its_place_whether_it_ran_or_waited(folder: Path):
+def test_a_killed_job_frees_its_place_whether_running_or_queued(folder: Path):
     started = []
     for name in ("runs", "waits"):
         child = subprocess.Popen(
@@ -60,7 +60,7 @@ def test_a_killed_job_frees_its_place_whether_it_ran_or_waited(folder: Path):
         started.append((child, child.stdout.readline().strip()))
     last = queue.arrive(folder, "last")
     try:
-        assert [said for _, said in started] == ["True", "False"]
+        assert [output for _, output in started] == ["True", "False"]
         assert not last.start(1)
         started[1][0].kill()
         started[1][0].wait()
@@ -75,7 +75,7 @@ def test_a_killed_job_frees_its_place_whether_it_ran_or_waited(folder: Path):
             child.communicate()
 
 
-def test_a_child_started_with_the_place_holds_it_after_its_parent_let_go(folder: Path):
+def test_a_child_that_inherits_a_place_holds_it_after_its_parent_closes_it(folder: Path):
     place = queue.arrive(folder, "a")
     child = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"],
@@ -90,8 +90,8 @@ def test_a_child_started_with_the_place_holds_it_after_its_parent_let_go(folder:
     assert queue.places(folder) == {}
 
 
-def test_many_arriving_at_once_never_exceed_the_limit(folder: Path):
-    """Twelve processes want two places, each for a moment."""
+def test_concurrent_arrivals_never_exceed_the_limit(folder: Path):
+    """Twelve processes compete for two places, each for a moment."""
     work = HOLD.replace("print(place.start(1), flush=True)", TURN).replace("time.sleep(60)", "")
     children = [
         subprocess.Popen([sys.executable, "-c", work, str(folder), f"j{i}"]) for i in range(12)
@@ -113,7 +113,7 @@ place.leave()
 """
 
 
-def test_the_limit_is_said_by_the_option_the_variable_or_the_cores(monkeypatch):
+def test_the_limit_is_the_option_or_the_environment_variable_or_the_number_of_cores(monkeypatch):
     monkeypatch.delenv(queue.VARIABLE, raising=False)
     assert queue.limit(None) == len(os.sched_getaffinity(0))
     monkeypatch.setenv(queue.VARIABLE, "7")

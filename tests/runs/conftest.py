@@ -1,4 +1,4 @@
-"""Runs made by hand, as the loop would leave them."""
+"""Fixtures for runs that are created directly, without training, and for forked processes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Maker = Callable[..., Run]
 
 @pytest.fixture
 def make_run(runs_dir: Path) -> Maker:
-    """A finished CartPole run; keywords of `Run.create`, others are fields of run.json."""
+    """Creates a finished CartPole run; keywords of `Run.create`, all others are fields of run.json."""
     made: list[Run] = []
 
     def make(*, created: float | None = None, status: str = "finished", **fields: Any) -> Run:
-        given = {"config_text": "seed: 0\n", "preset": "CartPole-v1:ppo", "seed": 0}
-        given |= {"provenance": {}, "env": "CartPole-v1", "algo": "ppo"}
-        run = Run.create(runs_dir, **(given | fields))
-        order = 1_700_000_000.0 + len(made)  # made one after the other, whatever the clock's grain
+        defaults = {"config_text": "seed: 0\n", "preset": "CartPole-v1:ppo", "seed": 0}
+        defaults |= {"provenance": {}, "env": "CartPole-v1", "algo": "ppo"}
+        run = Run.create(runs_dir, **(defaults | fields))
+        order = 1_700_000_000.0 + len(made)  # distinct times, whatever the resolution of the clock
         run.update(status=status, created=order if created is None else created)
         made.append(run)
         return run
@@ -36,7 +36,7 @@ def make_run(runs_dir: Path) -> Maker:
 
 @pytest.fixture
 def fork() -> Iterator[Callable[[Callable[[], Any]], int]]:
-    """Run a function in a forked process; gives its pid. Killed at the end of the test."""
+    """Runs a function in a forked process and returns its pid; the process is killed after the test."""
     pids: list[int] = []
 
     def start(work: Callable[[], Any]) -> int:
@@ -62,7 +62,7 @@ def fork() -> Iterator[Callable[[Callable[[], Any]], int]]:
 
 @pytest.fixture
 def in_child(fork: Callable[[Callable[[], Any]], int]) -> Callable[[Callable[[], Any]], int]:
-    """Run a function in a forked process and give its exit code (negative: the signal)."""
+    """Runs a function in a forked process and returns its exit code (negative: the signal)."""
 
     def run(work: Callable[[], Any]) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(fork(work), 0)[1])

@@ -1,4 +1,4 @@
-"""Whatever happens during a save, the newest checkpoint loads and is one of the two it may be."""
+"""A crash or full disk during a save leaves a checkpoint that loads: the previous or the new one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def save(run_dir: Path, step: int, value: float, size: int = 64) -> Path:
 
 
 def value_of(found: checkpoint.Checkpoint) -> float:
-    """The value it was written with, which all of its files must agree on."""
+    """Returns the value that the checkpoint was written with and asserts that all of its files have it."""
     value = found.document("state")["value"]
     for stem in ("policy", "optimizer"):
         for array in found.tensors(stem).values():
@@ -44,7 +44,7 @@ def value_of(found: checkpoint.Checkpoint) -> float:
 
 
 def die_at(n: int, moment: str) -> None:
-    """Make the n-th file system call of this process its last, as kill -9 or a power cut would."""
+    """Ends this process at its n-th file system call, as kill -9 or a power failure would."""
     calls = 0
 
     def fatal(real: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def die_at(n: int, moment: str) -> None:
                 return real(*args, **kwargs)
             if moment == "after":
                 real(*args, **kwargs)
-            if moment == "torn" and name == "fsync":  # what was not synced is half lost
+            if moment == "torn" and name == "fsync":  # data that was not synced is half lost
                 size = os.fstat(args[0]).st_size
                 if not os.path.isdir(f"/proc/self/fd/{args[0]}"):
                     os.ftruncate(args[0], size // 2)
@@ -68,8 +68,8 @@ def die_at(n: int, moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", ["before", "after", "torn"])
-@pytest.mark.parametrize("step", [200, 100], ids=["a new step", "the only one replaced"])
-def test_death_at_any_call_of_a_save_leaves_a_latest_that_loads(
+@pytest.mark.parametrize("step", [200, 100], ids=["a new step", "replacing the only one"])
+def test_a_crash_at_any_system_call_of_a_save_leaves_a_checkpoint_that_loads(
     tmp_path: Path, in_child: InChild, moment: str, step: int
 ):
     deaths = 0
@@ -84,7 +84,7 @@ def test_death_at_any_call_of_a_save_leaves_a_latest_that_loads(
         code = in_child(work)
         assert code in (0, 9)
         found = checkpoint.latest(run_dir)
-        assert found.skipped == ()  # not even a trace of a half-written one
+        assert found.skipped == ()  # no half-written checkpoint is visible
         assert (value_of(found), found.step) in ((1.0, 100), (2.0, step))
         if code == 0:
             assert value_of(found) == 2.0
@@ -117,7 +117,7 @@ def test_kill_9_at_random_moments_of_saving_never_leaves_an_unloadable_latest(
         value_of(found)
 
 
-def test_a_full_disk_leaves_the_previous_checkpoint_as_it_was(
+def test_a_full_disk_leaves_the_previous_checkpoint_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     save(tmp_path, 100, 1.0)
@@ -142,7 +142,9 @@ def test_a_full_disk_leaves_the_previous_checkpoint_as_it_was(
             assert [p.name for p in (tmp_path / "checkpoints").iterdir()] == ["000000000100"]
 
 
-def test_a_real_write_error_in_the_middle_of_a_file_is_survived(tmp_path: Path, in_child: InChild):
+def test_a_real_write_error_in_the_middle_of_a_file_leaves_the_previous_checkpoint(
+    tmp_path: Path, in_child: InChild
+):
     save(tmp_path, 100, 1.0)
 
     def work() -> None:
@@ -155,7 +157,9 @@ def test_a_real_write_error_in_the_middle_of_a_file_is_survived(tmp_path: Path, 
     assert value_of(checkpoint.latest(tmp_path)) == 1.0
 
 
-def test_a_reader_beside_a_busy_writer_always_gets_a_whole_checkpoint(tmp_path: Path, fork: Fork):
+def test_a_reader_concurrent_with_a_writer_always_gets_a_complete_checkpoint(
+    tmp_path: Path, fork: Fork
+):
     save(tmp_path, 0, 0.0)
 
     def work() -> None:

@@ -1,3 +1,5 @@
+"""The format of checkpoints: exact arrays and numbers, hashes, damaged files, lookup by step."""
+
 from __future__ import annotations
 
 import json
@@ -16,11 +18,11 @@ from gymnast.runs import checkpoint, document
 def save(run_dir: Path, step: int, value: float = 0.0, **more: object) -> Path:
     tensors = {"policy": {"w": np.full(4, value, np.float32)}}
     documents = {"state": {"value": value}}
-    given = {"tensors": tensors, "documents": documents, "reason": "cadence"} | more
-    return checkpoint.write(run_dir / "checkpoints", step, **given)  # pyright: ignore
+    arguments = {"tensors": tensors, "documents": documents, "reason": "cadence"} | more
+    return checkpoint.write(run_dir / "checkpoints", step, **arguments)  # pyright: ignore
 
 
-def test_arrays_come_back_bit_for_bit_with_shape_and_type(tmp_path: Path):
+def test_arrays_are_restored_bit_for_bit_with_shape_and_dtype(tmp_path: Path):
     rng = np.random.default_rng(0)
     arrays = {
         "transposed": np.arange(12.0).reshape(3, 4).T,
@@ -47,12 +49,12 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_documents_keep_every_digit_and_are_strict_json(value: object):
+def test_documents_keep_every_digit_and_are_valid_json(value: object):
     def refuse(name: str) -> None:
         raise AssertionError(name)
 
     text = document.dumps(value)
-    json.loads(text, parse_constant=refuse)  # no NaN or Infinity, which other tools refuse
+    json.loads(text, parse_constant=refuse)  # no NaN or Infinity, which other tools reject
     assert repr(document.loads(text)) == repr(value)
 
 
@@ -63,12 +65,12 @@ def test_a_small_learning_rate_is_not_rounded_away(tmp_path: Path):
     assert math.isnan(document.loads(document.dumps({"x": math.nan}))["x"])
 
 
-def test_keys_that_would_change_are_refused():
-    with pytest.raises(TypeError, match="texts"):
+def test_document_keys_that_are_not_strings_are_rejected():
+    with pytest.raises(TypeError, match="strings"):
         document.dumps({1: "one"})
 
 
-def test_every_file_is_named_with_its_hash(tmp_path: Path):
+def test_the_manifest_lists_every_file_with_its_hash(tmp_path: Path):
     path = save(tmp_path, 120, texts={"rollout.csv": "a,b\n"})
     manifest = json.loads((path / "manifest.json").read_text())
     assert path.name == "000000000120"
@@ -77,7 +79,7 @@ def test_every_file_is_named_with_its_hash(tmp_path: Path):
     assert checkpoint.read(path).text("rollout.csv") == "a,b\n"
 
 
-def test_equal_weights_have_equal_hashes(tmp_path: Path):
+def test_equal_weights_have_equal_hashes_and_other_weights_do_not(tmp_path: Path):
     first, same, other = (save(tmp_path, s, v) for s, v in ((1, 0.5), (2, 0.5), (3, 0.6)))
     hashes = [checkpoint.weights_sha256(checkpoint.describe(p)) for p in (first, same, other)]
     assert hashes[0] == hashes[1] != hashes[2]
@@ -85,7 +87,7 @@ def test_equal_weights_have_equal_hashes(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["policy.safetensors", "state.json", "manifest.json"])
 @pytest.mark.parametrize("harm", ["flip", "cut", "empty", "gone"])
-def test_a_damaged_latest_falls_back_to_the_one_before_and_says_so(
+def test_if_the_latest_is_damaged_the_previous_one_is_loaded_with_a_message(
     tmp_path: Path, name: str, harm: str
 ):
     save(tmp_path, 100, 1.0)
@@ -106,7 +108,7 @@ def test_a_damaged_latest_falls_back_to_the_one_before_and_says_so(
     assert str(newest) in found.skipped[0]
 
 
-def test_without_a_checkpoint_that_loads_it_is_an_error_never_a_fresh_start(tmp_path: Path):
+def test_latest_raises_if_no_checkpoint_loads(tmp_path: Path):
     with pytest.raises(CheckpointError, match="no checkpoint yet"):
         checkpoint.latest(tmp_path)
     (save(tmp_path, 5) / "policy.safetensors").write_bytes(b"")
@@ -114,21 +116,21 @@ def test_without_a_checkpoint_that_loads_it_is_an_error_never_a_fresh_start(tmp_
         checkpoint.latest(tmp_path)
 
 
-def test_an_unknown_version_is_refused_clearly(tmp_path: Path):
+def test_an_unknown_checkpoint_format_is_rejected(tmp_path: Path):
     path = save(tmp_path, 5)
     manifest = json.loads((path / "manifest.json").read_text())
     (path / "manifest.json").write_text(json.dumps(manifest | {"version": 99}))
-    with pytest.raises(CheckpointError, match="format 99 is not known"):
+    with pytest.raises(CheckpointError, match="unknown checkpoint format 99"):
         checkpoint.read(path)
 
 
-def test_a_manifest_of_another_checkpoint_is_refused(tmp_path: Path):
+def test_a_manifest_of_another_checkpoint_is_rejected(tmp_path: Path):
     path = save(tmp_path, 5)
     with pytest.raises(CheckpointError, match="another checkpoint"):
         checkpoint.read(path.rename(path.with_name("000000000006")))
 
 
-def test_writing_the_same_again_keeps_it_and_writing_another_replaces_it(tmp_path: Path):
+def test_writing_the_same_content_keeps_a_checkpoint_and_other_content_replaces_it(tmp_path: Path):
     first = save(tmp_path, 5, 1.0)
     inode = first.stat().st_ino
     assert save(tmp_path, 5, 1.0).stat().st_ino == inode
@@ -146,13 +148,17 @@ def test_writing_the_same_again_keeps_it_and_writing_another_replaces_it(tmp_pat
         ("0.1M", 1e5),
     ],
 )
-def test_a_checkpoint_is_found_by_what_people_type(tmp_path: Path, which: str | int, step: int):
+def test_a_checkpoint_is_found_by_latest_exact_step_or_rounded_step(
+    tmp_path: Path, which: str | int, step: int
+):
     for s in (0, 100_000, 120_832, 240_128):
         save(tmp_path, s)
     assert checkpoint.find(tmp_path, which).step == step
 
 
-def test_a_number_that_fits_none_or_several_is_refused_with_the_choices(tmp_path: Path):
+def test_a_step_that_matches_none_or_several_checkpoints_is_rejected_with_the_choices(
+    tmp_path: Path,
+):
     for s in (120_100, 120_400, 300_000):
         save(tmp_path, s)
     with pytest.raises(CheckpointError, match="several") as several:
@@ -170,7 +176,7 @@ def test_pruning_keeps_the_newest_and_the_protected(tmp_path: Path):
     assert list(checkpoint.steps(tmp_path)) == [0, 1, 4, 5]
 
 
-def test_damaged_ones_are_set_aside_and_never_deleted(tmp_path: Path):
+def test_damaged_checkpoints_are_renamed_and_never_deleted(tmp_path: Path):
     for s in (0, 10, 20, 30):
         save(tmp_path, s)
     for path in list(checkpoint.steps(tmp_path).values())[2:]:
@@ -192,7 +198,7 @@ def test_a_copy_in_another_run_is_the_same_checkpoint(tmp_path: Path):
     assert (copied.files, copied.manifest) == (found.files, found.manifest)
 
 
-def test_missing_files_are_named(tmp_path: Path):
+def test_a_missing_file_is_named_in_the_error(tmp_path: Path):
     found = checkpoint.read(save(tmp_path, 5))
     assert found.stems == ("policy",)
     with pytest.raises(CheckpointError, match=r"optimizer\.safetensors"):

@@ -1,4 +1,4 @@
-"""Groups of seeds, with a stand-in for `python` that leaves a run as `gymnast train` does."""
+"""Groups of seeds, with a fake `python` that creates a run as `gymnast train` does."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from gymnast.runs.run import Run
 PYTHON = sys.executable
 CHILD = """#!{python}
 import argparse, pathlib, signal, sys, time
-from gymnast.jobs.groups import keep_on_leash
+from gymnast.jobs.groups import end_with_parent
 from gymnast.runs.run import Run
-words = argparse.ArgumentParser()
-words.add_argument("-m"); words.add_argument("verb"); words.add_argument("target")
-words.add_argument("--quiet", action="store_true")
+parser = argparse.ArgumentParser()
+parser.add_argument("-m"); parser.add_argument("verb"); parser.add_argument("target")
+parser.add_argument("--quiet", action="store_true")
 for option in ("--group", "--runs", "--work", "--name"):
-    words.add_argument(option)
-words.add_argument("--seed", type=int)
-asked = words.parse_args()
-assert (asked.m, asked.verb, asked.quiet) == ("gymnast", "train", True)
-if asked.seed == 13:
+    parser.add_argument(option)
+parser.add_argument("--seed", type=int)
+options = parser.parse_args()
+assert (options.m, options.verb, options.quiet) == ("gymnast", "train", True)
+if options.seed == 13:
     sys.exit("error: thirteen is not allowed")
 stopped = []
 signal.signal(signal.SIGINT, lambda n, _: stopped.append("SIGINT"))
 signal.signal(signal.SIGTERM, lambda n, _: stopped.append("SIGTERM"))
 signal.signal(signal.SIGHUP, lambda n, _: stopped.append("SIGHUP"))
-keep_on_leash()
-run = Run.create(pathlib.Path(asked.runs), config_text="", preset=asked.target, seed=asked.seed,
-                 group=asked.group, name=asked.name or "", provenance={{}})
-deadline = time.monotonic() + float(asked.work)
+end_with_parent()
+run = Run.create(pathlib.Path(options.runs), config_text="", preset=options.target, seed=options.seed,
+                 group=options.group, name=options.name or "", provenance={{}})
+deadline = time.monotonic() + float(options.work)
 while time.monotonic() < deadline and not stopped:
     time.sleep(0.01)
-mean = 100.0 + asked.seed
+mean = 100.0 + options.seed
 run.update(status="stopped" if stopped else "finished", solved=not stopped, reason=str(stopped),
            score=dict(mean=mean, low=mean - 1, high=mean + 1, episodes=20), ended=time.time())
 sys.exit(130 if stopped else 0)
@@ -53,7 +53,7 @@ sys.exit(130 if stopped else 0)
 
 
 @pytest.fixture(autouse=True)
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "python"
     script.write_text(CHILD.format(python=sys.executable))
     script.chmod(0o755)
@@ -73,7 +73,9 @@ def group(
     )
 
 
-def test_every_seed_is_trained_and_found_by_its_group(runs_dir: Path, make_run: Callable[..., Run]):
+def test_every_seed_is_trained_and_found_by_its_group_id(
+    runs_dir: Path, make_run: Callable[..., Run]
+):
     make_run(group="another")
     done = group(runs_dir, [0, 1, 2], work=0.0)
     assert done.ok
@@ -88,21 +90,21 @@ def test_runs_of_a_named_group_are_named_by_seed(runs_dir: Path):
     done = groups.train_group("A:ppo", seeds=[3, 4], group="wide", names=["a-s3", "a-s4"], **more)
     assert [run["name"] for run in done.runs] == ["a-s3", "a-s4"]
     assert {run["group"] for run in done.runs} == {"wide"}
-    with pytest.raises(RunError, match="a group of seeds already"):
+    with pytest.raises(RunError, match="taken by a group of seeds"):
         store.refuse_taken("wide", runs_dir)
 
 
-def test_no_more_jobs_at_once_than_asked_for(runs_dir: Path):
+def test_at_most_the_requested_number_of_jobs_run_at_once(runs_dir: Path):
     done = group(runs_dir, [0, 1, 2, 3], work=0.3, jobs=2)
     times = [(run["created"], run["ended"]) for run in done.runs]
     at_once = [sum(a <= start < b for a, b in times) for start, _ in times]
     assert max(at_once) == 2
 
 
-def test_a_child_that_fails_early_is_reported_with_its_last_words(runs_dir: Path):
-    told: list[str] = []
-    done = group(runs_dir, [0, 13], work=0.0, report=told.append)
-    assert {"seed 0: done", "seed 13: failed (exit code 1)"} <= {*told}
+def test_a_child_that_fails_before_it_has_a_run_is_reported_with_its_error(runs_dir: Path):
+    reported: list[str] = []
+    done = group(runs_dir, [0, 13], work=0.0, report=reported.append)
+    assert {"seed 0: done", "seed 13: failed (exit code 1)"} <= {*reported}
     assert not done.ok
     assert done.exit_codes == {0: 0, 13: 1}
     assert done.errors == {13: "error: thirteen is not allowed"}
@@ -110,17 +112,19 @@ def test_a_child_that_fails_early_is_reported_with_its_last_words(runs_dir: Path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path, number: int):
+def test_a_signal_is_forwarded_to_the_children_and_no_further_seed_starts(
+    runs_dir: Path, number: int
+):
     def interrupt() -> None:
         while len(store.list_runs(runs_dir, "status=running")) < 2:
             time.sleep(0.02)
         time.sleep(0.1)
         os.kill(os.getpid(), number)
 
-    before, told = signal.getsignal(number), list[str]()
+    before, reported = signal.getsignal(number), list[str]()
     threading.Thread(target=interrupt).start()
-    done = group(runs_dir, [0, 1, 2, 3], work=30.0, report=told.append)
-    assert {*told[2:]} == {"seed 0: interrupted", "seed 1: interrupted"}
+    done = group(runs_dir, [0, 1, 2, 3], work=30.0, report=reported.append)
+    assert {*reported[2:]} == {"seed 0: interrupted", "seed 1: interrupted"}
     assert done.interrupted
     assert not done.ok
     assert done.exit_codes == {0: 130, 1: 130}
@@ -131,16 +135,16 @@ def test_a_signal_reaches_the_children_and_begins_no_further_seed(runs_dir: Path
 
 LAUNCHER = """
 import pathlib, sys
-from gymnast import launch
+from gymnast.jobs import groups
 groups.sys.executable = sys.argv[1]
 groups.train_group("A:ppo", seeds=[0, 1], jobs=2, arguments=["--work", "60"],
                    runs_dir=pathlib.Path(sys.argv[2]))
 """
 
 
-def test_children_are_asked_to_stop_when_their_launcher_is_killed(runs_dir: Path, tmp_path: Path):
-    words = [PYTHON, "-c", LAUNCHER, str(tmp_path / "python"), str(runs_dir)]
-    launcher = subprocess.Popen(words)
+def test_children_receive_sighup_when_their_launcher_is_killed(runs_dir: Path, tmp_path: Path):
+    command = [PYTHON, "-c", LAUNCHER, str(tmp_path / "python"), str(runs_dir)]
+    launcher = subprocess.Popen(command)
     try:
         wait_for(lambda: len(store.list_runs(runs_dir, "status=running")) == 2)
     finally:
@@ -153,11 +157,11 @@ def test_children_are_asked_to_stop_when_their_launcher_is_killed(runs_dir: Path
 def wait_for(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < deadline, "it did not happen"
+        assert time.monotonic() < deadline, f"not true within {seconds} s"
         time.sleep(0.02)
 
 
-def test_wrong_use_is_refused_before_anything_starts(runs_dir: Path):
+def test_invalid_seeds_and_jobs_are_rejected_before_anything_starts(runs_dir: Path):
     for seeds, jobs in (([], 1), ([1, 1], 1), ([1], 0)):
         with pytest.raises(UsageError):
             group(runs_dir, seeds, 0.0, jobs)
@@ -169,7 +173,7 @@ def scored(seed: int, mean: float | None, solved: bool | None = None) -> dict:
     return {"seed": seed, "id": f"r{seed}", "status": "finished", "score": score, "solved": solved}
 
 
-def test_a_group_result_has_mean_iqm_and_an_interval_over_seeds():
+def test_a_group_result_has_mean_iqm_and_a_confidence_interval_over_seeds():
     means = [float(x) for x in np.random.default_rng(0).normal(100, 10, size=12)]
     result = groups.group_result([scored(i, m, m > 100) for i, m in enumerate(means)])
     assert result["mean"] == pytest.approx(sum(means) / 12, rel=1e-12)
@@ -182,7 +186,7 @@ def test_a_group_result_has_mean_iqm_and_an_interval_over_seeds():
     assert again == result
 
 
-def test_runs_without_a_score_are_counted_but_not_as_zero():
+def test_runs_without_a_score_are_counted_but_do_not_enter_the_mean():
     result = groups.group_result([scored(0, 0.0), scored(1, None), scored(2, 4.0)])
     assert (result["runs"], result["scored"], result["mean"]) == (3, 2, 2.0)
     one = groups.group_result([scored(0, 5.0)])

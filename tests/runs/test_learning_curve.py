@@ -1,4 +1,4 @@
-"""How well a run trained, as one number, against NumPy."""
+"""The area under the evaluation curve and its companions, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from gymnast.runs.curve import learning_of
 
 SCORES = {0: 20.0, 1000: 60.0, 3000: 220.0, 4000: 180.0}
-"""Version in env steps -> mean return; its result arrives 500 steps later."""
+"""Env steps of the evaluated policy -> mean return; the result is recorded 500 steps later."""
 
 
 def record(scores: dict[int, float], last: int = 5000) -> list[dict[str, float]]:
-    """A row each 500 steps; a second is 1000 steps at first and 250 from 2000 on."""
+    """Returns a row per 500 steps; 1000 steps take a second up to step 2000, then 250 steps do."""
     rows = []
     for steps in range(500, last + 1, 500):
         seconds = steps / 1000 if steps <= 2000 else 2 + (steps - 2000) / 250
@@ -31,17 +31,17 @@ def trapezoid(xs: list[float], ys: list[float]) -> float:
     return float(np.trapezoid(ys, xs)) / xs[-1]
 
 
-def test_the_area_is_numpys_trapezoid_between_first_training_return_and_threshold():
+def test_the_area_is_numpys_trapezoid_normalized_by_first_training_return_and_threshold():
     found = learning_of(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
     steps = [0, 1000, 3000, 4000, 5000]
     mean = trapezoid(steps, [20, 60, 220, 180, 180])
     assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
-    at_most = trapezoid(steps, [20, 60, 200, 180, 180])  # nothing is gained above the threshold
+    at_most = trapezoid(steps, [20, 60, 200, 180, 180])  # returns are clipped to the threshold
     assert found["area"] == pytest.approx((at_most - 10) / (200 - 10), rel=1e-12)
 
 
-def test_an_untrained_version_that_was_not_evaluated_stands_at_its_training_return():
+def test_the_curve_starts_at_the_training_return_if_the_untrained_policy_was_not_evaluated():
     later = {steps: score for steps, score in SCORES.items() if steps > 0}
     found = learning_of(record(later), threshold=200.0, budget=5000)
     assert found is not None
@@ -49,14 +49,14 @@ def test_an_untrained_version_that_was_not_evaluated_stands_at_its_training_retu
     assert found["area"] == pytest.approx((mean - 10) / (200 - 10), rel=1e-12)
 
 
-def test_the_threshold_is_reached_by_the_version_scored_not_when_its_result_arrives():
+def test_the_threshold_is_reached_at_the_steps_of_the_evaluated_policy_not_of_its_result():
     found = learning_of(record(SCORES), threshold=200.0, budget=5000)
     assert found is not None
     assert found["steps_to_threshold"] == 3000
     assert found["seconds_to_threshold"] == pytest.approx(2 + 1000 / 250)
 
 
-def test_steps_that_were_not_taken_count_for_the_area_as_the_last_value_and_for_nothing_else():
+def test_the_last_value_extends_over_unused_budget_for_the_area_but_not_for_the_mean():
     found = learning_of(record(SCORES, last=4500), threshold=200.0, budget=20_000)
     assert found is not None
     taken = trapezoid([0, 1000, 3000, 4000, 4500], [20, 60, 220, 180, 180])
@@ -66,16 +66,18 @@ def test_steps_that_were_not_taken_count_for_the_area_as_the_last_value_and_for_
     assert found["area"] == pytest.approx((budget - 10) / (200 - 10), rel=1e-12)
     sooner = learning_of(record({0: 20.0, 500: 220.0}, last=1000), 200.0, 20_000)
     assert sooner is not None
-    assert sooner["area"] > found["area"], "who gets there sooner has the larger area"
+    assert sooner["area"] > found["area"], (
+        "the run that reaches the threshold sooner has the larger area"
+    )
 
 
-def test_an_area_is_never_more_than_that_of_standing_at_the_threshold():
+def test_the_area_is_at_most_one():
     found = learning_of(record({0: 500.0, 1000: 500.0}), threshold=475.0, budget=100_000)
     assert found is not None
     assert found["area"] == pytest.approx(1.0)
 
 
-def test_a_threshold_is_reached_once_the_lower_bound_is_there():
+def test_the_threshold_is_reached_when_the_lower_bound_reaches_it():
     rows = record(SCORES | {4000: 230.0})
     for row in rows:
         if "eval:episode/return" in row:
@@ -94,12 +96,12 @@ def test_without_a_threshold_there_is_a_mean_return_and_no_area():
     assert found["mean_return"] == pytest.approx(mean, rel=1e-12)
 
 
-def test_a_threshold_that_was_never_reached_has_no_time():
+def test_a_threshold_that_was_never_reached_has_no_steps():
     found = learning_of(record(SCORES), threshold=300.0, budget=5000)
     assert found is not None
     assert found["steps_to_threshold"] is None
     assert found["area"] is not None
 
 
-def test_without_evaluations_there_is_no_number():
+def test_without_evaluations_there_is_no_summary():
     assert learning_of(record({}), 200.0, 5000) is None

@@ -1,4 +1,4 @@
-"""Records, one per observation of a Dict, are stored and come back as they were."""
+"""Structured arrays (observations of a Dict space) are stored and restored exactly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def records(*shape: int) -> np.ndarray:
     return rows
 
 
-def test_arrays_and_records_of_any_shape_come_back_from_bytes():
+def test_structured_and_plain_arrays_of_any_shape_are_restored():
     arrays = {
         "rows": records(4, 3),
         "turned": records(4, 3).T,
@@ -38,14 +38,14 @@ def test_arrays_and_records_of_any_shape_come_back_from_bytes():
         assert np.array_equal(back[name], array)
 
 
-def test_without_records_a_file_is_as_plain_as_ever():
+def test_without_structured_arrays_a_file_is_plain_safetensors():
     from safetensors.numpy import save
 
     arrays = {"a": np.arange(3.0)}
     assert pack(arrays) == save(arrays)
 
 
-def test_a_checkpoint_keeps_records(tmp_path: Path):
+def test_a_checkpoint_restores_structured_arrays(tmp_path: Path):
     rows = records(8)
     checkpoint.write(tmp_path, 7, tensors={"collector": {"obs": rows}}, reason="test")
     back = checkpoint.read(tmp_path / "000000000007").tensors("collector")["obs"]
@@ -53,8 +53,10 @@ def test_a_checkpoint_keeps_records(tmp_path: Path):
     assert np.array_equal(back, rows)
 
 
-def test_a_trace_keeps_records_and_those_without_observations_beside_them(tmp_path: Path):
-    seen = Trace(
+def test_traces_with_structured_observations_and_without_any_are_restored_from_one_file(
+    tmp_path: Path,
+):
+    episode = Trace(
         seed=1,
         action=np.array([[0, 1], [1, 1]]),
         reward=np.array([0.5, 1.0]),
@@ -67,9 +69,9 @@ def test_a_trace_keeps_records_and_those_without_observations_beside_them(tmp_pa
         env=0,
         version=9,
     )
-    write_traces(tmp_path / "t", [seen, replace(seen, obs=None), seen], {"kind": "eval"})
+    write_traces(tmp_path / "t", [episode, replace(episode, obs=None), episode], {"kind": "eval"})
     first, second, third = read_traces(tmp_path / "t")
     assert second.obs is None
     for trace in (first, third):
         assert trace.obs.dtype == DTYPE
-        assert np.array_equal(trace.obs, seen.obs)
+        assert np.array_equal(trace.obs, episode.obs)

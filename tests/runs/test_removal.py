@@ -1,4 +1,4 @@
-"""`gymnast runs rm`, `prune`, `tag` and `note`: what goes, what stays, and nothing half."""
+"""`gymnast runs rm`, `prune`, `tag` and `note`: what is deleted, what is kept, and crash safety."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ask(runs_dir: Path) -> Ask:
 
 @pytest.fixture
 def pruned(ask: Ask, runs_dir: Path) -> Callable[..., tuple[set[str], dict[str, str]]]:
-    """What a prune deletes, which must be what a dry run says; and what it keeps, and why."""
+    """Returns what a prune deletes (the same as a dry run lists), and id -> reason for what it keeps."""
 
     def call(*words: str) -> tuple[set[str], dict[str, str]]:
         before = ids(runs_dir)
@@ -63,7 +63,9 @@ def pruned(ask: Ask, runs_dir: Path) -> Callable[..., tuple[set[str], dict[str, 
     return call
 
 
-def test_rm_asks_and_says_what_goes_and_how_big_it_is(ask: Ask, make_run: Maker, runs_dir: Path):
+def test_rm_shows_runs_and_sizes_and_asks_for_confirmation(
+    ask: Ask, make_run: Maker, runs_dir: Path
+):
     run, other = make_run(name="try-1"), make_run()
     (run.path / "log.txt").write_text("x" * 5000)
     size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
@@ -78,14 +80,16 @@ def test_rm_asks_and_says_what_goes_and_how_big_it_is(ask: Ask, make_run: Maker,
     assert {path.name for path in runs_dir.iterdir()} == {other.id, "index.db"}
 
 
-def test_without_anybody_to_ask_nothing_is_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+def test_without_a_terminal_to_confirm_nothing_is_deleted(
+    ask: Ask, make_run: Maker, runs_dir: Path
+):
     run = make_run()
-    with pytest.raises(UsageError, match="nobody to ask"):
+    with pytest.raises(UsageError, match="confirmation needs a terminal"):
         ask("rm", run.id, answer="")
     assert ids(runs_dir) == {run.id}
 
 
-def test_the_index_forgets_what_was_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+def test_deleted_runs_are_removed_from_the_index(ask: Ask, make_run: Maker, runs_dir: Path):
     runs = [make_run() for _ in range(3)]
     store.list_runs(runs_dir)
     ask("rm", runs[0].id, runs[1].id, "--yes")
@@ -94,7 +98,7 @@ def test_the_index_forgets_what_was_deleted(ask: Ask, make_run: Maker, runs_dir:
         assert db.execute("SELECT name FROM runs").fetchall() == [(runs[2].id,)]
 
 
-def test_a_run_that_is_being_written_is_refused(
+def test_a_run_that_is_being_written_is_not_deleted(
     ask: Ask, make_run: Maker, fork: Callable[..., int], runs_dir: Path
 ):
     run, other = make_run(status="running"), make_run()
@@ -109,7 +113,7 @@ def test_a_run_that_is_being_written_is_refused(
         assert time.monotonic() < deadline
     with pytest.raises(RunError, match=f"{run.id} is running"):
         ask("rm", other.id, run.id, "--yes")
-    assert ids(runs_dir) == {run.id, other.id}  # all of what was named, or nothing
+    assert ids(runs_dir) == {run.id, other.id}  # all of the named runs, or none
     assert json.loads(ask("prune", "CartPole", "--dry-run", "--json"))["kept"] == {
         run.id: "running"
     }
@@ -120,14 +124,14 @@ def test_a_run_that_is_being_written_is_refused(
     assert ids(runs_dir) == {other.id}
 
 
-def test_a_writer_that_the_status_does_not_show_is_refused_too(make_run: Maker):
+def test_a_run_with_a_writer_is_not_deleted_whatever_its_status(make_run: Maker):
     run = make_run(status="finished")
     with run.writer(), pytest.raises(RunError, match="is being written"):
         removal.remove(run)
     assert run.info["status"] == "finished"
 
 
-def test_killed_in_the_middle_a_run_is_gone_and_the_next_removal_tidies_up(
+def test_if_a_removal_is_killed_the_run_is_not_listed_and_the_next_removal_finishes_it(
     ask: Ask,
     make_run: Maker,
     runs_dir: Path,
@@ -149,19 +153,19 @@ def test_killed_in_the_middle_a_run_is_gone_and_the_next_removal_tidies_up(
     assert not list(runs_dir.glob(".trash-*"))
 
 
-def test_a_run_that_cannot_be_read_can_be_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
+def test_an_unreadable_run_can_be_deleted(ask: Ask, make_run: Maker, runs_dir: Path):
     run = make_run()
     (run.path / "run.json").write_text("not json")
     ask("rm", run.id, "--yes")
     assert ids(runs_dir) == set()
 
 
-def test_removing_disturbs_neither_readers_nor_writers(make_run: Maker, runs_dir: Path):
-    doomed, kept = [make_run() for _ in range(12)], [make_run() for _ in range(4)]
+def test_removal_does_not_disturb_concurrent_readers_and_writers(make_run: Maker, runs_dir: Path):
+    to_delete, kept = [make_run() for _ in range(12)], [make_run() for _ in range(4)]
 
     def work(i: int) -> bool:
         kept[i % 4].update(note=str(i))
-        removal.remove(doomed[i])
+        removal.remove(to_delete[i])
         return {run.id for run in kept} <= ids(runs_dir)
 
     with ThreadPoolExecutor(4) as pool:
@@ -169,7 +173,7 @@ def test_removing_disturbs_neither_readers_nor_writers(make_run: Maker, runs_dir
     assert ids(runs_dir) == {run.id for run in kept}
 
 
-def test_a_parent_is_named_as_one_before_it_goes(ask: Ask, make_run: Maker):
+def test_rm_warns_that_a_run_is_the_parent_of_another(ask: Ask, make_run: Maker):
     parent = make_run()
     child = make_run(parent=parent.id)
     said = ask("rm", parent.id, "--dry-run")
@@ -177,7 +181,7 @@ def test_a_parent_is_named_as_one_before_it_goes(ask: Ask, make_run: Maker):
     assert "is the parent" not in ask("rm", parent.id, child.id, "--dry-run")
 
 
-def test_prune_takes_what_matches_all_that_is_asked(
+def test_prune_deletes_runs_that_match_every_condition(
     make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
 ):
     now = time.time()
@@ -189,7 +193,7 @@ def test_prune_takes_what_matches_all_that_is_asked(
     assert pruned("--older", "40d", "status=stopped")[0] == set()
 
 
-def test_prune_keeps_the_newest_of_what_it_chose(
+def test_prune_keep_keeps_the_newest_of_the_matching_runs(
     make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
 ):
     runs = [make_run(seed=i) for i in range(4)]
@@ -199,7 +203,7 @@ def test_prune_keeps_the_newest_of_what_it_chose(
     assert kept == {runs[3].id: "newest"}
 
 
-def test_prune_keeps_tagged_best_and_parents_unless_told(
+def test_prune_keeps_tagged_best_and_parent_runs_unless_included(
     make_run: Maker, pruned: Callable[..., tuple[set[str], dict[str, str]]]
 ):
     grandparent = make_run()
@@ -230,7 +234,7 @@ def test_prune_keeps_tagged_best_and_parents_unless_told(
         (["tag", "@last", "two words"], "cannot be a tag"),
     ],
 )
-def test_mistakes_are_refused_and_nothing_is_deleted(
+def test_invalid_arguments_are_rejected_and_nothing_is_deleted(
     ask: Ask, make_run: Maker, runs_dir: Path, words: Sequence[str], said: str
 ):
     run = make_run()
@@ -239,7 +243,7 @@ def test_mistakes_are_refused_and_nothing_is_deleted(
     assert ids(runs_dir) == {run.id}
 
 
-def test_tags_and_notes_are_written_read_and_filtered_by(ask: Ask, make_run: Maker):
+def test_tags_and_notes_are_stored_shown_and_filtered_by(ask: Ask, make_run: Maker):
     run = make_run(tags=["first"])
     ask("tag", run.id, "paper", "first", "paper")
     assert json.loads(ask("tag", run.id, "--json"))["tags"] == ["first", "paper"]
@@ -250,14 +254,14 @@ def test_tags_and_notes_are_written_read_and_filtered_by(ask: Ask, make_run: Mak
     assert "no note" in ask("note", run.id, "")
 
 
-def test_tags_given_at_the_same_time_are_all_kept(make_run: Maker):
+def test_tags_added_concurrently_are_all_kept(make_run: Maker):
     run = make_run()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: run.tag([f"t{i}"]), range(16)))
     assert set(run.info["tags"]) == {f"t{i}" for i in range(16)}
 
 
-def test_sizes_are_listed_with_their_sum(ask: Ask, make_run: Maker):
+def test_sizes_are_listed_with_their_total(ask: Ask, make_run: Maker):
     runs = [make_run(), make_run()]
     listed = json.loads(ask("--sizes", "--json"))
     assert [r["bytes"] for r in listed] == [removal.size(run.path) for run in reversed(runs)]

@@ -1,3 +1,5 @@
+"""The directory of a run: creation, concurrent updates, one writer, derived status, events."""
+
 from __future__ import annotations
 
 import errno
@@ -28,7 +30,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_new_run_says_what_where_and_with_what(make_run: Maker):
+def test_a_new_run_records_identity_machine_and_versions(make_run: Maker):
     made = make_run(name="try-1", parent="abc", tags=["a"], threshold=475.0, seed=0)
     info = made.info
     assert made.id == made.path.name == info["id"]
@@ -51,7 +53,7 @@ def _create(directory: str, barrier: Any, ids: Any) -> None:
     ids.put(made.id)
 
 
-def test_fifty_simultaneous_starts_get_fifty_ids(runs_dir: Path):
+def test_fifty_concurrent_starts_get_fifty_ids(runs_dir: Path):
     context = multiprocessing.get_context("fork")
     barrier, ids = context.Barrier(50), context.Queue()
     children = [
@@ -67,7 +69,7 @@ def test_fifty_simultaneous_starts_get_fifty_ids(runs_dir: Path):
     assert all(Run(runs_dir / name).info["id"] == name for name in found)
 
 
-def test_an_id_that_is_taken_is_not_taken_twice(
+def test_an_existing_id_is_not_used_again(
     runs_dir: Path, make_run: Maker, monkeypatch: pytest.MonkeyPatch
 ):
     draws = iter("aaaaaaaa" * 5 + "bbbbbbbb" * 5)
@@ -76,7 +78,7 @@ def test_an_id_that_is_taken_is_not_taken_twice(
     assert len(list(runs_dir.iterdir())) == 2
 
 
-def test_fields_changed_by_many_processes_at_once_are_all_kept(make_run: Maker):
+def test_concurrent_updates_of_run_json_are_all_kept(make_run: Maker):
     made = make_run()
     context = multiprocessing.get_context("fork")
 
@@ -97,7 +99,7 @@ def full(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_leaves_run_json_and_events_as_they_were_and_is_said(
+def test_a_full_disk_leaves_run_json_and_events_unchanged_and_raises(
     make_run: Maker, monkeypatch: pytest.MonkeyPatch
 ):
     made = make_run(note="before")
@@ -111,7 +113,7 @@ def test_a_full_disk_leaves_run_json_and_events_as_they_were_and_is_said(
     assert not list(made.path.glob(".run.json*"))
 
 
-def test_a_start_that_fails_leaves_no_directory(
+def test_a_run_that_cannot_be_created_leaves_no_directory(
     runs_dir: Path, make_run: Maker, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(os, "fsync", full)
@@ -122,12 +124,12 @@ def test_a_start_that_fails_leaves_no_directory(
         Run.create(Path("/dev/null/x"), config_text="", preset="A", seed=0, provenance={})
 
 
-def test_a_status_nobody_knows_is_refused(make_run: Maker):
+def test_an_unknown_status_is_rejected(make_run: Maker):
     with pytest.raises(ValueError, match="lost"):
         make_run().update(status="lost")  # derived by readers, never written
 
 
-def test_a_second_writer_is_refused_and_told_who_the_first_is(make_run: Maker, fork: Fork):
+def test_a_second_writer_is_rejected_with_the_pid_of_the_first(make_run: Maker, fork: Fork):
     made = make_run(status="running")
 
     def hold() -> None:
@@ -139,16 +141,16 @@ def test_a_second_writer_is_refused_and_told_who_the_first_is(make_run: Maker, f
     assert made.status == "running"
     with pytest.raises(RunError, match=f"process {pid} on ") as refused, made.writer():
         pass
-    assert "two processes never write one run" in str(refused.value)
+    assert "only one process may write a run" in str(refused.value)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     assert made.status == "lost"
-    with made.writer():  # the lock died with its process
+    with made.writer():  # the lock was released with its process
         assert made.status == "running"
         assert made.info["pid"] == os.getpid()
 
 
-def test_a_child_of_a_killed_writer_does_not_keep_the_run_alive(make_run: Maker, fork: Fork):
+def test_a_child_of_a_killed_writer_does_not_keep_the_lock(make_run: Maker, fork: Fork):
     made = make_run(status="running")
     born = made.path / "child"
 
@@ -173,7 +175,7 @@ def test_a_child_of_a_killed_writer_does_not_keep_the_run_alive(make_run: Maker,
         os.kill(int(born.read_text()), signal.SIGKILL)
 
 
-def test_readers_who_look_all_the_time_do_not_keep_a_writer_out(make_run: Maker):
+def test_readers_that_poll_constantly_do_not_block_a_writer(make_run: Maker):
     made = make_run(status="running")
     (made.path / "lock").touch()
     stop = threading.Event()
@@ -195,7 +197,7 @@ def test_readers_who_look_all_the_time_do_not_keep_a_writer_out(make_run: Maker)
             reader.join()
 
 
-def test_on_another_machine_the_heartbeat_decides(make_run: Maker):
+def test_on_another_machine_the_heartbeat_determines_the_status(make_run: Maker):
     made = make_run(status="paused")
     made.update(host="another-machine")
     beat = made.path / "heartbeat"
@@ -206,7 +208,7 @@ def test_on_another_machine_the_heartbeat_decides(make_run: Maker):
     assert made.status == "lost"
 
 
-def test_a_writer_beats(make_run: Maker, monkeypatch: pytest.MonkeyPatch):
+def test_a_writer_updates_its_heartbeat(make_run: Maker, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(lock, "BEAT", 0.02)
     made = make_run(status="running")
     before = set(threading.enumerate())
@@ -216,17 +218,17 @@ def test_a_writer_beats(make_run: Maker, monkeypatch: pytest.MonkeyPatch):
     assert set(threading.enumerate()) <= before
 
 
-def test_a_run_just_created_is_running_until_it_must_have_begun(make_run: Maker):
+def test_a_new_run_without_a_heartbeat_is_running_at_first_and_then_lost(make_run: Maker):
     assert make_run(status="running", created=time.time()).status == "running"
     assert make_run(status="running", created=time.time() - 100).status == "lost"
 
 
 @pytest.mark.parametrize("status", ["finished", "stopped", "failed"])
-def test_a_run_that_ended_stays_as_it_ended(make_run: Maker, status: str):
+def test_the_status_of_an_ended_run_does_not_change(make_run: Maker, status: str):
     assert make_run(status=status).status == status
 
 
-def test_events_are_kept_in_order_without_what_was_superseded(make_run: Maker):
+def test_events_are_in_order_and_without_superseded_ones(make_run: Maker):
     made = make_run()
     for rollout in (1, 5, 9):
         made.event("set", {"rollouts": rollout, "env_steps": rollout * 100}, key="algo.lr")
@@ -241,7 +243,7 @@ def test_events_are_kept_in_order_without_what_was_superseded(make_run: Maker):
     assert len((made.path / "events.jsonl").read_text().splitlines()) == 5  # append-only
 
 
-def test_an_event_cut_short_by_a_crash_takes_no_other_with_it(make_run: Maker):
+def test_an_event_cut_short_by_a_crash_does_not_affect_other_events(make_run: Maker):
     made = make_run()
     made.event("first", {"rollouts": 1})
     with (made.path / "events.jsonl").open("a") as file:
@@ -250,17 +252,17 @@ def test_an_event_cut_short_by_a_crash_takes_no_other_with_it(make_run: Maker):
     assert [e["kind"] for e in made.events()] == ["first", "second"]
 
 
-def test_an_unknown_version_is_refused_clearly(make_run: Maker):
+def test_an_unknown_run_format_is_rejected(make_run: Maker):
     made = make_run()
     (made.path / "run.json").write_text(json.dumps(made.info | {"version": 99}))
-    with pytest.raises(RunError, match="run format 99 is not known"):
+    with pytest.raises(RunError, match="unknown run format 99"):
         _ = made.info
     with pytest.raises(RunError, match="99"):
         made.update(note="x")
 
 
 @pytest.mark.parametrize("name", ["@last", "a:b", "a/b", " a", "-x", "a=b", "a\nb"])
-def test_names_that_would_mean_something_else_are_refused(
+def test_names_that_are_ambiguous_as_references_are_rejected(
     make_run: Maker, runs_dir: Path, name: str
 ):
     with pytest.raises(RunError, match="cannot name a run"):
@@ -268,7 +270,7 @@ def test_names_that_would_mean_something_else_are_refused(
     assert not runs_dir.exists()
 
 
-def test_rows_are_a_data_frame_and_empty_before_the_first(make_run: Maker):
+def test_rows_are_a_data_frame_which_is_empty_before_the_first_rollout(make_run: Maker):
     from gymnast.metrics.store import MetricStore
 
     made = make_run()
@@ -279,7 +281,7 @@ def test_rows_are_a_data_frame_and_empty_before_the_first(make_run: Maker):
     assert made.rows(["policy/entropy"])["policy/entropy"].tolist() == [0.0, 0.1, 0.2]
 
 
-def test_a_writer_that_lives_without_a_heartbeat_is_shown_as_stalled(make_run):
+def test_a_live_writer_without_a_heartbeat_is_stalled(make_run):
     run: Run = make_run(status="running")
     with run.writer():
         assert run.status == "running"

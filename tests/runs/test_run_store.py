@@ -1,3 +1,5 @@
+"""All runs of a directory: the index, filters, and references to runs and checkpoints."""
+
 from __future__ import annotations
 
 import json
@@ -25,12 +27,14 @@ def score(mean: float, low: float) -> dict[str, float]:
     return {"mean": mean, "low": low, "high": 2 * mean - low, "episodes": 100}
 
 
-def test_a_missing_directory_is_an_empty_list(tmp_path: Path):
+def test_a_missing_directory_has_no_runs(tmp_path: Path):
     assert store.list_runs(tmp_path / "nowhere") == []
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_the_directory_is_the_option_or_the_variable_or_runs(monkeypatch: pytest.MonkeyPatch):
+def test_the_runs_directory_is_the_option_or_the_environment_variable_or_runs(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.delenv("GYMNAST_RUNS", raising=False)
     assert store.runs_dir() == Path("runs")
     monkeypatch.setenv("GYMNAST_RUNS", "/somewhere")
@@ -38,9 +42,7 @@ def test_the_directory_is_the_option_or_the_variable_or_runs(monkeypatch: pytest
     assert store.runs_dir("here") == Path("here")
 
 
-def test_runs_are_listed_newest_first_with_the_status_a_reader_sees(
-    make_run: Maker, runs_dir: Path
-):
+def test_runs_are_listed_newest_first_with_their_derived_status(make_run: Maker, runs_dir: Path):
     first, second = make_run(), make_run(status="running")
     listed = store.list_runs(runs_dir)
     assert [(run["id"], run["status"]) for run in listed] == [
@@ -50,7 +52,7 @@ def test_runs_are_listed_newest_first_with_the_status_a_reader_sees(
     assert listed[0]["path"] == str(second.path)
 
 
-def test_the_index_follows_what_is_on_the_disk(make_run: Maker, runs_dir: Path):
+def test_the_index_follows_changes_on_disk(make_run: Maker, runs_dir: Path):
     first, second = make_run(), make_run()
     assert ids(runs_dir) == [second.id, first.id]
     first.update(name="renamed")
@@ -62,7 +64,7 @@ def test_the_index_follows_what_is_on_the_disk(make_run: Maker, runs_dir: Path):
     assert ids(runs_dir) == [first.id]
 
 
-def test_unchanged_runs_are_not_read_again(
+def test_unchanged_runs_are_read_from_the_index(
     make_run: Maker, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     runs = [make_run() for _ in range(3)]
@@ -78,7 +80,7 @@ def test_unchanged_runs_are_not_read_again(
 
 
 @pytest.mark.parametrize("harm", ["deleted", "garbage", "empty", "torn", "other layout"])
-def test_a_lost_or_damaged_index_is_rebuilt(make_run: Maker, runs_dir: Path, harm: str):
+def test_a_missing_or_damaged_index_is_rebuilt(make_run: Maker, runs_dir: Path, harm: str):
     for _ in range(8):
         make_run()
     expected = ids(runs_dir)
@@ -94,20 +96,18 @@ def test_a_lost_or_damaged_index_is_rebuilt(make_run: Maker, runs_dir: Path, har
         torn = content[:4096] + b"\xff" * (len(content) - 4096)
         file.write_bytes({"garbage": b"not a database" * 500, "empty": b"", "torn": torn}[harm])
     assert ids(runs_dir) == expected
-    assert ids(runs_dir) == expected  # and the next time it serves again
+    assert ids(runs_dir) == expected  # and the second time from the new index
     with sqlite3.connect(file) as db:
         assert db.execute("SELECT count(*) FROM runs").fetchone() == (8,)
 
 
-def test_without_a_place_for_the_index_runs_are_listed_all_the_same(
-    make_run: Maker, runs_dir: Path
-):
+def test_runs_are_listed_even_if_the_index_cannot_be_written(make_run: Maker, runs_dir: Path):
     made = make_run()
     (runs_dir / "index.db").mkdir()
     assert ids(runs_dir) == [made.id]
 
 
-def test_many_readers_and_writers_at_once_agree(make_run: Maker, runs_dir: Path):
+def test_concurrent_readers_and_writers_agree(make_run: Maker, runs_dir: Path):
     runs = [make_run() for _ in range(10)]
 
     def work(i: int) -> list[str]:
@@ -121,7 +121,7 @@ def test_many_readers_and_writers_at_once_agree(make_run: Maker, runs_dir: Path)
 
 
 @pytest.mark.parametrize("content", ['{"version": 99}', "not json", "[]", ""])
-def test_a_run_that_cannot_be_read_is_listed_as_such_and_breaks_nothing(
+def test_an_unreadable_run_is_listed_as_unreadable_and_does_not_affect_others(
     make_run: Maker, runs_dir: Path, content: str
 ):
     good, bad = make_run(), make_run()
@@ -156,8 +156,8 @@ def test_filters_match_text_and_fields(make_run: Maker, runs_dir: Path):
     }
     for text, expected in cases.items():
         assert ids(runs_dir, text) == [run.id for run in expected], text
-    with pytest.raises(UsageError, match="colour"):
-        store.list_runs(runs_dir, "colour=red")
+    with pytest.raises(UsageError, match="color"):
+        store.list_runs(runs_dir, "color=red")
 
 
 @pytest.mark.parametrize(
@@ -173,13 +173,13 @@ def test_filters_match_text_and_fields(make_run: Maker, runs_dir: Path):
         ("k3jx:120832", ("k3jx", "120832")),
     ],
 )
-def test_a_reference_is_a_run_and_perhaps_a_checkpoint(
+def test_a_reference_is_split_into_run_and_optional_checkpoint(
     reference: str, parts: tuple[str, str | None]
 ):
     assert split(reference) == parts
 
 
-def test_runs_are_found_by_id_prefix_name_path_and_rank(make_run: Maker, runs_dir: Path):
+def test_runs_are_found_by_id_prefix_name_path_and_last(make_run: Maker, runs_dir: Path):
     a, b = make_run(name="first"), make_run(name="second")
     prefix = next(a.id[:n] for n in range(1, 9) if not b.id.startswith(a.id[:n]))
     for reference in (a.id, prefix, "first", str(a.path)):
@@ -189,7 +189,7 @@ def test_runs_are_found_by_id_prefix_name_path_and_rank(make_run: Maker, runs_di
     assert store.resolve("@last", runs_dir)[0].id == b.id
 
 
-def test_an_ambiguous_name_or_prefix_names_the_candidates(
+def test_an_ambiguous_name_or_prefix_is_rejected_with_the_candidates(
     make_run: Maker, runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from gymnast.runs import run as module
@@ -198,14 +198,14 @@ def test_an_ambiguous_name_or_prefix_names_the_candidates(
     monkeypatch.setattr(module.secrets, "choice", lambda _: next(draws))
     a, b = make_run(name="same"), make_run(name="same")
     for reference in ("same", "abcdef"):
-        with pytest.raises(RunError, match="could be any of") as ambiguous:
+        with pytest.raises(RunError, match="is ambiguous") as ambiguous:
             store.resolve(reference, runs_dir)
         assert a.id in str(ambiguous.value)
         assert b.id in str(ambiguous.value)
     assert store.resolve("abcdefg", runs_dir)[0].id == a.id
 
 
-def test_an_unknown_run_is_an_error_with_the_nearest(make_run: Maker, runs_dir: Path):
+def test_an_unknown_reference_is_rejected_with_the_closest_match(make_run: Maker, runs_dir: Path):
     with pytest.raises(RunError, match="there are no runs in"):
         store.resolve("@last", runs_dir)
     make_run(name="lander-wide")
@@ -224,7 +224,7 @@ def test_an_unknown_run_is_an_error_with_the_nearest(make_run: Maker, runs_dir: 
 @pytest.mark.parametrize(
     "ref", ["wide:nope", "@last:nope", "@best:CartPole-v1:nope", "{path}:nope"]
 )
-def test_what_follows_the_name_of_a_run_is_a_checkpoint_and_no_run(
+def test_an_unknown_checkpoint_of_a_known_run_is_reported_as_such(
     ref: str, make_run: Maker, runs_dir: Path
 ):
     run = make_run(name="wide", env="CartPole-v1", preset="CartPole-v1:ppo", score=score(490, 400))
@@ -237,7 +237,7 @@ def test_what_follows_the_name_of_a_run_is_a_checkpoint_and_no_run(
     assert api.run_named("CartPole-v1:nope", runs_dir) is None  # a preset's variant, or none
 
 
-def test_best_is_the_highest_lower_bound_then_fewer_steps(make_run: Maker, runs_dir: Path):
+def test_best_is_the_highest_lower_bound_and_then_the_fewest_steps(make_run: Maker, runs_dir: Path):
     make_run(score=score(490, 400), clocks={"env_steps": 10})
     make_run(score=score(480, 470), clocks={"env_steps": 50_000})
     sooner = make_run(score=score(475, 470), clocks={"env_steps": 20_000})
@@ -250,14 +250,14 @@ def test_best_is_the_highest_lower_bound_then_fewer_steps(make_run: Maker, runs_
     assert store.resolve("@best:Taxi-v4:ppo:latest", runs_dir)[0].id == taxi.id
 
 
-def test_a_best_score_of_zero_is_a_score(make_run: Maker, runs_dir: Path):
+def test_a_score_of_zero_can_be_the_best(make_run: Maker, runs_dir: Path):
     make_run(score=score(-1.0, -2.0), clocks={"env_steps": 1})
     zero = make_run(score=score(0.0, 0.0), clocks={"env_steps": 1})
     make_run(score=None)
     assert store.resolve("@best", runs_dir)[0].id == zero.id
 
 
-def test_what_is_listed_is_what_run_json_says(make_run: Maker, runs_dir: Path):
+def test_listed_fields_equal_run_json(make_run: Maker, runs_dir: Path):
     made = make_run(score=score(1 / 3, 0.1), clocks={"env_steps": 7, "seconds": 0.1 + 0.2})
     for _ in range(2):  # read, then from the index
         (listed,) = store.list_runs(runs_dir)

@@ -1,4 +1,4 @@
-"""Stored episodes stay within a number of bytes, and the interesting ones are kept."""
+"""Stored episodes stay within their disk budget, and the budget interesting ones are kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stored(folder: Path, kind: str, version: int, returns: list[float]) -> Path:
     return file
 
 
-def taken(folder: Path) -> int:
+def size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.glob("*.safetensors"))
 
 
@@ -53,17 +53,17 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def test_nothing_changes_within_the_budget(folder: Path):
-    before = taken(folder)
+def test_traces_within_the_budget_are_unchanged(folder: Path):
+    before = size(folder)
     trim(folder, before, {300})
-    assert taken(folder) == before
+    assert size(folder) == before
 
 
 def test_older_evaluations_keep_their_first_best_worst_and_median_episode(folder: Path):
     one = (folder / f"eval-{100:012d}.safetensors").stat().st_size
-    most = taken(folder) - int(0.9 * one)  # more than thinning one saves, less than two
-    trim(folder, most, {300})
-    assert taken(folder) <= most
+    budget = size(folder) - int(0.9 * one)  # more than thinning one saves, less than two
+    trim(folder, budget, {300})
+    assert size(folder) <= budget
     assert len(names(folder)) == 10
     counts = {
         file.stem: len(read_traces(file)) for file in sorted(folder.glob("eval-*.safetensors"))
@@ -80,52 +80,52 @@ def test_older_evaluations_keep_their_first_best_worst_and_median_episode(folder
     assert (meta["kept"], meta["episodes"], meta["mean"]) == ([0, 1, 4, 9], 10, 5.5)
 
 
-def test_the_best_the_newest_and_confirmations_stay_whatever_the_budget(folder: Path):
+def test_the_best_the_newest_and_confirmations_are_kept_whatever_the_budget(folder: Path):
     trim(folder, 1, {300})
     assert names(folder) == ["confirm-300", "eval-300", "eval-600", "train-600"]
     assert all(len(read_traces(file)) == 10 for file in folder.glob("[ec]*.safetensors"))
-    gone = (folder / "removed.txt").read_text().split()
-    assert f"eval-{100:012d}.safetensors" in gone
-    assert len(gone) == 6
+    removed = (folder / "removed.txt").read_text().split()
+    assert f"eval-{100:012d}.safetensors" in removed
+    assert len(removed) == 6
 
 
 def test_evaluations_that_remain_are_spread_over_the_run(tmp_path: Path):
     folder = tmp_path / "traces"
     for version in (100, 110, 120, 130, 400, 500, 900):
         stored(folder, "eval", version, RETURNS)
-    whole = (folder / f"eval-{900:012d}.safetensors").stat().st_size
-    trim(folder, 3 * whole, {400})
+    complete = (folder / f"eval-{900:012d}.safetensors").stat().st_size
+    trim(folder, 3 * complete, {400})
     kept = [int(name.removeprefix("eval-")) for name in names(folder)]
     assert {100, 400, 900} <= set(kept)
     assert 120 not in kept
 
 
-def test_a_run_within_its_budget_can_be_filmed_and_says_what_is_gone():
+def test_a_run_with_removed_traces_can_be_filmed_and_reports_what_was_removed():
     settings = {"env.n_envs": 2, "algo.n_steps": 8, "stop.rollouts": 12, "traces.train": "100%"}
     settings |= {"eval.every": "1 rollouts", "eval.episodes": 12, "checkpoint.every": "1 rollouts"}
-    whole = trained("Script", settings)
-    most = taken(whole.traces) // 4
-    run = trained("Script", settings | {"traces.disk": most})
-    assert taken(run.traces) <= most
+    complete = trained("Script", settings)
+    budget = size(complete.traces) // 4
+    run = trained("Script", settings | {"traces.disk": budget})
+    assert size(run.traces) <= budget
     best = run.info["checkpoints"]["best"]
-    expected, found = choose(whole), choose(run)
+    expected, found = choose(complete), choose(run)
     assert (found.version, found.trace.seed) == (best, expected.trace.seed)
     assert choose(run, "last").index == 0
     assert [(p.mean, p.episodes) for p in choose_parts(run)][-1] == (
-        pytest.approx(choose_parts(whole)[-1].mean),
+        pytest.approx(choose_parts(complete)[-1].mean),
         12,
     )
-    gone = [int(line[5:17]) for line in (run.traces / "removed.txt").read_text().split()]
-    evaluated = [v for v in gone if not (run.traces / f"eval-{v:012d}.safetensors").exists()]
+    removed = [int(line[5:17]) for line in (run.traces / "removed.txt").read_text().split()]
+    evaluated = [v for v in removed if not (run.traces / f"eval-{v:012d}.safetensors").exists()]
     with pytest.raises(CheckpointError, match=r"removed to stay within traces\.disk"):
         choose(run, at=str(evaluated[0]))
 
 
-def test_an_episode_that_is_gone_is_named_with_those_that_are_left():
+def test_an_episode_that_was_removed_is_rejected():
     settings = {"env.n_envs": 2, "algo.n_steps": 8, "stop.rollouts": 4, "eval.every": "1 rollouts"}
     run = trained("Script", settings | {"eval.episodes": 12})
     oldest = min(run.traces.glob("eval-*"))
-    trim(run.traces, taken(run.traces) - 1, ())
+    trim(run.traces, size(run.traces) - 1, ())
     kept = read_meta(oldest)["kept"]
     at = str(int(oldest.stem.rpartition("-")[2]))
     assert choose(run, str(kept[-1]), at=at).trace.seed == read_traces(oldest)[-1].seed

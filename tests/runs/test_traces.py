@@ -1,3 +1,5 @@
+"""Trace files: episodes are restored exactly, and invalid files are rejected."""
+
 from __future__ import annotations
 
 from dataclasses import fields, replace
@@ -37,7 +39,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("action_shape", [(), (2,)], ids=["discrete", "box"])
-def test_episodes_come_back_as_they_happened(tmp_path: Path, action_shape: tuple[int, ...]):
+def test_episodes_are_restored_exactly(tmp_path: Path, action_shape: tuple[int, ...]):
     rng = np.random.default_rng(1)
     written = [
         episode(rng, n, action_shape=action_shape, obs=seen)
@@ -52,7 +54,7 @@ def test_episodes_come_back_as_they_happened(tmp_path: Path, action_shape: tuple
     assert read_meta(file) == {"kind": "eval", "share": 0.1}
 
 
-def test_no_episodes_are_a_file_too(tmp_path: Path):
+def test_a_file_may_have_no_episodes(tmp_path: Path):
     write_traces(tmp_path / "t.safetensors", [], {})
     assert read_traces(tmp_path / "t.safetensors") == []
 
@@ -66,7 +68,7 @@ def test_the_same_episodes_give_the_same_bytes(tmp_path: Path):
     assert contents[0] == contents[1]
 
 
-def test_arrays_that_disagree_are_refused_before_anything_is_written(tmp_path: Path):
+def test_arrays_of_different_lengths_are_rejected_before_anything_is_written(tmp_path: Path):
     good = episode(np.random.default_rng(3), 9)
     bad = Trace(**{**vars(good), "value": good.value[:-1]})
     with pytest.raises(ValueError, match="value has 8 entries for 9 steps"):
@@ -75,13 +77,13 @@ def test_arrays_that_disagree_are_refused_before_anything_is_written(tmp_path: P
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage" * 9, b"\xff" * 64])
-def test_what_is_no_trace_file_is_refused(tmp_path: Path, content: bytes):
+def test_a_file_that_is_not_a_trace_file_is_rejected(tmp_path: Path, content: bytes):
     (tmp_path / "t").write_bytes(content)
-    with pytest.raises(RunError, match="not a file of traces"):
+    with pytest.raises(RunError, match="not a trace file"):
         read_traces(tmp_path / "t")
 
 
-def test_a_cut_file_and_an_unknown_version_are_refused(tmp_path: Path):
+def test_a_truncated_file_and_an_unknown_format_are_rejected(tmp_path: Path):
     file = tmp_path / "t"
     write_traces(file, [episode(np.random.default_rng(4), 9)], {})
     content = file.read_bytes()
@@ -89,13 +91,17 @@ def test_a_cut_file_and_an_unknown_version_are_refused(tmp_path: Path):
     with pytest.raises(RunError, match="damaged"):
         read_traces(file)
     file.write_bytes(content.replace(rb"\"version\": 1", rb"\"version\": 9"))
-    with pytest.raises(RunError, match="trace format 9 is not known"):
+    with pytest.raises(RunError, match="unknown trace format 9"):
         read_traces(file)
 
 
-def test_what_an_infos_last_words_were_comes_back_episode_by_episode(tmp_path: Path):
+def test_numbers_from_the_last_info_are_restored_per_episode(tmp_path: Path):
     rng = np.random.default_rng(1)
-    told: list[dict[str, float]] = [{"env/gravity": -7.25}, {}, {"env/gravity": -4.0, "env/x": 0.1}]
-    written = [replace(episode(rng, 3, action_shape=(), obs=False), numbers=n) for n in told]
+    numbers: list[dict[str, float]] = [
+        {"env/gravity": -7.25},
+        {},
+        {"env/gravity": -4.0, "env/x": 0.1},
+    ]
+    written = [replace(episode(rng, 3, action_shape=(), obs=False), numbers=n) for n in numbers]
     write_traces(tmp_path / "t.safetensors", written, {})
-    assert [trace.numbers for trace in read_traces(tmp_path / "t.safetensors")] == told
+    assert [trace.numbers for trace in read_traces(tmp_path / "t.safetensors")] == numbers

@@ -17,7 +17,7 @@ import pytest
 from gymnast.config.resolve import load
 from gymnast.errors import GymnastError
 from gymnast.evaluation.rescore import policy_of
-from gymnast.jobs import detach, standing
+from gymnast.jobs import detach, status
 from gymnast.runs import checkpoint, store
 from gymnast.runs.run import Run
 from gymnast.seeds import episode_seed
@@ -164,7 +164,7 @@ def test_40_a_training_in_the_background_is_known_by_its_run_id_and_its_end_by_d
     jobs = [detach.start("A", arguments=[], runs_dir=runs_dir, limit=9, **about) for _ in range(3)]
     assert len({job["id"] for job in jobs}) == 3, "each has a directory of its own"
     assert [job["status"] for job in jobs] == ["started"] * 3
-    ended = [*standing.wait([job["id"] for job in jobs], runs_dir)]
+    ended = [*status.wait([job["id"] for job in jobs], runs_dir)]
     assert {job["status"] for job in ended} == {"lost"}, "whatever it printed"
 
 

@@ -80,7 +80,7 @@ def test_a_backend_that_cannot_be_had_is_named_once_with_its_reason():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["CartPole-v1", "--backends", "thread"], "no backend thread"),
+        (["CartPole-v1", "--backends", "thread"], "unknown backend thread"),
         (["CartPole-v1", "--copies", "4,x"], "no numbers of copies"),
         (["CartPol-v1"], "did you mean CartPole-v1"),
     ],

@@ -1,4 +1,4 @@
-"""How jobs stand: listed, found by what people call them, waited for."""
+"""The status of jobs: listing them, finding one by reference, waiting for their end."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gymnast.runs import lock, store
 from gymnast.runs.run import ACTIVE, derived_status, read_info
 
 WAITING = ("queued", "starting")
-"""Of a job that is not a run yet."""
+"""Statuses of a job that has not created its run yet."""
 LIVING = (*WAITING, *ACTIVE)
-LOOK_SECONDS = 0.2
-_TOLD = ("id", "target", "name", "seed", "group", "created", "pid", "exit_code", "words")
+POLL_SECONDS = 0.2
+_LISTED_FIELDS = ("id", "target", "name", "seed", "group", "created", "pid", "exit_code", "words")
 
 
 def jobs(runs_dir: Path) -> list[dict[str, Any]]:
-    """Every job, newest first: `status`, and `reason` where there is one to give."""
+    """Returns every job, newest first, with its `status` and, if there is one, the `reason` for it."""
     folder = record.folder_of(runs_dir)
     places = queue.places(folder)
-    return [_standing(runs_dir, found, places) for found in record.read_all(folder)]
+    return [_with_status(runs_dir, found, places) for found in record.read_all(folder)]
 
 
 def living_jobs(runs_dir: Path) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def living_jobs(runs_dir: Path) -> list[dict[str, Any]]:
 
 
 def find(ref: str, runs_dir: Path) -> dict[str, Any]:
-    """The run or the job that `ref` names: `id`, `status`, `reason`, `path`."""
+    """Returns `id`, `status`, `reason` and `path` of the run or job that `ref` refers to."""
     try:
         run, _ = store.resolve(ref, runs_dir)
     except RunError:
@@ -46,13 +46,13 @@ def find(ref: str, runs_dir: Path) -> dict[str, Any]:
 
 
 def members(ref: str, runs_dir: Path) -> list[str]:
-    """The jobs of a group, oldest first; else the reference itself."""
+    """Returns the ids of the jobs of a group, oldest first; `[ref]` if it is not a group."""
     found = [job["id"] for job in jobs(runs_dir) if job.get("group") == ref]
     return found[::-1] or [ref]
 
 
 def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
-    """Each as it ends."""
+    """Yields the status of each run or job when it ends."""
     waiting = [find(ref, runs_dir)["path"] for ref in refs]
     while waiting:
         for path in [*waiting]:
@@ -60,39 +60,39 @@ def wait(refs: Sequence[str], runs_dir: Path) -> Iterator[dict[str, Any]]:
                 waiting.remove(path)
                 yield of_path(Path(path))
         if waiting:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def is_over(path: Path) -> bool:
-    """It has ended, and its process has said its last word."""
+    """True if the run or job has ended and its process has released the run's lock."""
     return of_path(path)["status"] not in LIVING and not lock.is_held(path)
 
 
 def of_path(path: Path) -> dict[str, Any]:
-    """How the run or job of this directory stands now."""
+    """Returns the current status of the run or job with this directory."""
     with suppress(RunError):
         info = read_info(path)
         status = derived_status(path, info)
         return {"id": path.name, "status": status, "reason": info["reason"], "path": str(path)}
     folder = record.folder_of(path.parent)
-    return _standing(path.parent, record.read(folder, path.name), queue.places(folder))
+    return _with_status(path.parent, record.read(folder, path.name), queue.places(folder))
 
 
 def _job_named(ref: str, runs_dir: Path) -> dict[str, Any] | None:
-    """A job that is no run: by id, name, or the beginning of an id."""
+    """Returns the job with this id, name or unique id prefix; None if there is not exactly one."""
     every = [job for job in jobs(runs_dir) if "problem" not in job]
     found = [job for job in every if ref in (job["id"], job["name"])]
     found = found or [job for job in every if ref and job["id"].startswith(ref)]
     return found[0] if len(found) == 1 else None
 
 
-def _standing(runs_dir: Path, found: record.Record, places: dict[str, str]) -> dict[str, Any]:
+def _with_status(runs_dir: Path, found: record.Record, places: dict[str, str]) -> dict[str, Any]:
     path = runs_dir / found["id"]
     if "problem" in found:
         return {**found, "status": "unreadable", "reason": found["problem"], "path": str(path)}
     status, reason = _status(path, found, places)
-    told = {key: found.get(key) for key in _TOLD}
-    return {**told, "status": status, "reason": reason, "path": str(path)}
+    fields = {key: found.get(key) for key in _LISTED_FIELDS}
+    return {**fields, "status": status, "reason": reason, "path": str(path)}
 
 
 def _status(path: Path, found: record.Record, places: dict[str, str]) -> tuple[str, str]:
@@ -102,11 +102,11 @@ def _status(path: Path, found: record.Record, places: dict[str, str]) -> tuple[s
     where = places.get(found["id"])
     if where == queue.QUEUED:
         earlier = [*places].index(found["id"]) - [*places.values()].count(queue.RUNNING)
-        return "queued", f"{earlier} before it" if earlier else "it is next"
+        return "queued", f"{earlier} ahead of it" if earlier else "it is next"
     if where == queue.RUNNING:
         return "starting", ""
     if found["cancelled"]:
-        return "stopped", "stopped before it began"
+        return "stopped", "stopped before it started"
     if found["ended"] is not None:
         return "failed", (found["words"].splitlines() or [""])[0]
-    return "lost", "its process ended without a word"
+    return "lost", "its process ended without recording why"
