@@ -158,7 +158,7 @@ class Loop:
     def record_rollback(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
         """Keep what a person needs to find out why, and say so."""
         bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, values)
-        self.event("update undone", role=role, **asdict(incident), bundle=str(bundle))
+        self.event("update rolled back", role=role, **asdict(incident), bundle=str(bundle))
 
     def stop_if_given_up(self) -> None:
         """A copy of the environment failed too often: end with a checkpoint, from which `resume`

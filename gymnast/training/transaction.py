@@ -62,11 +62,11 @@ class Transaction:
             problem = self.problem(learner, metrics)
             if problem is None:
                 self.recent.append(metrics.get(KL, 0.0))
-                metrics["optim/undone"] = len(incidents)
+                metrics["optim/rollbacks"] = len(incidents)
                 return metrics, incidents
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents)))
-        return {"optim/undone": len(incidents), "optim/steps": 0}, incidents
+        return {"optim/rollbacks": len(incidents), "optim/steps": 0}, incidents
 
     def problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
         """What makes this update one to undo."""

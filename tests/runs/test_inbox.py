@@ -66,7 +66,7 @@ def change(rollouts: int, **values: float) -> dict:
 
 def test_going_back_voids_later_events_but_not_live_changes():
     marker = {"kind": events.SUPERSEDED, "rollouts": 2}
-    other = {"kind": "update undone", "rollouts": 3}
+    other = {"kind": "update rolled back", "rollouts": 3}
     asked = {"kind": events.EVALUATED, "rollouts": 4}
     assert events.valid([change(1, a=1), other, change(3, a=2), asked, marker]) == [
         change(1, a=1),

@@ -231,7 +231,7 @@ def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_pat
 def test_what_was_undone_of_each_role_is_kept_apart():
     strict = {"transaction.max_kl": 1e-12, "transaction.kl_factor": 1.0, "eval.every": "off"}
     run = trained("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
-    bundles = {event["role"]: event["bundle"] for event in kinds(run, "update undone")}
+    bundles = {event["role"]: event["bundle"] for event in kinds(run, "update rolled back")}
     assert bundles.keys() == set(ROLES)
     for role, bundle in bundles.items():
         assert checkpoint.read(Path(bundle)).document("incident")["role"] == role

@@ -33,5 +33,5 @@ def write_incident_bundle(
             "policy": learner.policy.spec(),
             "values": {name: str(value) for name, value in values},
         },
-        reason="update undone",
+        reason="update rolled back",
     )

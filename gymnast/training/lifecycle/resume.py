@@ -91,7 +91,7 @@ def resume(
     with open_run(run, held, collector, console, keyboard=keyboard, continues=not branches) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
-            loop.event("begun again", why="it was ended before its first checkpoint")
+            loop.event("restarted", why="it was ended before its first checkpoint")
             _live_changes_ahead(loop, gone)
         else:
             if branches:

@@ -179,7 +179,7 @@ def open_run(
         loop = Loop(run, session, recorder, record, interrupts, commands)
         stack.callback(loop.learner_thread.close)
         if loss:
-            loop.event("record begins anew", why=loss)
+            loop.event("record restarted", why=loss)
         yield loop
         requeue(run, session.clock.counters(), interrupts.received, continues=continues)
 
@@ -187,7 +187,7 @@ def open_run(
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
     record_engine(loop)
     for doubt in loop.session.collector.seeding_warnings:
-        loop.event("seeds in doubt", why=doubt)
+        loop.event("seeding warning", why=doubt)
     loop.session.collector.start_episodes()
     if source is not None:
         _take_weights(loop, *source)
@@ -241,7 +241,7 @@ def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
     for role, learner in loop.session.learners.items():
         arrays = of_role(role, saved.tensors(POLICY))
         taken, fresh = learner.policy.load_compatible(arrays)
-        loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
+        loop.event("weights loaded", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
     loop.session.sync_acting_policies()
 
 

@@ -86,7 +86,7 @@ class Commands:
                 reason = apply_changes(loop, event["changes"]) or reason
                 loop.session.applied_commands.append(event["id"])
             except (ConfigError, ValueError) as problem:  # the config it belonged to is another now
-                loop.event("live change not repeated", of=event["id"], why=_line(problem))
+                loop.event("live change not reapplied", of=event["id"], why=_line(problem))
         return reason
 
     def _from_inbox(self, loop: Loop) -> Reason | None:
