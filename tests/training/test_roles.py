@@ -297,7 +297,7 @@ def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more()
         ({"roles.hider.plays": "scripted:mediun"}, "did you mean medium"),
         ({"roles.hider.plays": "nobody"}, "nobody"),
         ({"league.opponents": ["weak", "mighty"]}, "no scripted hider 'mighty'"),
-        ({"roles.hider.plays": "random", "roles.seeker.plays": "random"}, "nobody learns"),
+        ({"roles.hider.plays": "random", "roles.seeker.plays": "random"}, "no role learns"),
         ({"roles.hider.set": {"algo.lrr": 1}}, "roles.hider.set: algo.lrr: unknown key"),
         ({"roles.hider.set": {"algo.lr": "much"}}, "roles.hider.set: algo.lr: much is not"),
     ],
