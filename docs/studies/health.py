@@ -86,7 +86,7 @@ TOO_LARGE = (
     "policy/kl:high",
     "policy/clip_fraction:high",
     "policy/ratio_max:high",
-    "optim/undone:high",
+    "optim/rollbacks:high",
 )
 FAULTS = {
     "lr-times-100": Fault("LunarLander-v3:ppo", {"algo.lr": "5e-2 -> 0"}, TOO_LARGE, LANDER),

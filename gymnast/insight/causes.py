@@ -55,7 +55,7 @@ CAUSES = (
         (
             "policy/kl:high",
             "optim/update_share:high",
-            "optim/undone:high",
+            "optim/rollbacks:high",
             "policy/clip_fraction:high",
             "policy/ratio_max:high",
             "policy/ratio_mean:high",

@@ -67,7 +67,7 @@ def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str,
         "rollout/action_std": action.std,
         "rollout/episodes": found.over,
         "rollout/truncated_share": found.cut / max(found.over, 1),
-        "rollout/surprise": -found.logprob.mean,
+        "rollout/neg_logprob": -found.logprob.mean,
     }
     if obs is not None:
         row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from gymnast.errors import RunError
 
-VERSION = 1
+VERSION = 2
+"""2: renamed metrics, such as `rollout/neg_logprob`."""
 PATIENCE_SECONDS = 10.0
 """How long to wait for another process's lock."""
 

@@ -209,7 +209,8 @@ class MetricStore:
             raise RunError(f"this is no metric record: {error}", at=str(self.path)) from error
         if found is None or found[0] != VERSION:
             raise RunError(
-                f"metric record of version {found and found[0]}, this gymnast reads {VERSION}",
+                f"metric record of format {found and found[0]}, this gymnast reads {VERSION}: its "
+                "metrics may have other names",
                 at=str(self.path),
                 fix="use the gymnast that wrote it",
             )

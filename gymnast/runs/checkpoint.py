@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import CheckpointError, UnknownFormat
-from gymnast.runs import document, durable
+from gymnast.runs import document, durable, formats
 from gymnast.runs.reference import pick
 from gymnast.runs.run import read_info
 from gymnast.runs.tensors import pack, unpack
@@ -29,7 +29,8 @@ from gymnast.runs.tensors import pack, unpack
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = 1
+VERSION = 2
+"""Format of the directory and its documents. 2: renamed metrics in metrics.json and the alerts."""
 FOLDER = "checkpoints"
 """Folder of a run directory that holds its checkpoints."""
 WEIGHTS = "policy"
@@ -151,8 +152,8 @@ def describe(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, f"{MANIFEST} cannot be read") from error
     if version != VERSION:
-        problem = f"unknown checkpoint format {version} (this gymnast reads format {VERSION})"
-        raise UnknownFormat(problem, at=str(path), fix="update gymnast")
+        problem, fix = formats.rejection("checkpoint", version, VERSION)
+        raise UnknownFormat(problem, at=str(path), fix=fix)
     if path.name.removesuffix(_OLD) != _name(step) or not isinstance(files, dict):
         raise _damaged(path, f"{MANIFEST} belongs to another checkpoint")
     return manifest

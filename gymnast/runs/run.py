@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gymnast.errors import RunError
-from gymnast.runs import document, durable, events, lock
+from gymnast.runs import document, durable, events, formats, lock
 
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSION = 1
+VERSION = 2
+"""Format of run.json and events.jsonl. 2: renamed event kinds and metrics."""
 ACTIVE = ("running", "paused", "stalled")
 """Statuses of a run with a live writer; `stalled`: an env call has taken longer than env.timeout."""
 STATUSES = (*ACTIVE, "finished", "stopped", "failed")
@@ -229,8 +230,8 @@ def read_info(path: Path) -> dict[str, Any]:
         raise RunError(f"cannot be read: {error}", at=str(file)) from error
     version = info.get("version") if isinstance(info, dict) else None
     if version != VERSION:
-        problem = f"unknown run format {version} (this gymnast reads format {VERSION})"
-        raise RunError(problem, at=str(file), fix="update gymnast")
+        problem, fix = formats.rejection("run", version, VERSION)
+        raise RunError(problem, at=str(file), fix=fix)
     return info
 
 

@@ -1,8 +1,8 @@
-"""Evaluation points of the training loop: when a version is sent to be scored, when its result is
-taken, and what it says of going on.
+"""Evaluation points of the training loop: submitting a version of the policy, waiting for its score,
+and deciding whether the score ends the run.
 
-A result comes into the row of the rollout at whose end it is taken, or, where that row is written
-already, into one of its own.
+A score becomes part of the row of the rollout at whose end it is received. If that row has been
+written already, the score gets a row of its own.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Row = dict[str, float]
 
 
 def evaluate(loop: Loop) -> tuple[Reason | None, bool]:
-    """Where an evaluation point has come: is there a reason to stop, and was it one?"""
+    """Returns (reason to stop or None, True if this rollout is an evaluation point)."""
     s = loop.session
-    if s.evaluates.cadence is not None:  # the last version, at least, will be scored
+    if s.evaluates.cadence is not None:  # at least the last version will be evaluated
         s.scores.evaluating.start()
     if not s.evaluates.due(s.clock) or not worth_evaluating(s.cfg, s.clock, loop.row):
         return None, False
@@ -37,70 +37,74 @@ def evaluate(loop: Loop) -> tuple[Reason | None, bool]:
 
 
 def finish_point(loop: Loop) -> Reason | None:
-    """What an interruption left undone at an evaluation point, before anything else is learned."""
+    """Completes an evaluation point that an interruption cut short, before anything else is learned;
+    returns a reason to stop if the score is one."""
     s = loop.session
     waits = s.cfg.eval.wait and s.scores.pending is not None
     if not s.scores.point_open and not waits:
         return None
     with _late_results(loop) as row:
-        reason = _at_point(loop, row) if s.scores.point_open else _take_result(loop, row)
+        reason = _at_point(loop, row) if s.scores.point_open else _receive_score(loop, row)
     s.ended = reason
     loop.save("evaluation point")
     return reason
 
 
 def evaluate_now(loop: Loop) -> Reason | None:
-    """An evaluation out of cadence. Training waits for its result, so that it comes at the same
-    rollout whenever this is done again; a version that has been scored is not scored twice."""
+    """Evaluates outside of the cadence, as commanded by a user. Training waits for the score, so that
+    a resumed run which repeats this command gets it at the same rollout. A version that has been
+    scored already is not scored again."""
     s, reason = loop.session, None
     if s.scores.newest != s.clock.env_steps:
         with _late_results(loop) as row:
-            reason = _take_result(loop, row)
+            reason = _receive_score(loop, row)
         if reason is None and s.scores.pending is None:
             _submit(loop)
     with _late_results(loop) as row:
-        reason = reason or _take_result(loop, row)
+        reason = reason or _receive_score(loop, row)
     s.ended = reason
     loop.save("evaluation asked")
     return reason
 
 
-def take_last_results(loop: Loop, reason: Reason) -> None:
-    """The evaluation under way, and one of the last version unless a result ended the run."""
+def finish_evaluations(loop: Loop, reason: Reason) -> None:
+    """Waits for the pending evaluation at the end of training, then evaluates the last version,
+    unless a score is what ended the run."""
     s = loop.session
     with _late_results(loop) as row:
-        _take_result(loop, row)
-    scored_out = reason.kind in ("solved", "eval_return", "plateau")
-    if not scored_out and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
+        _receive_score(loop, row)
+    ended_by_score = reason.kind in ("solved", "eval_return", "plateau")
+    if not ended_by_score and s.cfg.eval.every is not None and s.scores.newest != s.clock.env_steps:
         _submit(loop)
         with _late_results(loop) as row:
-            _take_result(loop, row)
+            _receive_score(loop, row)
 
 
 def confirm(loop: Loop, version: int) -> Scored | None:
-    """The score of a version on the held-out seeds; None if asked to stop before it came, or if no episode
-    finished. It takes no longer than training did, unless that is less than eval.confirm_seconds."""
+    """Returns the score of a version on the held-out seeds; None if a signal asked to stop first, or
+    if no episode finished. It takes no longer than training did or than eval.confirm_seconds, whichever
+    is more."""
     saved, session = checkpoint.find(loop.run.path, version), loop.session
     specs, arrays = saved.document("policy"), saved.tensors(POLICY)
-    least = session.cfg.eval.confirm_seconds
-    seconds = None if least is None else max(least, session.clock.seconds)
-    asked = loop.interrupts.asked
-    result = session.scores.confirm(specs, arrays, version, asked, seconds)
+    minimum = session.cfg.eval.confirm_seconds
+    seconds = None if minimum is None else max(minimum, session.clock.seconds)
+    give_up = loop.interrupts.asked
+    result = session.scores.confirm(specs, arrays, version, give_up, seconds)
     if result is not None:
-        _tell_shortfall(loop, result, "confirmation")
+        _log_shortfall(loop, result, "confirmation")
     return result if result is not None and result.has_score else None
 
 
 def _at_point(loop: Loop, row: Row) -> Reason | None:
-    """Take the last result, and unless it ends the run submit the policy as it is now; also
-    when asked to stop, since a pending evaluation is begun again on resume."""
+    """Waits for the previous evaluation and, unless its score ends the run, submits the current
+    policy. This also happens when a signal asked to stop: resume restarts a pending evaluation."""
     s = loop.session
-    reason = _take_result(loop, row)
-    s.scores.point_open = s.scores.pending is not None  # asked to stop before the result came
+    reason = _receive_score(loop, row)
+    s.scores.point_open = s.scores.pending is not None  # a signal came before the score
     if reason is None and not s.scores.point_open:
         _submit(loop)
         if s.cfg.eval.wait:
-            reason = _take_result(loop, row)
+            reason = _receive_score(loop, row)
     return reason
 
 
@@ -110,42 +114,44 @@ def _submit(loop: Loop) -> None:
     s.scores.submit(policies, s.clock.env_steps)
 
 
-def _take_result(loop: Loop, row: Row) -> Reason | None:
-    """Wait for the evaluation under way, put it into the row, and see if it ends the run."""
+def _receive_score(loop: Loop, row: Row) -> Reason | None:
+    """Waits for the pending evaluation and adds its score to the row; returns a reason to stop if the
+    score is one."""
     s, began = loop.session, time.perf_counter()
     try:
         result = s.scores.take(loop.interrupts.asked)
     except EnvError:
-        loop.save("fault")  # nothing is learned yet of what comes next: a good place to go on
+        loop.save("fault")  # a rollout boundary, so resume can continue exactly from here
         raise
     if result is None:
         return None
     waited = time.perf_counter() - began
     loop.watch.add("evaluate_wait", waited)
-    _tell_shortfall(loop, result, "evaluation")
+    _log_shortfall(loop, result, "evaluation")
     if not result.has_score:
         return None
     row |= {**result.row(), "eval:time/wall": result.seconds, "eval:time/wait": waited}
     if s.league is not None:
         row |= s.league.rated(result)
-    if not result.shortfall.is_sound:
+    if not result.shortfall.is_sound:  # a biased score is recorded, but decides nothing
         return None
     return after_evaluation(s.cfg, result, s.scores.without_gain)
 
 
-def _tell_shortfall(loop: Loop, result: Scored, what: str) -> None:
-    """Episodes that the score is without, and why."""
+def _log_shortfall(loop: Loop, result: Scored, what: str) -> None:
+    """Records an event if episodes are missing from the score, with their counts and the reason."""
     missing = result.shortfall
     if missing != COMPLETE:
         counts = {"left_out": missing.left_out, "unfinished": missing.unfinished}
         counts |= {"skipped": missing.skipped, "planned": missing.planned}
-        told = {name: count for name, count in counts.items() if count}
-        loop.event(f"{what} incomplete", version=result.version, **told, why=missing.why)
+        nonzero = {name: count for name, count in counts.items() if count}
+        loop.event(f"{what} incomplete", version=result.version, **nonzero, why=missing.why)
 
 
 @contextmanager
 def _late_results(loop: Loop) -> Iterator[Row]:
-    """Gives a row of its own, with the clocks, to a result that comes after the row of its rollout."""
+    """Yields an empty row for scores that arrive after the row of their rollout was written, and
+    writes it with the clocks if a score was added."""
     row: Row = {}
     yield row
     if row:

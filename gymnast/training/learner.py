@@ -1,5 +1,5 @@
-"""One role's share of training: its policy, the algorithm that improves it, its shaping terms, its
-normalisers."""
+"""The learner of one role: its policy, the algorithm that updates it, its shaping terms and its
+normalizers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Array = np.ndarray
 
 
 class Algorithm(Protocol):
-    """How a policy learns. `update` is a deterministic function of state, rollout, values, stream and
-    the number of gradient steps that it may take at most."""
+    """The interface of a learning algorithm. `update` is a deterministic function of the state, the
+    rollout, the hyperparameters `values`, the random stream and the maximum number of gradient steps."""
 
     def update(
         self,
@@ -41,25 +41,29 @@ class Algorithm(Protocol):
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]: ...
     def credit(self, rollout: Rollout, values: Any) -> Credit | None:
-        """Advantages and returns that `update` learns from; None where they are not per rollout."""
+        """Returns the advantages and returns that `update` uses; None for algorithms that do not
+        compute them per rollout (DQN)."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """Arrays and plain JSON values, by name; saved and restored without being named elsewhere."""
+        """Returns arrays and plain JSON values by name. They are saved in checkpoints and passed to
+        `load` as they are."""
         ...
 
     def memory(self) -> dict[str, Any]:
-        """The same of what updates only add to and never change. It may be large."""
+        """Returns, like `state`, the data that updates only append to, such as a replay buffer. It may
+        be large, so snapshots leave it out."""
         ...
 
     def load(self, state: dict[str, Any]) -> None:
-        """Without a memory in it: roll back the last update, also what that added to the memory."""
+        """Restores a state. If it comes without `memory` (a snapshot), this rolls back the last update
+        and must also remove what that update appended to the memory."""
         ...
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What an update changes of a learner, as it was before it."""
+    """A copy of everything that an update changes in a learner."""
 
     policy: dict[str, Array]
     arrays: dict[str, Array]
@@ -75,7 +79,8 @@ class Learner:
         cfg: Config[Any],
         columns: int | None = None,
     ) -> None:
-        """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
+        """`columns` is the number of columns N of its rollouts [T, N]; `env.n_envs` if None. Roles with
+        several agents have more."""
         self.policy = policy_for(obs, action, cfg)
         self.policy.initialize(cfg.seed, role)
         self.policy.parameters.device = cfg.device
@@ -85,7 +90,7 @@ class Learner:
         self._factor = cfg.normalize.reward_scale
 
     def scaled(self, rollout: Rollout) -> Rollout:
-        """With rewards of the size that the config asks for."""
+        """Returns the rollout with rewards times `normalize.reward_scale`."""
         if self._factor == 1.0:
             return rollout
         return replace(rollout, reward=rollout.reward * self._factor)
@@ -99,18 +104,19 @@ class Learner:
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """What it says of itself; `closely`: and of its network."""
+        """Updates the policy with a rollout and returns the metrics of the update; `network_stats`
+        adds statistics of activations and outputs, which cost an extra forward pass."""
         reward = self.reward_scale(rollout.reward, rollout.done, rollout.valid, gamma=values.gamma)
         metrics = self.algorithm.update(
             replace(rollout, reward=reward), values, stream, max_gradient_steps=max_gradient_steps
         )
         policy = self.policy
-        most = max_entropy(policy.action)
+        highest = max_entropy(policy.action)
         if rollout.mask is not None:
-            most = highest_masked_entropy(policy.action, rollout.mask[rollout.valid])
-        if most and "policy/entropy" in metrics:
-            # not all minibatches may have been used, and masks leave more choice in some
-            metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / most, 1.0)
+            highest = highest_masked_entropy(policy.action, rollout.mask[rollout.valid])
+        if highest and "policy/entropy" in metrics:
+            # Clipped: target_kl may skip minibatches, and masks allow more actions in some of them.
+            metrics["policy/entropy_share"] = min(metrics["policy/entropy"] / highest, 1.0)
         if network_stats:
             metrics |= network_row(policy, rollout)
         if self.reward_scale.mode == "running":
@@ -119,7 +125,7 @@ class Learner:
             metrics["normalize/value_mean"] = policy.value_scale.mean
             metrics["normalize/value_std"] = policy.value_scale.std
         if policy.normalizer is not None and policy.normalizer.mode == "running":
-            # only now: the update must see what the policy saw when it acted
+            # Only after the update, which must normalize observations as the policy did when acting.
             policy.normalizer.update(
                 policy.features.vectors(np.asarray(rollout.obs[rollout.valid]))
             )
@@ -129,7 +135,8 @@ class Learner:
         return metrics
 
     def lesson(self, rollout: Rollout, values: Any) -> Lesson:
-        """The numbers that the last update computed for this rollout, which `learn` was given."""
+        """Returns the rewards, values and advantages that the last update computed for this rollout,
+        for the step table. `rollout` must be the one passed to `update`."""
         reward = self.reward_scale.scaled(rollout.reward)
         credit = self.algorithm.credit(replace(rollout, reward=reward), values)
         value = rollout.value if credit is None else credit.value
@@ -137,21 +144,23 @@ class Learner:
 
     @property
     def _raw_units(self) -> float | None:
-        """Raw reward per learned reward; None where no factor leads from one to the other."""
+        """The factor from learned to raw rewards; None if shaping or clipping to the sign means that
+        no constant factor exists."""
         if self.shaping.terms or self.reward_scale.mode == "sign":
             return None
         scale = self.reward_scale.scale if self.reward_scale.mode == "running" else 1.0
         return scale / self._factor
 
     def observe_without_update(self, rollout: Rollout, gamma: float) -> None:
-        """It is another's turn to learn, and the episodes go on."""
+        """Updates only the running reward scale, in rollouts in which another role learns: discounted
+        returns must be tracked through every step of the episodes."""
         if self.reward_scale.mode == "running":
             self.reward_scale.observe(rollout.reward, rollout.done, gamma=gamma)
 
     def snapshot(self) -> Snapshot:
-        """All that an update changes, copied. A replay memory is not: it can be as large as the machine's,
-        and what was added to it can be taken back."""
-        arrays, plain = self._changing(self.algorithm.state())
+        """Returns a copy of everything that an update changes. A replay buffer is left out: it may be
+        as large as the machine's memory, and `Algorithm.load` can remove what was appended."""
+        arrays, plain = self._with_reward_scale(self.algorithm.state())
         return Snapshot(self.policy.arrays(), {n: a.copy() for n, a in arrays.items()}, plain)
 
     def roll_back(self, before: Snapshot) -> None:
@@ -160,14 +169,19 @@ class Learner:
         self.algorithm.load({**before.arrays, **before.plain["algorithm"]})
 
     def state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Beside the policy's own arrays: further arrays, and plain values."""
-        arrays, plain = self._changing({**self.algorithm.state(), **self.algorithm.memory()})
+        """Returns (arrays, plain JSON values) of everything except the policy's own parameters."""
+        arrays, plain = self._with_reward_scale(
+            {**self.algorithm.state(), **self.algorithm.memory()}
+        )
         return {**arrays, **self.shaping.state()}, plain
 
-    def _changing(self, held: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
-        """What the algorithm holds and the scale of rewards: arrays, and plain values."""
-        arrays = {name: value for name, value in held.items() if isinstance(value, np.ndarray)}
-        plain = {name: value for name, value in held.items() if name not in arrays}
+    def _with_reward_scale(
+        self, algorithm_state: dict[str, Any]
+    ) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Splits the algorithm's state into (arrays, plain values) and adds the reward scale."""
+        state = algorithm_state.items()
+        arrays = {name: value for name, value in state if isinstance(value, np.ndarray)}
+        plain = {name: value for name, value in state if name not in arrays}
         scale = self.reward_scale
         arrays |= {"reward.mean": scale.moments.mean, "reward.var": scale.moments.var}
         arrays |= {"reward.carry": scale.carry}
@@ -191,7 +205,8 @@ class Learner:
 
 
 def policy_for(obs: Observation, action: Action, cfg: Config[Any]) -> Policy:
-    """A policy for these spaces, limited where the environment's facts say more than they do."""
+    """Returns an untrained policy for these spaces. Where the environment's facts declare narrower
+    observation ranges than its space, those are used."""
     obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
     policy = Policy(obs, action, cfg.policy, cfg.normalize, cfg.algo.action_selection)
     policy.use_engine(choose(cfg, policy.network).name)

@@ -4,9 +4,9 @@ environments --collect--> rollout --update--> metrics --record--> files, console
      ^                                 |
      +------------- policy <-----------+
 
-One learner per role, no callbacks: this file decides everything that changes a run, in the order
-in which it is written here. What happens at its evaluation points is in evaluation_points.py, what it is told
-meanwhile in commands.py. Whatever watches a run reads its rows.
+There is one learner per role and there are no callbacks: this file decides everything that changes
+a run, in the order in which it is written here. Evaluation points are in evaluation_points.py, commands
+sent to a running training in live/commands.py. Sinks, alerts and readers only look at the rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from gymnast.training.update import LearnerThread, Update, update_roles
 
 Row = dict[str, float]
 REPORT_SECONDS = 2.0
-"""How often run.json learns how far the run is, between checkpoints."""
+"""Interval at which run.json is updated with the clocks, between checkpoints."""
 
 
 @dataclass
@@ -51,14 +51,15 @@ class Loop:
     commands: Commands
     watch: Stopwatch = field(default_factory=Stopwatch)
     row: Row = field(default_factory=dict[str, float])
-    """The last row."""
+    """Metrics of the last rollout."""
     collected: Collected | None = None
-    """The last rollout."""
-    made: dict[str, Update] = field(default_factory=dict[str, Update])
-    """The last update of each role that learned after the last rollout."""
-    updates: int = 0
-    """Steps of the optimiser in the last update."""
-    reported: float = 0.0
+    """The last rollout of every role."""
+    last_updates: dict[str, Update] = field(default_factory=dict[str, Update])
+    """Role -> its update in the last iteration. Roles without one are missing."""
+    gradient_steps: int = 0
+    """Number of optimizer steps in the last iteration."""
+    last_report: float = 0.0
+    """Monotonic time at which run.json was last updated."""
     learner_thread: LearnerThread = field(default_factory=LearnerThread)
     faults: FaultReports = field(init=False)
 
@@ -66,10 +67,10 @@ class Loop:
         self.faults = FaultReports("match" if has_roles(self.session.cfg.env.id) else "copy")
 
     def train(self) -> Summary:
-        """Until a reason to stop; returns how it ended."""
+        """Trains until there is a reason to stop and returns a summary of how the run ended."""
         s = self.session
         if s.clock.rollouts == 0:
-            self.save("start")
+            self.save("start")  # so that a run killed in its first rollout can be resumed
         reason = s.ended or evaluation_points.finish_point(self) or self.budget_spent_reason()
         reason = reason or self.commands.apply_pending(self)
         while reason is None:
@@ -78,123 +79,129 @@ class Loop:
             self.record()
             self.apply_rules(self.row)
             self.update_league()
+            # Saved with the checkpoint: a run killed right after a result that ends it stays ended.
             s.ended = reason
             reason = reason or self.stop_reason()
+            # `due` comes first: asking it uses up the crossing, also where an evaluation saves
             if s.saves.due(s.clock) or scored:
                 self.save("cadence")
-            self.stop_if_given_up()
+            self.raise_if_env_failed()
             self.report()
-            reason = reason or self.commands.apply_pending(self)  # while paused, it stays in there
-        self.tell_reason(reason)
-        for fault in self.faults.rest():
+            reason = reason or self.commands.apply_pending(self)  # blocks while the run is paused
+        self.log_stop_reason(reason)
+        for fault in self.faults.remaining():
             self.event("fault", env=s.cfg.env.id, **fault)
         if reason.is_end:
-            evaluation_points.take_last_results(self, reason)
+            evaluation_points.finish_evaluations(self, reason)
         self.save("exit")
         return self.finish(reason)
 
     def iterate(self) -> None:
-        """Collect one rollout per role and learn from it; or, where learning lags behind, from the
-        one before it at the same time."""
+        """Collects one rollout per role and updates the policies with it. With `overlap`, the update
+        uses the previous rollout and runs in a thread while this one is collected."""
         s, clock = self.session, self.session.clock
         values = {role: s.settings.control_of(role).values(clock) for role in s.learners}
         if s.cfg.overlap:
-            under_way = self.learner_thread.submit(partial(update_roles, s, s.waiting, values))
+            future = self.learner_thread.submit(partial(update_roles, s, s.waiting, values))
             collected, s.waiting = self.collect()
             began = time.perf_counter()
-            learned = under_way.result()
+            updated = future.result()
             s.sync_acting_policies()
         else:
-            collected, fresh = self.collect()
+            collected, rollouts = self.collect()
             began = time.perf_counter()
-            learned = update_roles(s, fresh, values)
+            updated = update_roles(s, rollouts, values)
         self.watch.add("update", time.perf_counter() - began)
-        self.row, self.made = dict(learned.row), learned.made
+        self.row, self.last_updates = dict(updated.row), updated.updates
         for role, algo in values.items():
             self.row |= scoped(role, s.settings.control_of(role).row(algo))
         for role, rollout in collected.rollouts.items():
             s.recent[role].add(rollout.episodes)
             self.row |= scoped(role, s.recent[role].row())
-        for role, incident, rollout in learned.rolled_back:
+        for role, incident, rollout in updated.rolled_back:
             self.record_rollback(role, incident, rollout, values[role])
         if s.league is not None:
             s.league.record_matches(collected.ends)
             self.row |= s.league.row()
 
+        # The clocks move only now: schedules and random streams above belong to this rollout.
         clock.env_steps += collected.steps
         clock.vec_steps += collected.vec_steps
         clock.frames += collected.steps * s.cfg.env.frames_per_step
-        self.updates = learned.updates
-        clock.updates += learned.updates
+        self.gradient_steps = updated.gradient_steps
+        clock.updates += updated.gradient_steps
         clock.rollouts += 1
         clock.episodes += collected.episodes
         s.traces += collected.traces
         s.match_traces += collected.match_traces
-        for fault in self.faults.take(collected.faults, collected.failed):
+        for fault in self.faults.add(collected.faults, collected.failed):
             self.event("fault", env=s.cfg.env.id, **fault)
         self.row["rollout/faults"] = len(collected.faults)
         if s.curriculum is not None:
             self.row["progress/stage"] = s.curriculum.stage + 1
 
     def collect(self) -> tuple[Collected, dict[str, Rollout]]:
-        """What came of one rollout per role, and the rollouts to learn from: none where the budget
-        cut off the longer episodes."""
+        """Returns the collected rollouts, and those of them to learn from. The latter are none if the
+        budget ended before the episodes of an algorithm that needs whole episodes: only the short
+        episodes would be left, a biased sample."""
         s, clock = self.session, self.session.clock
-        wanted = s.control.values(clock).span()
-        span = within_budget(wanted, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
-        collected = s.collector.collect(s.lineup(), span, clock, self.no_time_left)
-        learns = collected.complete or (span == wanted and not self.no_time_left())
+        full_span = s.control.values(clock).span()
+        span = within_budget(full_span, s.cfg.env.n_envs, s.cfg.env.frames_per_step, clock)
+        collected = s.collector.collect(s.lineup(), span, clock, self.out_of_time)
+        learns = collected.complete or (span == full_span and not self.out_of_time())
         self.watch.add("env", collected.env_seconds)
         self.watch.add("inference", collected.inference_seconds)
         self.collected = collected
         return collected, collected.rollouts if learns else {}
 
-    def no_time_left(self) -> bool:
-        """For what may take any time: are the budget's seconds over?"""
+    def out_of_time(self) -> bool:
+        """True if the budget in seconds is spent. Collecting whole episodes asks this at every step,
+        since an episode may last arbitrarily long."""
         clock = self.session.clock
         total = clock.limits.get("seconds")
         return total is not None and clock.seconds + self.watch.elapsed >= total
 
     def record_rollback(self, role: str, incident: Incident, rollout: Rollout, values: Any) -> None:
-        """Keep what a person needs to find out why, and say so."""
+        """Stores what is needed to reproduce a rolled back update, and records an event."""
         bundle = write_incident_bundle(self.run, self.session, role, incident, rollout, values)
-        self.event("update undone", role=role, **asdict(incident), bundle=str(bundle))
+        self.event("update rolled back", role=role, **asdict(incident), bundle=str(bundle))
 
-    def stop_if_given_up(self) -> None:
-        """A copy of the environment failed too often: end with a checkpoint, from which `resume`
-        begins with fresh copies."""
+    def raise_if_env_failed(self) -> None:
+        """Raises EnvError if a copy of the environment broke more often than `env.max_faults` allows,
+        after saving a checkpoint from which `resume` starts with new copies."""
         if self.collected is not None and self.collected.failed is not None:
             self.save("fault")
-            fix = f"mend the environment, then: gymnast resume {self.run.id}"
+            fix = f"fix the environment, then: gymnast resume {self.run.id}"
             raise_fault(self.session.cfg.env.id, [self.collected.failed], fix)
 
     def record(self) -> None:
-        """Finish the row with clocks and times, and write it."""
+        """Adds clocks and timings to the row and writes it."""
         clock = self.session.clock
         assert self.collected is not None
-        before = clock.read(clock.main)
-        seconds, times = self.watch.lap(self.collected.steps, self.updates)
+        reading = clock.read(clock.main)  # before clock.seconds moves, which may be the main clock
+        seconds, times = self.watch.lap(self.collected.steps, self.gradient_steps)
         clock.seconds += seconds
         self.row |= times
-        self.row |= clock_row(clock, self.pace(before))
+        self.row |= clock_row(clock, self.budget_rate(reading))
         self.recorder.write(self.row)
         self.session.late_rows = 0
         self.session.applied_commands = []
 
     def apply_rules(self, row: Row) -> None:
-        """Do what a row says is to change: the stage of the curriculum, for the episodes that begin
-        from now on; settings, by the rules."""
+        """Applies the automatic changes that a row triggers: the stage of the curriculum, which holds
+        for episodes that start from now on, and the settings changed by plateau rules."""
         s = self.session
         moved = None if s.curriculum is None else s.curriculum.watch(row)
         if moved is not None:
             self.event("stage", **moved)
         for rule in s.rules.values():
-            told = rule.watch(row, s.settings)
-            if told is not None:
-                apply_changes(self, told.pop("changes"), "rule", **told)
+            action = rule.watch(row, s.settings)
+            if action is not None:
+                apply_changes(self, action.pop("changes"), "rule", **action)
 
     def update_league(self) -> None:
-        """Do what the matches of the rollout lead to: past selves, next opponents, remedies."""
+        """Lets the league react to the matches of this rollout: store snapshots, choose the next
+        opponents, balance the roles."""
         s = self.session
         if s.league is not None:
             policies = {role: learner.policy for role, learner in s.learners.items()}
@@ -202,8 +209,9 @@ class Loop:
                 self.event(kind, **detail)
             s.sync_acting_policies()
 
-    def pace(self, reading: float) -> float:
-        """Counts of the budget's clock per second, over the whole run so far."""
+    def budget_rate(self, reading: float) -> float:
+        """Returns how fast the budget is used, in counts of its clock per second, averaged over the
+        whole run."""
         clock = self.session.clock
         return 1.0 if clock.main == "seconds" else reading / max(clock.seconds, 1e-9)
 
@@ -213,12 +221,12 @@ class Loop:
         return after_rollout(self.session.cfg, self.session.clock, self.row)
 
     def budget_spent_reason(self) -> Reason | None:
-        """A resumed run may have nothing left to do."""
+        """Returns a reason to stop if the budget is spent already, as it may be on resume."""
         clock = self.session.clock
         return after_rollout(self.session.cfg, clock, {}) if clock.rollouts else None
 
-    def tell_reason(self, reason: Reason) -> None:
-        """The last of these events says the same as run.json does in the end."""
+    def log_stop_reason(self, reason: Reason) -> None:
+        """Records a "stopping" event. If there are several, the last one agrees with run.json."""
         overrun = {}
         if reason.version is not None:
             overrun["overrun"] = self.session.clock.env_steps - reason.version
@@ -227,33 +235,35 @@ class Loop:
     def save(self, reason: str) -> None:
         s = self.session
         began = time.perf_counter()
-        self.store.flush()  # the record up to here must be at least as new as the checkpoint
+        # Rows go first: resuming drops rows after the checkpoint, but cannot recreate earlier ones.
+        self.store.flush()
         save(
             self.run,
             s,
             self.recorder.alerts,
             row=self.row,
             collected=self.collected,
-            made=self.made,
+            updates=self.last_updates,
             reason=reason,
         )
         self.watch.add("checkpoint", time.perf_counter() - began)
 
     def report(self) -> None:
-        if time.monotonic() - self.reported > REPORT_SECONDS:
-            self.reported = time.monotonic()
+        """Updates the clocks in run.json, at most every REPORT_SECONDS."""
+        if time.monotonic() - self.last_report > REPORT_SECONDS:
+            self.last_report = time.monotonic()
             self.run.update(clocks=self.session.clock.counters())
 
     def finish(self, reason: Reason) -> Summary:
-        """Confirm the best version on held-out seeds and close the books."""
+        """Confirms the best version on held-out seeds and writes the final state to run.json."""
         s = self.session
         best = s.scores.best
         version = best["env_steps"] if best else s.clock.env_steps
         confirmed = evaluation_points.confirm(self, version) if reason.is_end else None
-        if reason.is_end and confirmed is None:  # a resume confirms it, and ends for that reason
+        if reason.is_end and confirmed is None:  # resume confirms it and then ends for that reason
             when = f"before its score was confirmed ({reason.text})"
             reason = Reason("interrupted", f"interrupted by {self.interrupts.received} {when}")
-            self.tell_reason(reason)
+            self.log_stop_reason(reason)
         score = confirmed.score() if confirmed else best
         threshold = s.cfg.facts.threshold
         sound = confirmed is not None and confirmed.shortfall.is_sound
@@ -273,6 +283,7 @@ class Loop:
         return finish_run(self.run, s.clock, ended, self.recorder.alerts)
 
     def event(self, kind: str, **detail: object) -> None:
+        """Writes an event, with the clocks, to events.jsonl and passes it to the console and log."""
         counters = self.session.clock.counters()
         self.run.event(kind, counters, **detail)
         self.recorder.event({"kind": kind, **counters, **detail})

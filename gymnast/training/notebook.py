@@ -1,4 +1,4 @@
-"""The same things from Python: `gymnast.train`, `gymnast.evaluate`, `gymnast.load`."""
+"""The Python API: `gymnast.train`, `gymnast.evaluate` and `gymnast.load`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def train(
     runs_dir: str | Path | None = None,
     quiet: bool = False,
 ) -> Run:
-    """Train `ENV[:variant]` to its end. Overrides are dotted keys or nested dicts, as with --set."""
+    """Trains `ENV[:variant]` to its end and returns the run. Overrides are dotted keys or nested dicts,
+    as with --set. `source`: a run whose weights to start from, as with --from."""
     settings = dict(overrides or {})
     if seed is not None:
         settings["seed"] = seed
@@ -58,7 +59,8 @@ def train(
 def evaluate(
     run: Run | str, *, episodes: int | None = None, runs_dir: str | Path | None = None
 ) -> dict[str, Any]:
-    """Score a run's checkpoint, the best unless named, on held-out seeds."""
+    """Returns the score of a run's checkpoint on held-out seeds: the best one unless `RUN:CHECKPOINT`
+    names another."""
     return rescore(_ref(run), episodes=episodes, runs_dir=runs_dir)
 
 
@@ -69,8 +71,8 @@ class Player:
         self.policy = policy
 
     def act(self, obs: Any, mask: Any = None) -> Any:
-        """The most likely action, as the environment takes it. `mask` is what `info["action_mask"]`
-        holds; of a batch, one each."""
+        """Returns the most likely action, in the form that the environment's `step` takes. `mask` is
+        the content of `info["action_mask"]`; for a batch, one mask per observation."""
         rows, one = self._rows(obs)
         allowed = None
         if mask is not None:
@@ -79,14 +81,14 @@ class Player:
         return action[0] if one else action
 
     def value(self, obs: Any) -> Any:
-        """What the critic expects from here on."""
+        """Returns the critic's estimate of the discounted return from this observation."""
         rows, one = self._rows(obs)
         value = self.policy.value(rows)
         return value[0] if one else value
 
     def _rows(self, obs: Any) -> tuple[np.ndarray, bool]:
-        """Observations [B, ...], and whether there was a single one. Several dicts or tuples come as
-        a list of them."""
+        """Returns the observations as a batch [B, ...], and True if `obs` was a single one. A batch of
+        dict or tuple observations is a list of them."""
         space = self.policy.obs
         if not isinstance(space, CompositeObs):
             one = np.ndim(obs) == len(space.shape)
@@ -97,8 +99,8 @@ class Player:
 
 
 def load(run: Run | str, *, role: str = ROLE, runs_dir: str | Path | None = None) -> Player:
-    """The policy of a run's checkpoint: the one named, else the best. `role`: whose, where there are
-    several."""
+    """Returns the policy of a run's checkpoint: the one named by `RUN:CHECKPOINT`, else the best.
+    `role` chooses a policy where the environment has several agents."""
     return Player(policy_of(find(_ref(run), runs_dir)[1], role))
 
 

@@ -1,4 +1,4 @@
-"""Everything a running training holds: built from a config, saved and restored whole."""
+"""The state of a running training: built from a config, saved to and restored from checkpoints."""
 
 from __future__ import annotations
 
@@ -68,41 +68,41 @@ class Session:
     saves: Every
     transactions: dict[str, Transaction]
     recent: dict[str, RecentEpisodes]
-    """Last finished episodes of each role."""
+    """The latest finished episodes of each role."""
     ended: Reason | None = None
-    """The evaluation result that ended training, so that a run killed right then stays ended."""
+    """The score that ended training. It is saved, so that a run killed right then stays ended."""
     traces: list[Trace] = field(default_factory=list[Trace])
     """Training episodes to be stored with the next checkpoint."""
     match_traces: list[MatchTrace] = field(default_factory=list[MatchTrace])
     """Training matches to be stored with the next checkpoint."""
     league: League | None = None
-    """Where several agents meet: against whom each role learns."""
+    """Chooses the opponents of each role, in environments with several agents."""
     waiting: dict[str, Rollout] = field(default_factory=dict[str, Rollout])
-    """With overlap: collected, and to be learned from beside the next."""
+    """Rollouts that are learned from while the next ones are collected (only with `overlap`)."""
     acting: dict[str, Policy] = field(default_factory=dict[str, Policy])
-    """With overlap: copies of the policies that act while the originals learn."""
+    """Copies of the policies, which act while the originals are updated (only with `overlap`)."""
     curriculum: Curriculum | None = None
     rules: dict[str, PlateauRule] = field(default_factory=dict[str, PlateauRule])
     late_rows: int = 0
-    """Rows of results alone, written since the last rollout."""
+    """Number of rows with only a score, written since the last rollout."""
     applied_commands: list[str] = field(default_factory=list[str])
-    """Ids of the live changes that were commanded since the last rollout."""
+    """Ids of the commanded live changes that were applied since the last rollout."""
 
     @classmethod
     def build(cls, cfg: Config[Any], collector: Collector, scores: Scores, run: Path) -> Session:
-        """`run`: its directory."""
+        """Returns a session before its first rollout; `run` is the run's directory."""
         clock = Clock(limits=cfg.stop.limits())
         spaces, settings = collector.spaces, Settings(cfg)
         learners = {
             role: Learner(role, *spaces[role], settings.of(role), len(collector.columns(role)))
             for role in spaces
         }
-        apart = learners if cfg.overlap else {}
+        overlapped = learners if cfg.overlap else {}
         session = cls(
             clock=clock,
             collector=collector,
             learners=learners,
-            acting={r: Policy.from_spec(x.policy.spec()) for r, x in apart.items()},
+            acting={r: Policy.from_spec(x.policy.spec()) for r, x in overlapped.items()},
             settings=settings,
             league=_league(cfg, collector, run),
             scores=scores,
@@ -119,11 +119,11 @@ class Session:
         return session
 
     def lineup(self) -> dict[str, Policy]:
-        """The policies that act."""
+        """Returns role -> the policy that collects its rollouts."""
         return self.acting or {role: learner.policy for role, learner in self.learners.items()}
 
     def sync_acting_policies(self) -> None:
-        """Let the policies that act know what has been learned."""
+        """Copies the learned parameters into the acting policies (only with `overlap`)."""
         for role, policy in self.acting.items():
             policy.copy_from(self.learners[role].policy)
 
@@ -137,7 +137,7 @@ class Session:
         return self.settings.control
 
     def adopt_settings(self) -> None:
-        """Let what was built from settings follow a live change of them."""
+        """Updates budget and cadences, which were built from the settings, after a live change."""
         clock, cfg, main = self.clock, self.cfg, self.clock.main
         clock.limits = cfg.stop.limits()
         if clock.main != main or self.evaluates.cadence != cfg.eval.every:
@@ -148,6 +148,7 @@ class Session:
     # ---- saved and restored ------------------------------------------------------------------
 
     def tensors(self) -> dict[str, dict[str, Any]]:
+        """Returns file stem -> arrays by name, for a checkpoint."""
         files: dict[str, dict[str, Any]] = {
             POLICY: prefixed({r: x.policy.arrays() for r, x in self.learners.items()}),
             LEARNER: prefixed({r: x.state()[0] for r, x in self.learners.items()}),
@@ -160,6 +161,7 @@ class Session:
         return files
 
     def document(self, alerts: Alerts) -> dict[str, Any]:
+        """Returns state.json of a checkpoint: all state that is not an array."""
         return {
             "clock": self.clock.counters(),
             "learners": {role: learner.state()[1] for role, learner in self.learners.items()},
@@ -186,8 +188,8 @@ class Session:
         optimizer: bool,
         overruled: Collection[str] = (),
     ) -> dict[int, str]:
-        """Take over a checkpoint, but for the live changes of `overruled` keys; returns each copy
-        whose running episode could not be restored, and why."""
+        """Restores a checkpoint, except for live changes of the keys in `overruled`; returns copy ->
+        reason for every copy whose running episode could not be restored."""
         state = checkpoint.document("state")
         policies, learners = checkpoint.tensors(POLICY), checkpoint.tensors(LEARNER)
         for role, learner in self.learners.items():
@@ -201,6 +203,7 @@ class Session:
             stored = checkpoint.tensors(WAITING)
             self.waiting = {r: Rollout.from_arrays(of_role(r, stored)) for r in self.learners}
         self.sync_acting_policies()
+        # Settings before cadences: adopt_settings makes new `Every` objects, whose state follows.
         live = state.get("live", {})
         self.settings.load({key: live[key] for key in live if key not in overruled})
         self.adopt_settings()
@@ -219,6 +222,7 @@ class Session:
             self.league.load(state["league"], self.clock)
         restarted = self.collector.load(checkpoint.tensors(COLLECTOR))
         for role, learner in self.learners.items():
+            # a restarted episode has no discounted return to carry on
             learner.reward_scale.carry[self.collector.columns(role, list(restarted))] = 0.0
         return restarted
 
@@ -227,14 +231,15 @@ class Session:
 
 
 def open_collector(cfg: Config[Any]) -> Collector:
-    """The training environments."""
+    """Returns a collector with the training environments opened."""
     return _open_matches(cfg) if has_roles(cfg.env.id) else open_vector(cfg)
 
 
 def _league(cfg: Config[Any], collector: Collector, run: Path) -> League | None:
-    """Loaded only where several agents meet, as all that is about them."""
+    """Returns the league of an environment with several agents, else None."""
     if not has_roles(cfg.env.id):
         return None
+    # imported here: training a single agent must not pay for loading the self-play modules
     from gymnast.collect.matches import MatchCollector
     from gymnast.selfplay.league import League
 
@@ -257,7 +262,7 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
     if not learners:
         known = ", ".join(matches.roles)
         raise ConfigError(
-            f"nobody learns in {cfg.env.id}", fix=f"roles.ROLE.plays=learner ({known})"
+            f"no role learns in {cfg.env.id}", fix=f"set roles.ROLE.plays=learner ({known})"
         )
     return MatchCollector(
         matches,
@@ -270,10 +275,14 @@ def _open_matches(cfg: Config[Any]) -> MatchCollector:
 
 
 def open_vector(cfg: Config[Any]) -> VectorCollector:
-    """Whether seeds do what they are for is declared, or tried."""
+    """Returns a collector for an environment with one agent. Whether seeds make its episodes
+    reproducible is declared in the facts, or tried out."""
     env = cfg.env
     if env.backend in WHOLE and cfg.starting_values().span().episodes:
-        what = f"{cfg.algo.name} collects whole episodes, and a vector cannot step single copies"
+        what = (
+            f"{cfg.algo.name} collects whole episodes, but env.backend={env.backend} cannot step "
+            "single copies"
+        )
         raise ConfigError(what, fix=OTHER_BACKEND_FIX)
     numbers, keys = cfg.numbers(), step_keys(cfg.shaping)
     envs = open_envs(
@@ -289,7 +298,8 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
         envs.close()
         raise
     if not seeding.replays and (env.backend not in WHOLE or cfg.facts.deterministic == "no"):
-        envs.restore = "none"  # of a vector it is only known once it has been tried
+        # a vector backend without a declaration finds out when it first restores an episode
+        envs.restore = "none"
     return VectorCollector(
         envs,
         seed=cfg.seed,
@@ -305,30 +315,31 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
 
 
 def alert_settings(cfg: Config[Any], run: Run) -> dict[str, Any]:
-    """What alerts are judged and advice is made by: every setting, and what the run began from."""
+    """Returns the values that alerts and their advice depend on: every setting by dotted key, and the
+    parent run."""
     return {**values(cfg), "run.parent": run.info["parent"]}
 
 
 def task_limits(collector: Collector, cfg: Config[Any]) -> Limits:
-    """What bounds the metrics of this task; where there are several roles, of any of them."""
-    every = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
-    return reduce(Limits.joined, every)
+    """Returns the bounds of this task's metrics; with several roles, bounds that hold for all."""
+    limits = [_limits_of(obs, action, collector, cfg) for obs, action in collector.spaces.values()]
+    return reduce(Limits.joined, limits)
 
 
 def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) -> Limits:
     facts = facts_for_policy_obs(cfg.facts, cfg.env, obs)
-    certain = not (cfg.env.tasks or cfg.env.has_luck)
-    # declared for the environment as it is: noise or another task may lead beyond
-    obs = with_declared_ranges(obs, facts.observations) if certain else obs
-    seen, (low, high) = as_box(obs), action_bounds(action)
+    # Ranges are declared for the unmodified environment: noise or another task may leave them.
+    unmodified = not (cfg.env.tasks or cfg.env.has_luck)
+    obs = with_declared_ranges(obs, facts.observations) if unmodified else obs
+    box, (low, high) = as_box(obs), action_bounds(action)
     own_limit = cfg.training_limit().steps is None and cfg.evaluation_limit().steps is None
     return Limits(
         n_actions=action.n if isinstance(action, DiscreteAction) else None,
         entropy=max_entropy(action),
         action_low=low,
         action_high=high,
-        obs_low=min(seen.low) if seen else None,
-        obs_high=max(seen.high) if seen else None,
+        obs_low=min(box.low) if box else None,
+        obs_high=max(box.high) if box else None,
         reward=facts.reward,
         returns=facts.returns,
         episode_steps=collector.time_limit if own_limit else None,
@@ -344,7 +355,7 @@ def _limits_of(obs: Any, action: Any, collector: Collector, cfg: Config[Any]) ->
 
 
 def _labels(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Those of the facts, where there is one for each."""
+    """Returns the declared names if there is one for each of `count` components, else empty names."""
     return tuple(names) if len(names) == count else ("",) * count
 
 

@@ -1,5 +1,6 @@
-"""Updates are transactions: one that breaks the policy is undone, retried once with a smaller step,
-then its batch is dropped. Never the same bad batch again and again.
+"""Updates are transactions: an update that breaks the policy is rolled back and retried once with a
+smaller step. If that breaks the policy too, the batch is dropped, so that one bad batch is never
+retried forever.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ KL = "policy/kl"
 
 @dataclass(frozen=True)
 class Incident:
-    """An update that was undone."""
+    """An update that was rolled back."""
 
     problem: str
-    """What was wrong after it."""
+    """The reason, such as "KL 12.3 is above 0.5 nats"."""
     dropped: bool
-    """It was the second attempt: nothing is learned from this rollout."""
+    """True for the second attempt: nothing is learned from this rollout."""
 
 
 class Transaction:
-    """One role's updates, and how far the recent good ones moved the policy."""
+    """Runs the updates of one role and remembers the KL of its recent good ones."""
 
     def __init__(self, cfg: TransactionConfig) -> None:
         self.cfg = cfg
         self.recent: deque[float] = deque(maxlen=cfg.window)
+        """KL of the last accepted updates, in nats, oldest first."""
 
     def update(
         self,
@@ -47,8 +49,9 @@ class Transaction:
         network_stats: bool = True,
         max_gradient_steps: int | None = None,
     ) -> tuple[dict[str, float], list[Incident]]:
-        """The metrics of the update that stood (none if the batch was dropped), and what was undone.
-        `stream()` gives the same draws to both attempts; `closely`: with numbers of the network."""
+        """Returns the metrics of the accepted update (only the number of rollbacks if the batch was
+        dropped), and the attempts that were rolled back. `stream()` must return a fresh generator
+        with the same seed for each attempt, so that both draw the same minibatches."""
         before = learner.snapshot()
         incidents: list[Incident] = []
         for attempt in (values, values.with_smaller_step()):
@@ -62,14 +65,15 @@ class Transaction:
             problem = self.problem(learner, metrics)
             if problem is None:
                 self.recent.append(metrics.get(KL, 0.0))
-                metrics["optim/undone"] = len(incidents)
+                metrics["optim/rollbacks"] = len(incidents)
                 return metrics, incidents
             learner.roll_back(before)
             incidents.append(Incident(problem, dropped=bool(incidents)))
-        return {"optim/undone": len(incidents), "optim/steps": 0}, incidents
+        return {"optim/rollbacks": len(incidents), "optim/steps": 0}, incidents
 
     def problem(self, learner: Learner, metrics: dict[str, float]) -> str | None:
-        """What makes this update one to undo."""
+        """Returns why this update must be rolled back, or None if it is fine: metrics or parameters
+        that are not finite, or a KL above both `max_kl` and `kl_factor` times the recent median."""
         if not all(map(math.isfinite, metrics.values())):
             broken = next(name for name, value in metrics.items() if not math.isfinite(value))
             return f"{broken} is {metrics[broken]}"

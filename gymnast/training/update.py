@@ -1,4 +1,4 @@
-"""One update per role, in turn with collecting or beside it."""
+"""One policy update per role, after collecting a rollout or, with `overlap`, in a thread meanwhile."""
 
 from __future__ import annotations
 
@@ -15,75 +15,80 @@ from gymnast.training.lifecycle.stop import updates_left
 from gymnast.training.session import Session
 from gymnast.training.transaction import Incident
 
-FIRST = 64
-"""Rollouts in which it is looked closely: what is wrong with a run mostly shows early."""
+EARLY_ROLLOUTS = 64
+"""Rollouts with frequent diagnostics: most problems of a run show early."""
 NETWORK_EVERY, EFFECT_EVERY = (1, 4), (4, 16)
-"""Rollouts from one look at the units of the network, and at what actions do, to the next: in the first
-ones, and after them. These cost as much as all other numbers of a row."""
+"""Period, in rollouts, of the network statistics and of the effect of actions: among the early rollouts,
+and after them. These cost as much as all other metrics of a row together."""
 
 
 def is_due(number: int, every: tuple[int, int]) -> bool:
-    return number % every[number >= FIRST] == 0
+    """True if rollout `number` gets the diagnostics whose (early, later) periods are `every`."""
+    return number % every[number >= EARLY_ROLLOUTS] == 0
 
 
 @dataclass(frozen=True)
 class Update:
-    """One that stood: what it learned from."""
+    """The input of an update that was accepted."""
 
     collected: Rollout
-    """With the rewards of the environment."""
-    given: Rollout
-    """The same with shaping terms, times `normalize.reward_scale`."""
+    """The rollout with the rewards of the environment."""
+    shaped: Rollout
+    """The same rollout with shaping terms added, times `normalize.reward_scale`."""
     values: Any
-    """The hyperparameters in use."""
+    """The algorithm's hyperparameters at this rollout."""
 
 
 @dataclass
 class UpdatedRoles:
+    """The results of updating every role once."""
+
     row: dict[str, float] = field(default_factory=dict[str, float])
-    made: dict[str, Update] = field(default_factory=dict[str, Update])
-    """Role -> its update; none of a role that did not learn, or whose batch was dropped."""
-    updates: int = 0
-    """Gradient steps."""
+    updates: dict[str, Update] = field(default_factory=dict[str, Update])
+    """Role -> its update. Roles that did not learn, or whose batch was dropped, are missing."""
+    gradient_steps: int = 0
+    """Number of optimizer steps of all roles together."""
     rolled_back: list[tuple[str, Incident, Rollout]] = field(
         default_factory=list[tuple[str, Incident, Rollout]]
     )
-    """Role, what went wrong, and with which rollout."""
+    """Role, reason and rollout of every attempt that was rolled back."""
 
 
 def update_roles(
-    session: Session, rollouts: Mapping[str, Rollout], of_role: Mapping[str, Any]
+    session: Session, rollouts: Mapping[str, Rollout], values_by_role: Mapping[str, Any]
 ) -> UpdatedRoles:
-    """From the rollouts of the roles that have one. `of_role`: the algorithm's values for each."""
+    """Updates every role that has a rollout, with the hyperparameters in `values_by_role`."""
     done, number, league = UpdatedRoles(), session.clock.rollouts, session.league
     for role, rollout in rollouts.items():
         if not rollout.valid.any():
-            continue  # all broke, or none is whole yet
-        learner, values = session.learners[role], of_role[role]
+            continue  # every episode broke, or no episode is complete yet
+        learner, values = session.learners[role], values_by_role[role]
         weights = session.settings.control_of(role).weights(session.clock)
         if league is not None:
             weights = {name: w * league.reward_factor(role) for name, w in weights.items()}
-        order = partial(stream, session.cfg.seed, "batch", role, number)
-        # before the transaction: what was reached was reached, even if nothing is learned from it
+        # the stream depends on the rollout alone, so a retried or resumed update draws the same
+        minibatch_stream = partial(stream, session.cfg.seed, "batch", role, number)
+        # Outside of the transaction: shaping terms remember what the episodes reached (such as the
+        # farthest position), also if the update is rolled back.
         shaped, added = learner.shaping(rollout, weights, values.gamma)
         shaped = learner.scaled(shaped)
         if is_due(number, EFFECT_EVERY):
             added |= effect_row(rollout, learner.policy)
         metrics: dict[str, float] = {}
-        left = updates_left(session.clock, done.updates)
+        left = updates_left(session.clock, done.gradient_steps)
         if left != 0 and (league is None or league.learns(role, session.clock)):
-            metrics, undone = session.transactions[role].update(
+            metrics, rollbacks = session.transactions[role].update(
                 learner,
                 shaped,
                 values,
-                order,
+                minibatch_stream,
                 network_stats=is_due(number, NETWORK_EVERY),
                 max_gradient_steps=left,
             )
-            done.rolled_back += [(role, incident, shaped) for incident in undone]
-            done.updates += int(metrics.pop("optim/steps"))
-            if not any(incident.dropped for incident in undone):
-                done.made[role] = Update(rollout, shaped, values)
+            done.rolled_back += [(role, incident, shaped) for incident in rollbacks]
+            done.gradient_steps += int(metrics.pop("optim/steps"))
+            if not any(incident.dropped for incident in rollbacks):
+                done.updates[role] = Update(rollout, shaped, values)
         else:
             learner.observe_without_update(shaped, values.gamma)
         row = rollout_row(rollout, shaped, learner.policy)
@@ -94,17 +99,18 @@ def update_roles(
 
 
 class LearnerThread:
-    """A thread to learn in, and thus another core: engines let go of the interpreter while they
-    compute."""
+    """A thread for updates, which gives them a core of their own: engines release the interpreter
+    lock while they compute."""
 
     def __init__(self) -> None:
         self._thread: ThreadPoolExecutor | None = None
 
     def submit(self, work: Callable[[], UpdatedRoles]) -> Future[UpdatedRoles]:
+        """Starts `work` in the thread, which is created at the first call."""
         self._thread = self._thread or ThreadPoolExecutor(1, "learning")
         return self._thread.submit(work)
 
     def close(self) -> None:
-        """When what was begun is done."""
+        """Waits for the submitted work and ends the thread."""
         if self._thread is not None:
             self._thread.shutdown()

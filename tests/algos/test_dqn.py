@@ -118,7 +118,7 @@ def test_rewards_of_different_scales_are_not_mixed():
 
 def test_masks_are_refused_before_there_is_a_run(runs_dir):
     masked = {"env.kwargs": {"masked": True}, "stop.rollouts": 1}
-    with pytest.raises(ConfigError, match="does not know action masks"):
+    with pytest.raises(ConfigError, match="does not support action masks"):
         gymnast.train("py:tests.identity:Identity", algo="dqn", overrides=masked, quiet=True)
     assert not list(runs_dir.glob("*/run.json"))
 

@@ -66,7 +66,7 @@ def test_weights_of_another_run_are_taken_and_the_parent_is_recorded(trained: Pa
     succeed(trained, *words, *small())
     shown = answer(trained, "show", "child")
     assert shown["parent"] == answer(trained, "show", "first")["id"]
-    (taken,) = [e for e in shown["events"] if e["kind"] == "weights taken"]
+    (taken,) = [e for e in shown["events"] if e["kind"] == "weights loaded"]
     assert "actor.0.weight" in taken["taken"]
     assert not taken["fresh"]
 

@@ -84,7 +84,7 @@ def test_ctrl_c_responds_at_once_while_an_environment_hangs_in_c_code(tmp_path: 
         process.kill()
         process.communicate()
     shown = answer(tmp_path, "show", "stuck")
-    assert (shown["status"], shown["reason"]) == ("stopped", "second SIGINT: left at once")
+    assert (shown["status"], shown["reason"]) == ("stopped", "second SIGINT: exited at once")
 
 
 def wait_for(words: str, printed: IO[str]) -> None:

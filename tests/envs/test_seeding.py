@@ -104,6 +104,6 @@ def test_a_run_has_an_event_of_it(env: str, said: str):
     run = trained(
         env, {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 32, "eval.every": "off"}
     )
-    events = [event for event in run.events() if event["kind"] == "seeds in doubt"]
+    events = [event for event in run.events() if event["kind"] == "seeding warning"]
     assert len(events) == bool(said)
     assert not said or said in events[0]["why"]

@@ -41,7 +41,7 @@ def full_row(row, i: int, **more: float) -> dict[str, float]:
     values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section not in others}
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
     values |= {"rollout/reward_interval": 1.0, "network/dead_units": 0.1}
-    values |= {"optim/undone": 0.0, "optim/update_share": 0.1}
+    values |= {"optim/rollbacks": 0.0, "optim/update_share": 0.1}
     values |= {"policy/kl": 0.01, "policy/ratio_mean": 1.0, "policy/entropy": 0.5}
     values |= {"rollout/reward_interval": 2.0, "optim/update_share": 0.1, "network/dead_units": 0.1}
     values |= {"progress/share": 0.01 * i, "progress/remaining": 75.0}

@@ -70,7 +70,7 @@ def test_a_tracker_is_opened_by_the_first_row_and_gets_every_row_in_order(row: M
         return opened[0]
 
     tracker = Tracker("fake", open_fake, told)
-    tracker.event({"kind": "seeds in doubt"})
+    tracker.event({"kind": "seeding warning"})
     assert not opened
     rows = [row(k) for k in range(1, 200)]
     for one in rows:

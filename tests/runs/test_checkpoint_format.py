@@ -74,7 +74,7 @@ def test_the_manifest_lists_every_file_with_its_hash(tmp_path: Path):
     path = save(tmp_path, 120, texts={"rollout.csv": "a,b\n"})
     manifest = json.loads((path / "manifest.json").read_text())
     assert path.name == "000000000120"
-    assert (manifest["version"], manifest["step"], manifest["reason"]) == (1, 120, "cadence")
+    assert (manifest["version"], manifest["step"], manifest["reason"]) == (2, 120, "cadence")
     assert manifest["files"].keys() == {p.name for p in path.iterdir()} - {"manifest.json"}
     assert checkpoint.read(path).text("rollout.csv") == "a,b\n"
 

@@ -37,7 +37,7 @@ def test_a_new_run_records_identity_machine_and_versions(make_run: Maker):
     assert len(made.id) == 8
     assert made.id[0].isalpha()
     assert made.id == made.id.lower()
-    assert (info["version"], info["seed"], info["parent"]) == (1, 0, "abc")
+    assert (info["version"], info["seed"], info["parent"]) == (2, 0, "abc")
     assert (info["env"], info["algo"], info["threshold"]) == ("CartPole-v1", "ppo", 475.0)
     assert info["pid"] == os.getpid()
     assert set(info["versions"]) == {"python", "torch", "gymnasium", "numpy"}
@@ -259,6 +259,13 @@ def test_an_unknown_run_format_is_rejected(make_run: Maker):
         _ = made.info
     with pytest.raises(RunError, match="99"):
         made.update(note="x")
+
+
+def test_a_run_of_an_older_format_is_rejected_with_the_reason(make_run: Maker):
+    made = make_run()
+    (made.path / "run.json").write_text(json.dumps(made.info | {"version": 1}))
+    with pytest.raises(RunError, match="run format 1 is no longer read .* were renamed since"):
+        _ = made.info
 
 
 @pytest.mark.parametrize("name", ["@last", "a:b", "a/b", " a", "-x", "a=b", "a\nb"])

@@ -32,7 +32,7 @@ def test_a_run_from_another_takes_its_weights_and_statistics_and_names_its_paren
     assert same_arrays(taken, arrays(parent))
     assert not same_arrays(taken, arrays(stranger, which=0))
     assert (child.info["parent"], child.info["parent_step"]) == (parent.id, 3 * ROLLOUT)
-    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    (event,) = [e for e in child.events() if e["kind"] == "weights loaded"]
     assert event["fresh"] == []
     assert rows(child)[0]["clock/env_steps"] == ROLLOUT  # its own clocks begin anew
     fresh = checkpoint.find(child.path, 0)
@@ -42,7 +42,7 @@ def test_a_run_from_another_takes_its_weights_and_statistics_and_names_its_paren
 def test_from_another_shape_only_what_fits_is_taken_and_the_rest_is_named():
     parent = trained("Script", TINY)
     child = trained("Script", TINY | {"env.kwargs": {"n_actions": 5}}, source=parent)
-    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    (event,) = [e for e in child.events() if e["kind"] == "weights loaded"]
     assert event["fresh"] == ["actor.2.weight", "actor.2.bias"]
     ours, theirs = arrays(child, which=0), arrays(parent)
     assert np.array_equal(ours["agent/critic.0.weight"], theirs["agent/critic.0.weight"])

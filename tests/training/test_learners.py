@@ -106,5 +106,5 @@ def test_the_share_of_entropy_is_of_what_masks_allow(kind: str):
     assert 0.97 < metrics["policy/entropy_share"] <= 1.0
     alerts = Alerts({name: metric.resolved(Limits()) for name, metric in METRICS.items()})
     metrics.pop("optim/steps")  # for the loop alone
-    row = metrics | {"rollout/surprise": float(-rollout.logprob.mean()), "clock/rollouts": 1.0}
+    row = metrics | {"rollout/neg_logprob": float(-rollout.logprob.mean()), "clock/rollouts": 1.0}
     assert "policy/entropy_share:biased" not in [alert.id for alert in alerts.judge(row)]

@@ -62,7 +62,7 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
             raise FloatingPointError("in the update")
         return learn(session, rollouts, values)
 
-    monkeypatch.setattr("gymnast.training.loop.learn", failing)
+    monkeypatch.setattr("gymnast.training.loop.update_roles", failing)
     with pytest.raises(FloatingPointError, match="in the update"):
         trained("CartPole-v1", OVERLAP)
     assert all(name.startswith("learning") for name in where)

@@ -231,7 +231,7 @@ def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_pat
 def test_what_was_undone_of_each_role_is_kept_apart():
     strict = {"transaction.max_kl": 1e-12, "transaction.kl_factor": 1.0, "eval.every": "off"}
     run = trained("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
-    bundles = {event["role"]: event["bundle"] for event in kinds(run, "update undone")}
+    bundles = {event["role"]: event["bundle"] for event in kinds(run, "update rolled back")}
     assert bundles.keys() == set(ROLES)
     for role, bundle in bundles.items():
         assert checkpoint.read(Path(bundle)).document("incident")["role"] == role
@@ -297,7 +297,7 @@ def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more()
         ({"roles.hider.plays": "scripted:mediun"}, "did you mean medium"),
         ({"roles.hider.plays": "nobody"}, "nobody"),
         ({"league.opponents": ["weak", "mighty"]}, "no scripted hider 'mighty'"),
-        ({"roles.hider.plays": "random", "roles.seeker.plays": "random"}, "nobody learns"),
+        ({"roles.hider.plays": "random", "roles.seeker.plays": "random"}, "no role learns"),
         ({"roles.hider.set": {"algo.lrr": 1}}, "roles.hider.set: algo.lrr: unknown key"),
         ({"roles.hider.set": {"algo.lr": "much"}}, "roles.hider.set: algo.lr: much is not"),
     ],

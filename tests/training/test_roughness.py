@@ -31,7 +31,7 @@ def test_statistics_of_another_environment_are_taken_whole_or_not_at_all():
     settings = {"normalize.obs": "running", "policy.hidden": [16]}
     parent = trained("CartPole-v1", TINY | settings)
     child = trained("Acrobot-v1", TINY | settings, source=parent)
-    (event,) = [e for e in child.events() if e["kind"] == "weights taken"]
+    (event,) = [e for e in child.events() if e["kind"] == "weights loaded"]
     owners = {name.rpartition(".")[0] for name in event["taken"]}
     assert owners.isdisjoint({name.rpartition(".")[0] for name in event["fresh"]})
     assert "normalize.obs" not in owners
@@ -73,7 +73,7 @@ def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
         file.write_bytes(file.read_bytes()[:5000])
         assert answer(run.path.parent, "show", run.id)["evaluations"] == []
     resumed(run, {"stop.rollouts": 4})
-    assert "record begins anew" in {event["kind"] for event in run.events()}
+    assert "record restarted" in {event["kind"] for event in run.events()}
     assert run.rows()["clock/rollouts"].iloc[-1] == 4
     assert len(list(run.path.glob("metrics.damaged-*"))) == (harm == "truncated")
 

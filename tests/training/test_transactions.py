@@ -67,7 +67,7 @@ def test_an_update_that_overflows_leaves_no_mark_at_all(practice):
     transaction = Transaction(TransactionConfig())
     metrics, incidents = transaction.update(learner, rollout, values, order)
     assert [incident.dropped for incident in incidents] == [False, True]
-    assert metrics == {"optim/undone": 2, "optim/steps": 0}
+    assert metrics == {"optim/rollbacks": 2, "optim/steps": 0}
     assert same(everything(learner), before)
     assert not transaction.recent
 
@@ -78,7 +78,7 @@ def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
     kl = {}
     for factor in (1.0, 0.5):
         part = values.model_copy(update={"lr": values.lr * factor})
-        kl[factor] = learner.learn(rollout, part, order())["policy/kl"]
+        kl[factor] = learner.update(rollout, part, order())["policy/kl"]
         wanted = everything(learner)
         learner.roll_back(start)
     assert kl[0.5] < kl[1.0]
@@ -87,13 +87,13 @@ def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
     assert [incident.dropped for incident in incidents] == [False]
     assert "KL" in incidents[0].problem
     assert metrics["policy/kl"] == kl[0.5]
-    assert metrics["optim/undone"] == 1
+    assert metrics["optim/rollbacks"] == 1
     assert same(everything(learner), wanted)
 
 
 def test_a_large_kl_is_no_accident_where_updates_are_usually_large(practice):
     learner, rollout, values = practice
-    kl = learner.learn(rollout, values, order())["policy/kl"]
+    kl = learner.update(rollout, values, order())["policy/kl"]
     transaction = Transaction(TransactionConfig(max_kl=kl / 2))
     assert transaction.problem(learner, {"policy/kl": kl}) is not None
     transaction.recent.extend([kl / 9] * 3)
@@ -111,10 +111,10 @@ def test_a_run_whose_every_update_explodes_ends_with_the_weights_it_began_with()
         first.manifest["files"]["policy.safetensors"]
         == last.manifest["files"]["policy.safetensors"]
     )
-    events = [event for event in run.events() if event["kind"] == "update undone"]
+    events = [event for event in run.events() if event["kind"] == "update rolled back"]
     assert [event["dropped"] for event in events] == [False, True] * 3
     assert run.info["status"] == "finished"
-    assert run.rows()["optim/undone"].tolist() == [2.0, 2.0, 2.0]
+    assert run.rows()["optim/rollbacks"].tolist() == [2.0, 2.0, 2.0]
     bundles = sorted((run.path / "incidents").iterdir())
     assert len(bundles) == 3
     found = checkpoint.read(bundles[0])

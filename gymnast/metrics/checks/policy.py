@@ -108,7 +108,7 @@ def _not_uniform(seen: RunHistory) -> str | None:
     if seen.rows > 1 or seen.setting("run.parent"):
         return None
     most = seen.now("policy/entropy") / max(seen.now(ENTROPY), 1e-9)
-    share = seen.now("rollout/surprise") / max(most, 1e-9)
+    share = seen.now("rollout/neg_logprob") / max(most, 1e-9)
     return None if share > 0.97 else f"it begins with {share:.0%} of the highest entropy only"
 
 
@@ -135,7 +135,7 @@ def _one_pass(seen: RunHistory) -> str | None:
 CHECKS = (
     Check(
         "policy/entropy_share:biased",
-        (ENTROPY, "policy/entropy", "rollout/surprise"),
+        (ENTROPY, "policy/entropy", "rollout/neg_logprob"),
         _not_uniform,
         _fresh_head,
         patience=1,
@@ -177,7 +177,7 @@ REMEDIES = {
     "policy/ratio_mean:low": smaller_steps,
     "policy/ratio_mean:high": smaller_steps,
     "policy/ratio_max:high": smaller_steps,
-    "optim/undone:high": smaller_steps,
+    "optim/rollbacks:high": smaller_steps,
     "optim/update_share:high": smaller_steps,
     "network/logit_range:high": more_exploration,
     "policy/entropy_share:low": more_exploration,

@@ -231,7 +231,7 @@ METRICS = (
         bounds=(-1, 1),
     ),
     Metric(
-        "rollout/surprise",
+        "rollout/neg_logprob",
         "How unlikely the policy held the actions it took: at first the entropy it begins with.",
         unit="nats",
         priority=7,

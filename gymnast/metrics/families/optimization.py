@@ -121,7 +121,7 @@ METRICS = (
         bounds=(0, 1),
     ),
     Metric(
-        "optim/undone",
+        "optim/rollbacks",
         "Attempts at this update that broke the policy and were undone; 2: the batch was dropped.",
         digits=0,
         better="lower",

@@ -1,7 +1,7 @@
 """Branches: a new run that continues another exactly, from one of its earlier checkpoints.
 
-The new run holds what the old one would hold if it had been killed right after that checkpoint: its
-rows, its events, its past selves, and the checkpoints that training still needs. The old run is only
+The new run contains what the old one would contain if it had been killed right after that checkpoint:
+its rows, events, policy snapshots, and the checkpoints that training still needs. The old run is only
 read. Traces and films from before the checkpoint stay with the old run.
 """
 
@@ -24,20 +24,20 @@ from gymnast.selfplay.snapshots import Snapshots
 from gymnast.training.lifecycle.label import Label
 
 BRANCH, WEIGHTS = "branch", "weights"
-"""`parent_kind` in run.json: everything was continued, or only the weights were taken (`--from`)."""
+"""`parent_kind` in run.json: the whole state was continued, or only the weights (`--from`)."""
 _INHERITED = ("preset", "env", "algo", "seed", "threshold", "repeatable", "engine")
 _COMPARED = ("versions", "cpu")
-"""What the checkpoint was computed with: resuming compares it with what computes from now on."""
+"""Software and CPU that computed the checkpoint. Resuming compares them with the current ones."""
 
 
 def is_earlier(run: Run, saved: Checkpoint) -> bool:
-    """Whether the run has a later checkpoint than this one, damaged or not."""
+    """True if the run has a later checkpoint than this one, damaged or not."""
     return saved.step < max(checkpoint.steps(run.path))
 
 
 def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str]]:
-    """The settings with which the run went through this checkpoint, and where each came from: the
-    stored ones without what `resume` changed later."""
+    """Returns the config that the run had at this checkpoint, and the origin of each setting: the
+    stored config without the changes that later `resume` commands made."""
     cfg, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
     rollouts = saved.document("state")["clock"]["rollouts"]
     resumed = [e for e in run.events() if e["kind"] == "resumed" and e["rollouts"] > rollouts]
@@ -46,7 +46,7 @@ def settings_at(run: Run, saved: Checkpoint) -> tuple[Config[Any], dict[str, str
         return cfg, origins
     tree = plain(cfg)
     for change in changes:
-        _put_back(tree, change)
+        _revert(tree, change)
     origin = f"run {run.id} at {saved.step:,} env steps"
     origins |= {change["key"]: origin for change in changes if change["from"] is not None}
     return CONFIGS[cfg.algo.name].model_validate(tree), origins
@@ -59,7 +59,7 @@ def branch(
     provenance: Mapping[str, str],
     label: Label,
 ) -> Run:
-    """The new run, ready to be resumed from its only or latest checkpoint."""
+    """Creates and returns the new run, ready to be resumed from its latest checkpoint."""
     runs_dir, info = run.path.parent, run.info
     path = claim(runs_dir)
     try:
@@ -83,6 +83,7 @@ def branch(
 
 
 def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
+    """Copies checkpoints, events, rows and policy snapshots up to the checkpoint."""
     state = saved.document("state")
     clock = state["clock"]
     checkpoint.copy(saved, path / checkpoint.FOLDER)
@@ -90,7 +91,7 @@ def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
         try:
             needed = checkpoint.find(run.path, version)
         except CheckpointError:
-            continue  # it was pruned: resuming then drops the score that belongs to it
+            continue  # it was pruned; resuming drops the score that belongs to it
         checkpoint.copy(needed, path / checkpoint.FOLDER)
     kept = events.up_to(run.events(), clock["rollouts"])
     lines = b"".join(document.dumps(event).encode() + b"\n" for event in kept)
@@ -104,13 +105,14 @@ def _copy_record(run: Run, saved: Checkpoint, path: Path) -> None:
 
 
 def _versions_needed(scores: Mapping[str, Any]) -> set[int]:
-    """Checkpoints that may still be confirmed as the best: the best so far, and the one that was
-    being evaluated."""
+    """Returns the versions that may still be confirmed as the best: the best one so far, and the one
+    that was being evaluated."""
     found = {scored["env_steps"] for scored in (scores["best"],) if scored}
     return found | {scored["version"] for scored in (scores["pending"],) if scored}
 
 
-def _put_back(tree: dict[str, Any], change: Mapping[str, Any]) -> None:
+def _revert(tree: dict[str, Any], change: Mapping[str, Any]) -> None:
+    """Reverts one recorded change in a nested config."""
     *sections, field = change["key"].split(".")
     if change["from"] is None:  # the whole entry (a rule, a metric) was added
         tree[sections[0]].pop(sections[1] if len(sections) > 1 else field, None)

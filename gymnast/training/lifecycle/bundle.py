@@ -1,4 +1,4 @@
-"""What is kept of an update that was undone: enough to repeat it elsewhere."""
+"""Incident bundles: everything needed to reproduce an update that was rolled back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gymnast.training.transaction import Incident
 def write_incident_bundle(
     run: Run, session: Session, role: str, incident: Incident, rollout: Rollout, values: Any
 ) -> Path:
-    """The rollout, the policy before the update, the hyperparameters in use; a directory like a
-    checkpoint under `incidents/`, or `incidents/ROLE/` where there are several."""
+    """Writes the rollout, the policy before the update and the hyperparameters to a directory in the
+    format of a checkpoint, under `incidents/` (`incidents/ROLE/` with several roles); returns its path."""
     learner, folder = session.learners[role], run.path / "incidents"
     return checkpoint.write(
         folder if role == ROLE else folder / role,
@@ -33,5 +33,5 @@ def write_incident_bundle(
             "policy": learner.policy.spec(),
             "values": {name: str(value) for name, value in values},
         },
-        reason="update undone",
+        reason="update rolled back",
     )

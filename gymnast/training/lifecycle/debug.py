@@ -1,6 +1,6 @@
-"""`--debug`: the same run with the same numbers, in one process and watched more closely.
+"""`--debug`: the same run with the same numbers, but in one process and with anomaly detection.
 
-The run's config stays as it is, so that resuming without --debug is resuming that very run.
+The stored config stays unchanged, so that the run can be resumed without --debug.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from gymnast.training.loop import Loop
 
 
 def in_one_process(cfg: Config[Any]) -> Config[Any]:
-    """Where things run, never what they compute: environments and evaluation here, one thread; an
-    environment that breaks ends the training instead of beginning anew."""
+    """Returns the config with environments and evaluation in this process and one thread. The computed
+    numbers stay the same, but an environment fault ends training instead of restarting the copy."""
     return cfg.model_copy(
         update={
             "threads": 1,
@@ -31,7 +31,7 @@ def in_one_process(cfg: Config[Any]) -> Config[Any]:
 
 @contextmanager
 def detect_anomalies() -> Iterator[None]:
-    """While inside: every Python warning, a traceback even of a crash in C."""
+    """A context in which every Python warning is shown, and crashes in C print a traceback."""
     with suppress(OSError, ValueError):  # stderr may be no real file
         faulthandler.enable(sys.stderr)
     with warnings.catch_warnings():
@@ -44,8 +44,8 @@ def detect_anomalies() -> Iterator[None]:
 
 
 def announce(loop: Loop, cfg: Config[Any]) -> None:
-    """Look for the origin of NaN, where torch computes; and an event that says which settings of the
-    run did not hold in this session."""
+    """Turns on torch's anomaly detection, which finds the origin of NaN, if torch is the engine, and
+    records which settings --debug replaced in this session."""
     if any(learner.policy.engine == "torch" for learner in loop.session.learners.values()):
         _detect_anomalies(True)
     changes = [{"key": k, "from": a, "to": b} for k, a, b in diff(cfg, in_one_process(cfg))]

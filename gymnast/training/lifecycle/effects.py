@@ -1,4 +1,4 @@
-"""Settings that were given and have no effect on this environment, algorithm and network."""
+"""Finds settings that have no effect with this environment, algorithm and network."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 def settings_without_effect(
     keys: Iterable[str], cfg: Config[Any], collector: Collector
 ) -> list[tuple[str, str]]:
-    """Of these settings those that have no effect: dotted key, and where they would have one. A role's
-    own settings are judged by the spaces of that role."""
-    given, spaces = list(keys), collector.spaces
-    found = without_effect(given, _context(cfg, spaces.values()))
+    """Returns (dotted key, when it would have an effect) for each of these settings that has none.
+    `roles.ROLE.set.*` is checked against the spaces of that role."""
+    keys, spaces = list(keys), collector.spaces
+    found = without_effect(keys, _context(cfg, spaces.values()))
     for role in cfg.roles.keys() & spaces.keys():
-        start = f"roles.{role}.set."
-        own = [key.removeprefix(start) for key in given if key.startswith(start)]
+        prefix = f"roles.{role}.set."
+        own = [key.removeprefix(prefix) for key in keys if key.startswith(prefix)]
         context = _context(Settings(cfg).of(role), [spaces[role]])
-        found += [(f"{start}{key}", why) for key, why in without_effect(own, context)]
+        found += [(f"{prefix}{key}", why) for key, why in without_effect(own, context)]
     return found
 
 
@@ -46,15 +46,16 @@ def note_settings_without_effect(loop: Loop, keys: Iterable[str]) -> None:
 
 
 def _context(cfg: Config[Any], spaces: Iterable[tuple[Observation, Action]]) -> Context:
-    """Of all these spaces together: what applies to one of them has an effect."""
-    observed, acted = zip(*spaces, strict=True)
-    seen = [kind for obs in observed for kind in leaves_of(obs).values()]
-    images, vectors = (any(isinstance(x, kind) for x in seen) for kind in (ImageObs, BoxObs))
-    categories = any(isinstance(x, DiscreteObs | MultiDiscreteObs) for x in seen)
+    """Returns the context of all these spaces together: a setting has an effect if it applies to one
+    of them."""
+    observations, actions = zip(*spaces, strict=True)
+    leaves = [leaf for obs in observations for leaf in leaves_of(obs).values()]
+    images, vectors = (any(isinstance(x, kind) for x in leaves) for kind in (ImageObs, BoxObs))
+    categories = any(isinstance(x, DiscreteObs | MultiDiscreteObs) for x in leaves)
     return Context(
         config=cfg,
         has_images=images,
         has_vectors=vectors,
         has_embeddings=categories or (images and vectors),
-        has_continuous_actions=any(isinstance(x, BoxAction) for x in acted),
+        has_continuous_actions=any(isinstance(x, BoxAction) for x in actions),
     )

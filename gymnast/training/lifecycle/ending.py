@@ -1,4 +1,4 @@
-"""How a run ended, written into the run and told as a summary."""
+"""The end of a run: the final fields of run.json, and the summary."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from gymnast.training.lifecycle.stop import Reason
 class Ending:
     reason: Reason
     interrupted: bool
-    """By a signal, also one that came after the reason."""
+    """True if a signal was received, also if that was after the reason."""
     score: dict[str, Any] | None
     confirmed: bool
-    """The score was measured on held-out seeds, at the end."""
+    """True if the score was measured on held-out seeds, at the end."""
     solved: bool | None
-    """None where there is no threshold to clear."""
+    """None for an environment without a threshold."""
     best: int | None
     """Env steps of the best version."""
 
     @property
     def stopped(self) -> bool:
-        """Before it was done."""
+        """True if the run stopped before it was done, so that it can be resumed."""
         return self.interrupted or not self.reason.is_end
 
 
 def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary:
+    """Writes the final state into run.json and returns the summary."""
     run.update(
         status="stopped" if ended.stopped else "finished",
         reason=ended.reason.text,
@@ -43,7 +44,7 @@ def finish_run(run: Run, clock: Clock, ended: Ending, alerts: Alerts) -> Summary
         clocks=clock.counters(),
         checkpoints={"best": ended.best, "latest": clock.env_steps},
         alerts=[asdict(alert) for alert in alerts.all()],
-        # what a run that was stopped would have done with the rest of its budget is not known
+        # the learning curve of a stopped run is not extrapolated to the rest of its budget
         learning=learning(
             run,
             run.info["threshold"],

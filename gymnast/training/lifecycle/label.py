@@ -1,4 +1,4 @@
-"""What a person says about a new run apart from its config."""
+"""The labels of a new run: what the user says about it apart from its config."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ class Label:
     group: str | None = None
     tags: Sequence[str] = ()
     claimed: Path | None = None
-    """The directory it is to have, where one was claimed before."""
+    """The run directory, if it was claimed before (by `--detach`, for example)."""

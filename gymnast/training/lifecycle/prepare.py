@@ -1,4 +1,5 @@
-"""From a name to everything that is needed before the first step, and what a person should know."""
+"""Prepares a training from the name of an environment: resolves the config, opens the environments,
+and collects what the user should know before it starts."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ from gymnast.training.lifecycle.summary import Preflight
 from gymnast.training.live.control import Settings
 from gymnast.training.session import open_collector
 
-_UNTOLD = ("facts.", "env.id", "algo.name", "stop.", "seed")
-"""Settings that the rest of the pre-flight text already says."""
+_SHOWN_ELSEWHERE = ("facts.", "env.id", "algo.name", "stop.", "seed")
+"""Settings that other lines of the pre-flight text contain."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,19 @@ class Prepared:
     collector: Collector
 
     def preflight(self) -> Preflight:
-        """What is about to happen, as plain values."""
+        """Returns the content of the pre-flight text."""
         cfg, provenance = self.resolved.config, self.resolved.provenance
         observation, action = self.collector.space_texts
         settings = Settings(cfg)
         policies = {
-            role: policy_for(obs, does, settings.of(role))
-            for role, (obs, does) in self.collector.spaces.items()
+            role: policy_for(obs, action_space, settings.of(role))
+            for role, (obs, action_space) in self.collector.spaces.items()
         }
         known = values(cfg)
         chosen = [
             (key, show(known[key]), origin)
             for key, origin in provenance.items()
-            if origin != "default" and key in known and not key.startswith(_UNTOLD)
+            if origin != "default" and key in known and not key.startswith(_SHOWN_ELSEWHERE)
         ]
         return Preflight(
             preset=self.resolved.preset,
@@ -67,7 +68,8 @@ class Prepared:
         )
 
     def time_limit_text(self) -> str:
-        """Where it is not the environment's own: the longest training episode, and why that long."""
+        """Returns the time limit of training episodes and its origin; empty if it is the
+        environment's own."""
         cfg, steps = self.resolved.config, self.collector.time_limit
         if steps is not None and self.collector.has_default_limit:
             known = cfg.training_limit().default != DEFAULT_EPISODE_STEPS
@@ -78,17 +80,18 @@ class Prepared:
         return "none (the environment declares none)" if steps is None else ""
 
     def warnings(self) -> list[str]:
+        """Returns what the user should know before training starts, one sentence each."""
         cfg, found = self.resolved.config, []
         name = split(self.resolved.preset)[0]
         if self.resolved.asked != name:
-            found.append(f"{self.resolved.asked} names no version: {name} is the highest known")
+            found.append(f"{self.resolved.asked} has no version: using {name}, the newest known")
         if (preset := find(name)).hides_shipped:
-            found.append(f"{preset.source.name} replaces the preset that ships for {name}")
+            found.append(f"{preset.source.name} replaces the built-in preset for {name}")
         if not self.resolved.has_preset:
-            found.append(f"no preset for {cfg.env.id}: defaults for its kind of spaces are used")
+            found.append(f"no preset for {cfg.env.id}: using defaults for its type of spaces")
         if self.resolved.provenance.get("env.keep") == OF_SPACES:
             kept = ", ".join(cfg.env.keep)
-            found.append(f"of its observations the policy sees only {kept} (env.keep)")
+            found.append(f"the policy sees only these parts of the observation: {kept} (env.keep)")
         if cfg.facts.threshold is None:
             found.append("no threshold is declared, so nothing counts as solved (facts.threshold)")
         found += self.collector.seeding_warnings
@@ -111,7 +114,7 @@ class Prepared:
 def prepare(
     target: str, overrides: Mapping[str, Any], algo: str | None = None, *, debug: bool = False
 ) -> Prepared:
-    """Resolve the config and open the training environments. Nothing is written."""
+    """Resolves the config and opens the training environments. Nothing is written to disk."""
     resolved = resolve_for_spaces(target, overrides, algo=algo)
     refuse_missing(resolved.config.track.to)
     cfg = in_one_process(resolved.config) if debug else resolved.config
@@ -119,7 +122,8 @@ def prepare(
 
 
 def network_text(network: Network) -> str:
-    """`4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`: actor and critic, or trunk and both heads."""
+    """Returns the layer widths of actor and critic, or of the trunk and both heads, such as
+    `4 -> 64 -> 64 -> 2 | 4 -> 64 -> 64 -> 1`."""
     if network.module is not None:
         return f"{network.module.path} -> {network.module.n_outputs} | 1"
     return " | ".join(_widths(stack) for _, stack in network.stacks() if stack)

@@ -1,4 +1,4 @@
-"""What is refused before a run is resumed, while nothing has been written yet."""
+"""Checks before a run is resumed, which refuse what cannot work while nothing has been written yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from gymnast.training.lifecycle.label import Label
 
 
 def refuse_label(run: Run, label: Label) -> None:
-    """A run that continues keeps its name; only a branch gets one of its own."""
+    """Raises UsageError if a name or tags are given for a run that continues: only a branch, which is
+    a new run, can get them."""
     if label.name or label.tags:
         raise UsageError(
             f"{run.id} itself continues from its newest checkpoint, so --name and --tag do not apply",
@@ -24,7 +25,7 @@ def refuse_label(run: Run, label: Label) -> None:
 
 
 def refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool, branches: bool) -> None:
-    """Refuse to resume what has ended, where nothing was changed that could make it go further."""
+    """Raises RunError if the run has ended and no setting was changed that could continue it."""
     info = run.info
     if changed or not (branches or info["status"] == "finished"):
         return
@@ -37,8 +38,8 @@ def refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool, branches
         return
     else:
         what, reason, kind = f"{run.id} is finished", info["reason"], info.get("reason_kind", "")
-    further = {"solved": "--set stop.solved=off", "plateau": "--set stop.plateau=off"}
-    how = further.get(kind, "--env-steps N")
+    ways_to_continue = {"solved": "--set stop.solved=off", "plateau": "--set stop.plateau=off"}
+    how = ways_to_continue.get(kind, "--env-steps N")
     at = f"--at {saved.step} {how}" if branches else f"{how}, or --at CHECKPOINT for a branch"
     raise RunError(f"{what} ({reason})", fix=f"gymnast resume {run.id} {at}")
 
@@ -46,13 +47,13 @@ def refuse_nothing_to_do(run: Run, saved: Checkpoint, *, changed: bool, branches
 def refuse_small_budget(
     run: Run, saved: Checkpoint, before: Config[Any], cfg: Config[Any], *, branches: bool
 ) -> None:
-    """Refuse a budget that is used up already, and one smaller than the run was given. `before` and
-    `cfg`: the settings in use at the checkpoint, and those asked for."""
+    """Raises RunError for a budget that is used up already or, for the run itself, smaller than its
+    stored budget. `before` and `cfg` are the settings at the checkpoint and the requested ones."""
     stored, asked = before.stop.limits(), cfg.stop.limits()
     clock = Clock(limits=asked)
     clock.load(saved.document("state")["clock"])
     if stored == asked and run.info["status"] != "finished":
-        return  # all that is left to do may be its final score
+        return  # only the final score may be left to compute
     for name, total in asked.items():
         used = clock.read(name)
         smaller = not branches and total < stored.get(name, 0)
@@ -76,19 +77,19 @@ def _larger_or_earlier(run: Run, saved: Checkpoint, name: str, total: float) -> 
 
 
 def _resumed_from(run: Run, saved: Checkpoint) -> bool:
-    """Whether the run itself went on from this checkpoint with other settings."""
+    """True if the run itself was resumed from this checkpoint with changed settings."""
     resumed = (e for e in run.events() if e["kind"] == "resumed" and e["checkpoint"] == saved.step)
     return any(event["changes"] for event in resumed)
 
 
 def refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
-    """Refuse settings that a checkpoint cannot be loaded into."""
+    """Raises ConfigError for changed settings that a checkpoint cannot be loaded into."""
     fixed = ("seed", "policy", "env", "normalize")
     changed = [name for name in fixed if getattr(before, name) != getattr(cfg, name)]
     if _shaping_terms(before) != _shaping_terms(cfg):
-        changed.append("shaping (but for weights)")
+        changed.append("shaping (except weights)")
     if _roles(before) != _roles(cfg):
-        changed.append("roles (but for algo.* and transaction.*)")
+        changed.append("roles (except algo.* and transaction.*)")
     if before.algo.name != cfg.algo.name:
         changed.append("algo.name")
     if changed:
@@ -99,16 +100,21 @@ def refuse_other_shape(before: Config[Any], cfg: Config[Any]) -> None:
 
 
 def _shaping_terms(cfg: Config[Any]) -> dict[str, Any]:
-    """What shaping terms remember depends on."""
+    """Returns the settings that the state of shaping terms depends on."""
     return {name: (term.term, term.kwargs) for name, term in cfg.shaping.items()}
 
 
 def _roles(cfg: Config[Any]) -> dict[str, Any]:
-    """Who plays them, and what their policies and memories depend on."""
-    free = ("algo.", "transaction.")
-    told = {
-        name: (role.plays, role.agents, [s for s in role.set.items() if not s[0].startswith(free)])
+    """Returns, for every role that differs from the default, who plays it and the settings that its
+    policy and state depend on."""
+    changeable = ("algo.", "transaction.")
+    fixed = {
+        name: (
+            role.plays,
+            role.agents,
+            [item for item in role.set.items() if not item[0].startswith(changeable)],
+        )
         for name, role in cfg.roles.items()
     }
-    unsaid = RoleConfig()
-    return {name: of for name, of in told.items() if of != (unsaid.plays, unsaid.agents, [])}
+    default = RoleConfig()
+    return {name: own for name, own in fixed.items() if own != (default.plays, default.agents, [])}

@@ -1,7 +1,7 @@
-"""Continue a run exactly as if nothing had happened, unless settings are changed on purpose.
+"""Resumes a run exactly as if it had never stopped, unless settings are changed on purpose.
 
-From the newest checkpoint, the run itself continues. From an earlier one a branch does: a new run
-(`branch.py`), so that nothing the run has achieved since is lost.
+From the newest checkpoint, the run itself continues. From an earlier one, a branch continues: a new run
+(`branch.py`), so that nothing the old run has achieved since is lost.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def resume(
     debug: bool = False,
     on_branch: Callable[[Run], None] = lambda _: None,
 ) -> tuple[Run, Summary]:
-    """Train on from a checkpoint; returns the run that did. That is a new one, with this `label`, if
-    the checkpoint is not the newest; `on_branch` is called with it before it trains."""
+    """Continues training from a checkpoint and returns the run that trained. If the checkpoint is not
+    the newest, that is a new run (a branch) with this `label`, and `on_branch` is called with it before
+    it trains."""
     saved = _where_to_resume(run, at)
     branches = saved is not None and at != "latest" and is_earlier(run, saved)
     if saved is not None and branches:
@@ -69,38 +70,38 @@ def resume(
     if overrides:
         cfg, provenance = revise(before, overrides, provenance=provenance, origin="resume")
         refuse_other_shape(before, cfg)
-    gone, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
+    overruled, changed = overridden_live_keys(overrides), bool(_changes(before, cfg))
     if saved is not None:
         live = saved.document("state").get("live", {})
-        changed = changed or bool(gone & live.keys())
+        changed = changed or bool(overruled & live.keys())
         refuse_nothing_to_do(run, saved, changed=changed, branches=branches)
-        kept = {key: value for key, value in live.items() if key not in gone}
+        live_kept = {key: value for key, value in live.items() if key not in overruled}
         refuse_small_budget(
             run,
             saved,
             with_live_changes(before, live),
-            with_live_changes(cfg, kept),
+            with_live_changes(cfg, live_kept),
             branches=branches,
         )
-    held = in_one_process(cfg) if debug else cfg
-    collector = collector_for(held)
+    used = in_one_process(cfg) if debug else cfg
+    collector = collector_for(used)
     validate_before_start(cfg, collector, None)
     if saved is not None and branches:
         run = branch(run, saved, before, provenance, label)
         on_branch(run)
-    with open_run(run, held, collector, console, keyboard=keyboard, continues=not branches) as loop:
+    with open_run(run, used, collector, console, keyboard=keyboard, continues=not branches) as loop:
         if saved is None:
             start_fresh(loop, _parent_of(run))
-            loop.event("begun again", why="it was ended before its first checkpoint")
-            _live_changes_ahead(loop, gone)
+            loop.event("restarted", why="the run ended before its first checkpoint")
+            _schedule_live_changes(loop, overruled)
         else:
             if branches:
                 loop.event("branched", parent=run.info["parent"], step=saved.step)
-            restarted = _restore(loop, saved, optimizer=optimizer, overruled=gone)
+            restarted = _restore(loop, saved, optimizer=optimizer, overruled=overruled)
             if changed:
-                loop.session.ended = None  # whatever ended it may no longer do so
-            _say_what_changed(
-                loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=gone
+                loop.session.ended = None  # what ended the run may not hold with the new settings
+            _record_resume(
+                loop, before, cfg, saved, restarted, optimizer=optimizer, overruled=overruled
             )
         note_settings_without_effect(loop, [change["key"] for change in _changes(before, cfg)])
         if debug:
@@ -113,13 +114,14 @@ def resume(
 
 
 def _where_to_resume(run: Run, at: str) -> Checkpoint | None:
-    """None for a run that was ended before its very first checkpoint."""
+    """Returns the checkpoint to resume from; None for a run that ended before its first checkpoint."""
     if at == "latest" and not checkpoint.steps(run.path):
         return None
     return checkpoint.find(run.path, at)
 
 
 def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
+    """Returns the run and checkpoint whose weights this run starts from (`--from`), if any."""
     info = run.info
     if info.get("parent_kind", WEIGHTS) != WEIGHTS or info["parent"] is None:
         return None
@@ -130,12 +132,13 @@ def _parent_of(run: Run) -> tuple[Run, Checkpoint] | None:
 def _restore(
     loop: Loop, saved: Checkpoint, *, optimizer: bool, overruled: Collection[str]
 ) -> dict[int, str]:
-    """Returns each copy whose running episode could not be restored, and why."""
+    """Restores the session and removes everything that the run wrote after the checkpoint; returns
+    copy -> reason for every copy whose running episode could not be restored."""
     run, session = loop.run, loop.session
     restarted = session.restore(
         saved, loop.recorder.alerts, optimizer=optimizer, overruled=overruled
     )
-    apply_changes(loop, [])  # bounds follow the settings in use
+    apply_changes(loop, [])  # metric bounds and run.json follow the restored settings
     rollouts = session.clock.rollouts
     loop.row = dict(saved.document("metrics"))
     loop.store.supersede(rollouts, keep=session.late_rows + (rollouts > 0))
@@ -145,7 +148,7 @@ def _restore(
         for file in directory.glob("*-*.safetensors"):
             if int(file.stem.rpartition("-")[2]) > saved.step:
                 file.unlink()
-        for draft in directory.glob(".*"):  # a kill came while it was being written
+        for draft in directory.glob(".*"):  # the run was killed while writing it
             draft.unlink(missing_ok=True)
     Snapshots(run.path).supersede(saved.step)
     if restarted:
@@ -161,30 +164,32 @@ def _restore(
 
 
 def _drop_lost_best(loop: Loop) -> None:
-    """The best score so far counts only as long as its checkpoint is there to be confirmed."""
+    """Drops the best score if its checkpoint no longer exists: it could not be confirmed."""
     best = loop.session.scores.best
     if best is not None and best["env_steps"] not in checkpoint.steps(loop.run.path):
         loop.session.scores.best = None
         loop.event("best score dropped", score=best, why="its checkpoint is no longer stored")
 
 
-def _live_changes_ahead(
-    loop: Loop, overruled: Collection[str], held: Collection[str] = ()
+def _schedule_live_changes(
+    loop: Loop, overruled: Collection[str], live: Collection[str] = ()
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Have live changes made after this point made again, but for overruled ones. Returns the keys
-    whose live value ends, among them those `held` now, and what is still to come."""
+    """Schedules the live changes that were recorded after the checkpoint to be applied again, except
+    for overruled keys. `live` are the keys with a live value at the checkpoint. Returns the keys whose
+    live value is dropped, and the changes still to come."""
     rollouts = loop.session.clock.rollouts
-    to_come = [e for e in loop.run.events() if effective_events(e) and e["rollouts"] >= rollouts]
-    keys = {change["key"] for event in to_come for change in event.get("changes", ())} | {*held}
+    ahead = [e for e in loop.run.events() if effective_events(e) and e["rollouts"] >= rollouts]
+    keys = {change["key"] for event in ahead for change in event.get("changes", ())} | {*live}
     dropped = sorted(keys & {*overruled})
     if dropped:
         loop.event(DROPPED, keys=dropped, why="set anew on resume")
+    # read the events once more: the one just written makes earlier changes of its keys void
     again = loop.commands.reapply(loop.run.events(), loop)
-    told = ("kind", "rollouts", "changes")
-    return dropped, [{key: event[key] for key in told if key in event} for event in again]
+    fields = ("kind", "rollouts", "changes")
+    return dropped, [{key: event[key] for key in fields if key in event} for event in again]
 
 
-def _say_what_changed(
+def _record_resume(
     loop: Loop,
     before: Config[Any],
     cfg: Config[Any],
@@ -194,8 +199,9 @@ def _say_what_changed(
     optimizer: bool,
     overruled: Collection[str],
 ) -> None:
-    held = saved.document("state").get("live", {})
-    dropped, ahead = _live_changes_ahead(loop, overruled, held)
+    """Records a "resumed" event: what changed, and whether the continuation is bit-exact."""
+    live = saved.document("state").get("live", {})
+    dropped, ahead = _schedule_live_changes(loop, overruled, live)
     machine_before, here = _fingerprint(loop.run.info), _fingerprint(machine.here())
     differs = [key for key in here if here[key] != machine_before.get(key)]
     differs += record_engine(loop)
@@ -205,7 +211,7 @@ def _say_what_changed(
         "live changes were dropped": dropped,
         "the optimizer's state was left out": not optimizer,
         f"computed with other {' and '.join(differs)}": differs,
-        "it reads the wall clock": not loop.run.info.get("repeatable", True),
+        "the run depends on the wall clock": not loop.run.info.get("repeatable", True),
     }
     inexact = [reason for reason, holds in because.items() if holds]
     inexact += [f"episodes were restarted: {why}" for why in dict.fromkeys(restarted.values())]
@@ -225,11 +231,11 @@ def _say_what_changed(
 
 
 def _changes(before: Config[Any], cfg: Config[Any]) -> list[dict[str, Any]]:
-    """Other settings than those of the run; who looks on is no matter."""
-    told = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
-    return [change for change in told if not change["key"].startswith("track.")]
+    """Returns the changed settings (key, from, to). Trackers do not count: they only observe."""
+    changes = ({"key": key, "from": a, "to": b} for key, a, b in diff(before, cfg))
+    return [change for change in changes if not change["key"].startswith("track.")]
 
 
 def _fingerprint(info: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be the same for the same bits."""
+    """Returns what must be equal for bit-exact results: library versions and CPU."""
     return {key: info.get(key) for key in ("versions", "cpu")}

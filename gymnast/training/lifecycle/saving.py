@@ -1,4 +1,4 @@
-"""Writing checkpoints: the training state, the row of that very step and its rollout, as one whole."""
+"""Writing a checkpoint: the training state, the metrics row of its rollout, and the rollout as CSV."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def save(
     *,
     row: Mapping[str, float],
     collected: Collected | None,
-    made: Mapping[str, Update],
+    updates: Mapping[str, Update],
     reason: str,
 ) -> None:
-    """On the disk when this returns; then older ones go, save the best and the one being scored."""
+    """Writes a checkpoint durably, then prunes old checkpoints and traces. The best version and the one
+    being evaluated are never pruned. `row`, `collected` and `updates` are those of the last rollout."""
     step = session.clock.env_steps
     if session.traces:
         file = run.traces / f"train-{step:012d}.safetensors"
@@ -47,7 +48,7 @@ def save(
             "policy": session.policy_specs(),
             "metrics": dict(row),
         },
-        texts=_tables(session, collected, made),
+        texts=_tables(session, collected, updates),
         reason=reason,
     )
     scores = session.scores
@@ -65,26 +66,26 @@ def save(
 
 
 def trim_traces(run: Run, session: Session, protect: Collection[int]) -> None:
-    """`protect`: versions whose evaluations stay whole."""
-    most = session.cfg.traces.disk
-    if most is not None:
-        trim(run.matches if session.league is not None else run.traces, most, protect)
+    """Prunes traces to `traces.disk` bytes. The evaluations of `protect`ed versions stay complete."""
+    limit = session.cfg.traces.disk
+    if limit is not None:
+        trim(run.matches if session.league is not None else run.traces, limit, protect)
 
 
 TABLE_STEPS = 4096
-"""Lines of the CSV beside a checkpoint, at most: the first copies of a larger rollout."""
+"""Maximum number of lines of the CSV in a checkpoint. A larger rollout is cut to its first copies."""
 
 
 def _tables(
-    session: Session, collected: Collected | None, made: Mapping[str, Update]
+    session: Session, collected: Collected | None, updates: Mapping[str, Update]
 ) -> dict[str, str]:
-    """One CSV per role: of the rollout that its last update learned from; where there was none, of
-    the last one, without the columns of learning."""
+    """Returns file name -> CSV text, one per role: the rollout that the last update used, with
+    advantages and returns. A role without an update gets the last rollout without those columns."""
     tables: dict[str, str] = {}
     for role, newest in (collected.rollouts if collected else {}).items():
-        learner, update = session.learners[role], made.get(role)
+        learner, update = session.learners[role], updates.get(role)
         rollout = update.collected if update else newest
-        lesson = learner.lesson(update.given, update.values) if update else None
+        lesson = learner.lesson(update.shaped, update.values) if update else None
         facts = facts_for_policy_obs(session.cfg.facts, session.cfg.env, learner.policy.obs)
         name = "rollout.csv" if role == ROLE else f"rollout-{role}.csv"
         tables[name] = to_csv(step_table(rollout, learner.policy.head, facts, lesson), TABLE_STEPS)

@@ -1,8 +1,8 @@
-"""Putting a training back into SLURM's queue when its time is over.
+"""Requeues a training job in SLURM before its time limit.
 
-`#SBATCH --signal=USR1@60` sends SIGUSR1 a minute before the time of the job is over. The run saves a
-checkpoint, stops, and has the job requeued if the same command then continues the run. SIGTERM requeues
-nothing: that is what `scancel` sends.
+`#SBATCH --signal=USR1@60` sends SIGUSR1 one minute before the job's time limit. The run then saves a
+checkpoint, stops, and requeues the job if the same command would continue the run. SIGTERM requeues
+nothing, since `scancel` sends it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from gymnast.runs.run import Run
 
 SIGNAL = "SIGUSR1"
 PATIENCE = 10.0
-"""Seconds that `scontrol` may take."""
+"""Timeout of `scontrol`, in seconds."""
 
 
 def requeue(
     run: Run, counters: Mapping[str, int | float], received: str | None, *, continues: bool
 ) -> None:
-    """After all is saved: SLURM ends the job's processes at once. `continues`: the same command, given
-    again, continues this run."""
+    """Requeues the SLURM job if SIGUSR1 was received. Must be called after everything is saved, since
+    SLURM kills the job's processes at once. `continues`: running the same command again would continue
+    this run."""
     job = _job()
     if job is None or received != SIGNAL:
         return
     if not continues:
-        why = "the same command would begin another run; give --name NAME --requeue"
+        why = "the same command would start another run; give --name NAME --requeue"
         run.event("not requeued", counters, job=job, why=why)
         return
     run.event("requeued", counters, job=job)
@@ -35,12 +36,12 @@ def requeue(
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE)
     except (OSError, subprocess.SubprocessError) as problem:
-        said = getattr(problem, "stderr", None) or problem
-        why = f"{' '.join(command)}: {said}".strip()
+        error = getattr(problem, "stderr", None) or problem
+        why = f"{' '.join(command)}: {error}".strip()
         run.event("not requeued", counters, job=job, why=why)
 
 
 def _job() -> str | None:
-    """As `scontrol` names it; None outside of SLURM."""
+    """Returns the id of this job as `scontrol` expects it; None outside of SLURM."""
     array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")

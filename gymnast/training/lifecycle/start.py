@@ -1,4 +1,4 @@
-"""Begin a run, or go on with one: everything that surrounds the loop."""
+"""Starts a run, or reopens one for resume: everything around the training loop."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from gymnast.training.loop import Loop
 from gymnast.training.session import POLICY, Session, alert_settings, task_limits
 
 ConsoleFor = Callable[[Mapping[str, Metric], Config[Any]], Sink]
-"""Makes what shows the run to a person, once its metrics are known."""
+"""Returns the console sink of a run, for its metrics and config."""
 
 
 def start_run(
@@ -69,9 +69,9 @@ def start_run(
     debug: bool = False,
     continues: bool = False,
 ) -> tuple[Run, Summary]:
-    """Train a new run to its end. `source`: the run and checkpoint whose weights it starts from;
-    `keyboard`: keys pressed in the terminal are commands; `continues`: the same command, given again,
-    would continue it."""
+    """Creates a run and trains it to its end. `source`: the run and checkpoint whose weights it starts
+    from; `keyboard`: keys pressed in the terminal are commands; `continues`: running the same command
+    again would continue this run (decides whether a SLURM job is requeued)."""
     cfg = resolved.config
     validate_before_start(cfg, collector, source)
     if has_roles(cfg.env.id):
@@ -95,8 +95,8 @@ def start_run(
             threshold=cfg.facts.threshold,
             repeatable=_repeatable(cfg),
         )
-    held = in_one_process(cfg) if debug else cfg
-    with open_run(run, held, collector, console, keyboard=keyboard, continues=continues) as loop:
+    used = in_one_process(cfg) if debug else cfg
+    with open_run(run, used, collector, console, keyboard=keyboard, continues=continues) as loop:
         start_fresh(loop, source)
         note_settings_without_effect(loop, resolved.given)
         if debug:
@@ -114,7 +114,8 @@ def open_run(
     keyboard: bool = False,
     continues: bool = False,
 ) -> Iterator[Loop]:
-    """The run's writer: recorder, evaluation and signals around a loop; all closed on every exit."""
+    """Opens everything that a run needs (lock, recorder, evaluation, signal handlers, watchdog, keys),
+    yields the loop, and closes it all on every way out, in reverse order."""
     with ExitStack() as stack:
         stack.callback(guard.unmark)
         stack.callback(collector.close)
@@ -123,28 +124,28 @@ def open_run(
         log = LogFile(run.path / "log.txt", metrics, ending=end_text)
         stack.enter_context(log.listening())
         record, loss = _open_record(run)
-        shown = console(metrics, cfg)
+        console_sink = console(metrics, cfg)
 
-        def tell(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
+        def record_event(kind: str, counters: Mapping[str, float], **detail: Any) -> None:
             run.event(kind, counters, **detail)
             recorder.event({"kind": kind, **counters, **detail})
 
         placed = partial(films.placed, run.path)
-        following = trackers(Tracked.of(run.info, cfg, metrics, run.path, placed), tell)
-        # closed in this order: a tracker may take its time, and the log tells what became of it
-        sinks: list[Sink] = [shown, *following, log]
+        tracked = Tracked.of(run.info, cfg, metrics, run.path, placed)
+        # Closed in this order: a tracker may take long to upload, and the log records how that ended.
+        sinks: list[Sink] = [console_sink, *trackers(tracked, record_event), log]
         roles = [role for role in collector.spaces if role != ROLE]
         recorder = Recorder(metrics, sinks, alert_settings(cfg, run), roles, record)
         stack.callback(recorder.close)
 
         def report(done: int, total: int, seconds: float) -> None:
-            """Shown to whoever waits for an evaluation; not kept among the events."""
+            """Shows the progress of an evaluation; it is not written to events.jsonl."""
             recorder.event({"kind": "evaluating", "finished": progress_text(done, total, seconds)})
 
         evaluating = open_evaluation(cfg, log.line, report)
         stack.callback(evaluating.close)
-        played = run.matches if has_roles(cfg.env.id) else run.traces
-        scores = Scores(evaluating, played if cfg.traces.eval else None, run.path)
+        traces = run.matches if has_roles(cfg.env.id) else run.traces
+        scores = Scores(evaluating, traces if cfg.traces.eval else None, run.path)
         session = Session.build(cfg, collector, scores, run.path)
         networks = [x.policy.network for x in session.learners.values()]
         fix_threads(
@@ -153,9 +154,10 @@ def open_run(
         )
 
         commands = Commands(run)
-        keys = Keys(run, commands, shown, wanted=keyboard)
+        keys = Keys(run, commands, console_sink, wanted=keyboard)
 
         def leave(reason: str) -> None:
+            """Called by a signal handler's thread just before the process exits."""
             keys.close()
             closing = threading.Thread(target=recorder.close, daemon=True)
             closing.start()
@@ -167,11 +169,11 @@ def open_run(
             closing.join()
 
         def say(text: str) -> None:
-            for sink in (shown, log):
+            for sink in (console_sink, log):
                 sink.event({"kind": "stopping", "message": text})
 
         interrupts = stack.enter_context(Interrupts(leave, say))
-        stall_report = StallReport(run, log, shown, lambda: dict(session.clock.counters()))
+        stall_report = StallReport(run, log, console_sink, lambda: dict(session.clock.counters()))
         stack.enter_context(Watchdog(cfg.env.timeout, stall_report))
         stack.enter_context(keys)
         attempts = run.info["attempts"] + 1
@@ -179,22 +181,24 @@ def open_run(
         loop = Loop(run, session, recorder, record, interrupts, commands)
         stack.callback(loop.learner_thread.close)
         if loss:
-            loop.event("record begins anew", why=loss)
+            loop.event("record restarted", why=loss)
         yield loop
         requeue(run, session.clock.counters(), interrupts.received, continues=continues)
 
 
 def start_fresh(loop: Loop, source: tuple[Run, Checkpoint] | None) -> None:
+    """Starts the first episodes, with the weights of `source` if there is one."""
     record_engine(loop)
-    for doubt in loop.session.collector.seeding_warnings:
-        loop.event("seeds in doubt", why=doubt)
+    for warning in loop.session.collector.seeding_warnings:
+        loop.event("seeding warning", why=warning)
     loop.session.collector.start_episodes()
     if source is not None:
-        _take_weights(loop, *source)
+        _load_weights(loop, *source)
 
 
 def record_engine(loop: Loop) -> list[str]:
-    """What computes from here on; `engine` if that is not what computed before."""
+    """Writes the engine that computes from here on into run.json; returns ["engine"] if another one
+    computed before, else []."""
     cfg, before = loop.session.cfg, loop.run.info.get("engine", "torch")
     chosen = {choose(cfg, x.policy.network).computes for x in loop.session.learners.values()}
     now = " and ".join(sorted(chosen))
@@ -206,7 +210,8 @@ def record_engine(loop: Loop) -> list[str]:
 
 
 def _open_record(run: Run) -> tuple[MetricStore, str]:
-    """The metric record to go on with, and what was lost of it. A damaged one is set aside."""
+    """Returns the metric record to append to, and what was lost ("" if nothing). A damaged record is
+    renamed and a new one started."""
     path = run.path / "metrics.db"
     missing = max(checkpoint.steps(run.path), default=0) > 0 and not path.exists()
     try:
@@ -218,6 +223,7 @@ def _open_record(run: Run) -> tuple[MetricStore, str]:
 
 
 def train_to_end(loop: Loop) -> Summary:
+    """Trains until the loop ends and closes the recorder. A failure is recorded before it is raised."""
     try:
         summary = loop.train()
     except BaseException as problem:
@@ -225,30 +231,32 @@ def train_to_end(loop: Loop) -> Summary:
         loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
         with suppress(GymnastError):  # the disk may be full
             loop.event("stopping", reason=text, reason_kind="failed")
-        with suppress(Exception):  # what led to it is told before it
+        with suppress(Exception):  # write the rows that led to the failure before the traceback
             loop.recorder.settle()
         logging.getLogger("gymnast").exception("training failed")
         raise
     finally:
-        with suppress(GymnastError):  # a full disk has been told of
+        with suppress(GymnastError):  # a full disk has been reported already
             loop.commands.reject_pending(loop, "the run had ended")
     film_in_background(loop.run.path, loop.session.cfg)
     loop.recorder.close(summary)
     return summary
 
 
-def _take_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
+def _load_weights(loop: Loop, parent: Run, saved: Checkpoint) -> None:
     for role, learner in loop.session.learners.items():
         arrays = of_role(role, saved.tensors(POLICY))
-        taken, fresh = learner.policy.load_compatible(arrays)
-        loop.event("weights taken", parent=parent.id, step=saved.step, taken=taken, fresh=fresh)
+        loaded, fresh = learner.policy.load_compatible(arrays)
+        loop.event("weights loaded", parent=parent.id, step=saved.step, taken=loaded, fresh=fresh)
     loop.session.sync_acting_policies()
 
 
 def validate_before_start(
     cfg: Config[Any], collector: Collector, source: tuple[Run, Checkpoint] | None
 ) -> None:
-    """While there is no run yet: a run that exists is a run that trains."""
+    """Raises for every problem that can be found before the run directory exists, so that a run that
+    exists is a run that trains: missing trackers, engines and devices, unsuitable spaces, too little
+    memory, rules that cannot act, weights that do not fit."""
     refuse_missing(cfg.track.to)
     if not cfg.algo.native:
         load_engine("torch")
@@ -256,7 +264,7 @@ def validate_before_start(
     if cfg.algo.action_selection != "sample" and isinstance(collector, VectorCollector):
         collector.envs.reset([0], [cfg.seed])
         if collector.envs.mask is not None:
-            what = f"{cfg.algo.name} does not know action masks, which {cfg.env.id} gives"
+            what = f"{cfg.algo.name} does not support action masks, which {cfg.env.id} provides"
             raise ConfigError(what, fix="set env.action_mask=off, or choose another algorithm")
     validate_rules(cfg)
     refuse_missing_device(cfg.device)
@@ -270,8 +278,9 @@ def validate_before_start(
         if cfg.eval.starts == "all":
             require_countable_starts(obs)
         if source is not None:
-            taken, _ = policy.load_compatible(of_role(role, source[1].tensors(POLICY)))
-            fits |= any(name.endswith(".weight") or name.startswith("module.") for name in taken)
+            loaded, _ = policy.load_compatible(of_role(role, source[1].tensors(POLICY)))
+            # biases alone do not count: they fit almost any network of the same width
+            fits |= any(name.endswith(".weight") or name.startswith("module.") for name in loaded)
     if source is not None and not fits:
         raise CheckpointError(
             f"{source[0].id} has no weights that fit this policy",
@@ -289,11 +298,11 @@ def _refuse_unknown_players(cfg: Config[Any], collector: Collector, runs_dir: Pa
 
 
 def _repeatable(cfg: Config[Any]) -> bool:
-    """Whether the same seed gives the same run: nothing that decides may read a wall clock."""
+    """True if the same seed gives the same run: no schedule, cadence or budget uses the wall clock."""
     settings = Settings(cfg)
     owners = [cfg, *(settings.of(role) for role in cfg.roles)]
-    timed = [schedule for owner in owners for schedule in owner.algo.scheduled().values()]
-    timed += [term.weight for owner in owners for term in owner.shaping.values()]
+    schedules = [schedule for owner in owners for schedule in owner.algo.scheduled().values()]
+    schedules += [term.weight for owner in owners for term in owner.shaping.values()]
     cadences = [cadence for cadence in (cfg.eval.every, cfg.league.snapshot) if cadence]
-    clocks = {x.clock for x in (*timed, *cadences)} | set(cfg.stop.limits())
+    clocks = {x.clock for x in (*schedules, *cadences)} | set(cfg.stop.limits())
     return "seconds" not in clocks

@@ -1,4 +1,4 @@
-"""When is it enough? Every way training can end, as pure functions of what is known."""
+"""Stop conditions: every way in which training can end, as pure functions of config, clock and row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnast.evaluation.jobs import Scored
 from gymnast.text.wording import counted
 
 ENOUGH_EPISODES = 50
-"""One lucky episode is not a result."""
+"""Number of recent episodes needed for `stop.train_return`: one lucky episode is not a result."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Reason:
 
     @property
     def is_end(self) -> bool:
-        """The run is done; not just broken off, to go on another time."""
+        """True if the run is done, False if it was only interrupted and can be resumed."""
         return self.kind not in ("command", "interrupted")
 
 
 def conditions(cfg: Config[Any]) -> list[str]:
-    """What ends training before its budget does, as clauses."""
+    """Returns the conditions that end training before its budget does, as clauses for the user."""
     stop, found = cfg.stop, list[str]()
     if stop.solved and cfg.facts.threshold is not None:
         found.append("when solved in an evaluation")
@@ -47,6 +47,7 @@ def conditions(cfg: Config[Any]) -> list[str]:
 
 
 def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> Reason | None:
+    """Returns a reason to stop after a rollout: the training return is reached, or a budget spent."""
     goal = cfg.stop.train_return
     enough = row.get("episode/count", 0) >= ENOUGH_EPISODES
     if goal is not None and enough and row["episode/return"] >= goal:
@@ -59,7 +60,8 @@ def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> R
 
 
 def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Reason | None:
-    """`without_gain`: evaluations since the best one."""
+    """Returns a reason to stop after a score; `without_gain` is the number of evaluations since the
+    best one."""
     score = result.score()
     threshold, goal, patience = cfg.facts.threshold, cfg.stop.eval_return, cfg.stop.plateau
     at = f"at {result.version:,} env steps"
@@ -76,12 +78,12 @@ def after_evaluation(cfg: Config[Any], result: Scored, without_gain: int) -> Rea
 
 
 def is_solved(score: Mapping[str, Any] | None, threshold: float | None) -> bool:
-    """The lower confidence bound of the raw return clears the threshold."""
+    """True if the lower confidence bound of the raw return reaches the threshold."""
     return score is not None and threshold is not None and score["low"] >= threshold
 
 
 def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> bool:
-    """Past the warm-up, and close enough to the goal where `eval.start_at` asks for that."""
+    """True after `eval.warmup` env steps and once the training return has reached `eval.start_at`."""
     if cfg.eval.warmup is not None and clock.env_steps < cfg.eval.warmup:
         return False
     start = cfg.eval.start_at
@@ -91,19 +93,19 @@ def worth_evaluating(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -
         threshold = cfg.facts.threshold
         if threshold is None:
             return True
-        start = threshold - (1 - start) * abs(threshold)  # works for negative thresholds too
+        start = threshold - (1 - start) * abs(threshold)  # abs: thresholds may be negative
     return row.get("episode/return", float("-inf")) >= start
 
 
 def updates_left(clock: Clock, taken: int = 0) -> int | None:
-    """Gradient steps until the budget in updates is spent, `taken` ones included that the clock does
-    not count yet; None without such a budget. The last update is cut to them."""
+    """Returns the number of gradient steps left in the budget of updates, to which the last update is
+    cut; None without such a budget. `taken` are gradient steps that the clock does not count yet."""
     total = clock.limits.get("updates")
     return None if total is None else max(0, int(total) - clock.updates - taken)
 
 
 def within_budget(span: Span, n_envs: int, frames_per_step: int, clock: Clock) -> Span:
-    """The next rollout's length, shortened where the budget ends before."""
+    """Returns the length of the next rollout, shortened if the budget ends before it."""
     per_step = {"env_steps": n_envs, "vec_steps": 1, "frames": n_envs * frames_per_step}
     left = [
         math.ceil((total - clock.read(name)) / per_step[name])

@@ -1,4 +1,4 @@
-"""What a person reads before the first step and after the last one. Pure text."""
+"""The texts that the console shows before the first step (pre-flight) and after the last one."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ from gymnast.text import wording
 
 
 class Preflight(TypedDict, total=False):
-    """All that is known before training begins; whatever is missing is not mentioned."""
+    """The content of the pre-flight text. Missing keys are not shown."""
 
     preset: str
     has_preset: bool
-    """False: no preset file, defaults by space type."""
+    """False if there is no preset file and defaults for the type of spaces are used."""
     seed: int
     n_envs: int
     observation: str
-    """The spaces, as text."""
+    """Description of the observation space."""
     action: str
+    """Description of the action space."""
     network: str
-    """Its shape, as text."""
+    """Layer widths, such as "4 -> 64 -> 64 -> 2"."""
     parameters: int
     engine: str
-    """What computes, and why that."""
+    """The compute engine, and why it was chosen."""
     time_limit: str
-    """Of an episode, as text, where it is not the environment's own."""
+    """Time limit of an episode, if it is not the environment's own."""
     budget: Mapping[str, float]
-    """Clock -> total, the main one first."""
+    """Clock -> limit, the main one first."""
     threshold: float | None
     stops: Sequence[str]
-    """What ends training before the budget does, a clause each."""
+    """Conditions that end training before the budget does, each a clause."""
     settings: Sequence[tuple[str, str, str]]
     """Key, value and origin of every setting that is not a default."""
     warnings: Sequence[str]
 
 
 def preflight_text(before: Preflight) -> str:
-    """Spaces, network, budget, settings that are not defaults, warnings."""
+    """Returns the pre-flight text: spaces, network, budget, settings that are not defaults, warnings."""
     lines = [_title(before)]
     facts = {
         "observes": before.get("observation", ""),
@@ -61,7 +62,8 @@ def preflight_text(before: Preflight) -> str:
 
 
 def end_text(summary: Summary) -> str:
-    """How it ended. The first line alone says what matters; the rest is where and what next."""
+    """Returns the text after training. The first line has the result, the rest the reason, the
+    directory and commands to try next."""
     lines = [end_line(summary)]
     if reason := summary.get("reason"):
         lines.append(f"  stopped   {reason}")
@@ -79,7 +81,7 @@ def end_text(summary: Summary) -> str:
 
 
 def end_line(summary: Summary) -> str:
-    """`solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...` in one line."""
+    """Returns the result in one line: `solved: CartPole-v1:ppo scored 498.2 [495.1, 500.0], ...`"""
     verdict = wording.verdict(summary) or "done"
     score, threshold = summary.get("score"), summary.get("threshold")
     preset = summary.get("preset", "")
@@ -122,7 +124,7 @@ def _network(before: Preflight) -> str:
 
 
 def _budget(budget: Mapping[str, float]) -> str:
-    """`100,000 env steps or 10 min, whichever comes first`."""
+    """Returns a text such as `100,000 env steps or 10 min, whichever comes first`."""
     limits = [
         wording.duration(total) if clock == "seconds" else f"{total:,.0f} {clock.replace('_', ' ')}"
         for clock, total in budget.items()

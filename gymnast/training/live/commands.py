@@ -1,7 +1,8 @@
-"""What a run is told while it trains, carried out at rollout boundaries.
+"""Commands to a running training, applied at rollout boundaries.
 
-First come the live changes that an earlier attempt obeyed after the checkpoint this one goes on
-from: at the same rollout as then, which is why resuming is exact. Then whatever is in the inbox.
+On resume, the live changes that an earlier attempt applied after the restored checkpoint are applied
+again first, each at the same rollout as before, so that resuming is exact. Then come new commands
+from the inbox.
 """
 
 from __future__ import annotations
@@ -27,29 +28,32 @@ from gymnast.training.session import alert_settings, task_limits
 if TYPE_CHECKING:
     from gymnast.training.loop import Loop
 
-LOOK_SECONDS = 0.1
-"""How often a paused run looks whether it may go on."""
+POLL_SECONDS = 0.1
+"""Interval at which a paused run polls its inbox."""
 
 
 class Commands:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.paused = False
-        self._ahead: list[Mapping[str, Any]] = []
+        self._to_reapply: list[Mapping[str, Any]] = []
         self._answered = {event["id"] for event in run.recorded_events() if "id" in event}
         resumed = run.info["attempts"] > 0
-        self._stale = {c.id for c in self._waiting() if resumed and c.kind != "set"}
+        # a "stop" or "pause" sent to an attempt that has ended must not stop the next one
+        self._stale = {c.id for c in self._in_inbox() if resumed and c.kind != "set"}
 
     def reapply(self, events: Iterable[Mapping[str, Any]], loop: Loop) -> list[Mapping[str, Any]]:
-        """Do again what stands among these events, from where the run is now; returns what that is."""
+        """Schedules the live changes among these events that lie at or after the current rollout, and
+        returns them."""
         s = loop.session
         ahead = [e for e in events if effective_events(e) and e["rollouts"] >= s.clock.rollouts]
-        self._ahead = [event for event in ahead if event["id"] not in s.applied_commands]
-        return self._ahead
+        self._to_reapply = [event for event in ahead if event["id"] not in s.applied_commands]
+        return self._to_reapply
 
     def apply_pending(self, loop: Loop) -> Reason | None:
-        """All that is due at this boundary; while paused, until told to go on or asked to stop."""
-        reason = self._again(loop)
+        """Applies every command due at this rollout boundary and returns a reason to stop, if any.
+        While the run is paused, this blocks until a command or a signal ends the pause."""
+        reason = self._reapply_due(loop)
         while reason is None:
             reason = self._from_inbox(loop)
             if reason is not None or not self.paused:
@@ -58,25 +62,26 @@ class Commands:
                 reason = loop.stop_reason()
                 break
             began = time.perf_counter()
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             loop.watch.skip(time.perf_counter() - began)
         return reason
 
     def reject_pending(self, loop: Loop, why: str) -> None:
-        """Say of everything still in the inbox that it was not carried out."""
-        for command in self._waiting():
+        """Answers every command left in the inbox with a "command refused" event."""
+        for command in self._in_inbox():
             if command.id not in self._answered:
                 self._refuse(command, why, loop)
             inbox.forget(self.run.inbox, command.id)
 
-    def _waiting(self) -> list[Command]:
+    def _in_inbox(self) -> list[Command]:
         return [found for found in inbox.take(self.run.inbox) if isinstance(found, Command)]
 
-    def _again(self, loop: Loop) -> Reason | None:
-        """What stands at this rollout. Its event does too: none is written."""
+    def _reapply_due(self, loop: Loop) -> Reason | None:
+        """Applies the recorded changes of this rollout again. Their events are in events.jsonl
+        already, so none is written."""
         now = loop.session.clock.rollouts
-        due = [event for event in self._ahead if event["rollouts"] == now]
-        self._ahead = [event for event in self._ahead if event["rollouts"] > now]
+        due = [event for event in self._to_reapply if event["rollouts"] == now]
+        self._to_reapply = [event for event in self._to_reapply if event["rollouts"] > now]
         reason: Reason | None = None
         for event in due:
             if event["kind"] == EVALUATED:
@@ -85,8 +90,8 @@ class Commands:
             try:
                 reason = apply_changes(loop, event["changes"]) or reason
                 loop.session.applied_commands.append(event["id"])
-            except (ConfigError, ValueError) as problem:  # the config it belonged to is another now
-                loop.event("live change not repeated", of=event["id"], why=_line(problem))
+            except (ConfigError, ValueError) as problem:  # resume --set changed the config under it
+                loop.event("live change not reapplied", of=event["id"], why=_one_line(problem))
         return reason
 
     def _from_inbox(self, loop: Loop) -> Reason | None:
@@ -97,38 +102,39 @@ class Commands:
             reason = None
             if found.id not in self._answered:
                 self._answered.add(found.id)
-                reason = self._carry_out(found, loop)
+                reason = self._apply(found, loop)
             inbox.forget(self.run.inbox, found.id)
             if reason is not None:
                 return reason
         return None
 
-    def _carry_out(self, command: Command, loop: Loop) -> Reason | None:
-        """The event first, then the deed: a crash in between repeats nothing by mistake."""
+    def _apply(self, command: Command, loop: Loop) -> Reason | None:
+        # The event is written before the command is applied: after a crash in between, the command
+        # counts as answered and is not applied a second time.
         if command.id in self._stale:
             self._refuse(command, "it was for an earlier attempt", loop)
             return None
-        who = {"id": command.id, "by": command.by}
+        sender = {"id": command.id, "by": command.by}
         match command.kind:
             case "set":
                 return self._set(command, loop)
             case "checkpoint":
-                loop.event("checkpoint asked", **who)
+                loop.event("checkpoint asked", **sender)
                 loop.save("asked")
             case "evaluate":
-                loop.event(EVALUATED, **who)
+                loop.event(EVALUATED, **sender)
                 return evaluate_now(loop)
             case "stop":
-                loop.event("stop asked", **who)
+                loop.event("stop asked", **sender)
                 return Reason("command", "stopped by command")
             case "pause" | "unpause" if self.paused == (command.kind == "pause"):
                 state = "is paused already" if self.paused else "is not paused"
                 self._refuse(command, f"it {state}", loop)
             case "pause":
-                self._pause(loop, who)
+                self._pause(loop, sender)
             case "unpause":
-                self._unpause(loop, who)
-            case _:  # the inbox knows no other
+                self._unpause(loop, sender)
+            case _:  # the inbox rejects unknown kinds
                 raise AssertionError(command.kind)
         return None
 
@@ -137,22 +143,22 @@ class Commands:
             changes = loop.session.settings.check_changes(command.assignments)
             refuse_spent_budget(changes, loop.session.clock)
         except ConfigError as problem:
-            self._refuse(command, _line(problem), loop)
+            self._refuse(command, _one_line(problem), loop)
             return None
         reason = apply_changes(loop, changes, CHANGED, id=command.id, by=command.by)
         loop.session.applied_commands.append(command.id)
         note_settings_without_effect(loop, [change["key"] for change in changes])
         return reason
 
-    def _pause(self, loop: Loop, who: Mapping[str, str]) -> None:
+    def _pause(self, loop: Loop, sender: Mapping[str, str]) -> None:
         self.paused = True
         self.run.update(status="paused", clocks=loop.session.clock.counters())
-        loop.event("paused", **who)
+        loop.event("paused", **sender)
 
-    def _unpause(self, loop: Loop, who: Mapping[str, str]) -> None:
+    def _unpause(self, loop: Loop, sender: Mapping[str, str]) -> None:
         self.paused = False
         self.run.update(status="running")
-        loop.event("unpaused", **who)
+        loop.event("unpaused", **sender)
 
     def _refuse(self, command: Command, why: str, loop: Loop) -> None:
         detail = {"assignments": command.assignments} if command.assignments else {}
@@ -162,18 +168,19 @@ class Commands:
 
     def _set_aside(self, found: Unreadable, loop: Loop) -> None:
         name = found.file.name
-        if name in self._answered:  # it could not be moved away, and was told of before
+        if name in self._answered:  # reported before, but the file could not be moved away
             return
         self._answered.add(name)
         loop.event("command refused", file=name, why=found.why)
         try:
             inbox.reject_file(found)
         except OSError as problem:
-            logging.getLogger("gymnast").warning("inbox: %s stays: %s", name, problem)
+            logging.getLogger("gymnast").warning("inbox: cannot move %s: %s", name, problem)
 
 
 def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) -> None:
-    """A budget that is used up already would end the run with a reason that never held."""
+    """Raises ConfigError for a budget that is used up already: the run would end with a reason that
+    was never true ("budget of 1,000 env_steps spent" after 5,000)."""
     for name, total in limits_after(changes, clock.limits).items():
         used = clock.read(name)
         if used >= total and total != clock.limits.get(name):
@@ -184,15 +191,15 @@ def refuse_spent_budget(changes: Collection[Mapping[str, Any]], clock: Clock) ->
 
 
 def apply_changes(
-    loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **told: Any
+    loop: Loop, changes: Collection[Mapping[str, Any]], event: str = "", **detail: Any
 ) -> Reason | None:
-    """Take over a change of settings, by which the budget may be spent, and tell of it by an event
-    unless there is one already."""
+    """Applies a change of settings and records it as an event of kind `event`, if one is named.
+    Returns a reason to stop if the changed budget is spent."""
     s = loop.session
-    # before the event: who reads that finds in run.json what is live now
+    # Before the event: whoever reacts to the event finds the new values in run.json.
     loop.run.update(clocks=s.clock.counters(), live=s.settings.live_after(changes))
     if event:
-        loop.event(event, **told, changes=changes)
+        loop.event(event, **detail, changes=changes)
     s.settings.change(changes)
     s.adopt_settings()
     loop.recorder.redeclare(
@@ -201,5 +208,5 @@ def apply_changes(
     return loop.budget_spent_reason()
 
 
-def _line(problem: Exception) -> str:
+def _one_line(problem: Exception) -> str:
     return " ".join(str(problem).split())

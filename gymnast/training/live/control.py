@@ -1,4 +1,5 @@
-"""The one owner of settings while a run goes on: config < live change < where its schedule stands."""
+"""Settings and hyperparameters of a running training: the config, overridden by live changes, with
+schedules evaluated at the current clock."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from gymnast.config.sections.shaping import TermConfig
 
 
 class Control:
-    """What does each hyperparameter stand at now?"""
+    """Evaluates the schedules of one role's hyperparameters and shaping weights."""
 
     def __init__(self, algo: AlgoSection, shaping: Mapping[str, TermConfig] = {}) -> None:
         self.algo = algo
@@ -23,40 +24,41 @@ class Control:
         self._scheduled = algo.scheduled()
 
     def values(self, clock: Clock) -> AlgoSection:
-        """The algorithm's section with every schedule replaced by its current number."""
+        """Returns the algorithm's section with every schedule replaced by its current value."""
         return self.algo.at(clock)
 
     def weights(self, clock: Clock) -> dict[str, float]:
-        """Of each shaping term."""
+        """Returns shaping term -> its current weight."""
         return {name: weight(clock) for name, weight in self._weights.items()}
 
     def row(self, values: AlgoSection) -> dict[str, float]:
+        """Returns the `hyper/...` metrics: the current value of every scheduled hyperparameter."""
         return {f"hyper/{name}": getattr(values, name) for name in self._scheduled}
 
     def moved_by_budget(self) -> list[str]:
-        """Schedules whose course depends on the size of the budget."""
-        every = self._scheduled | {f"shaping.{n}.weight": w for n, w in self._weights.items()}
-        return [n for n, schedule in every.items() if schedule.needs_budget("env_steps")]
+        """Returns the names of schedules that change when the budget does."""
+        schedules = self._scheduled | {f"shaping.{n}.weight": w for n, w in self._weights.items()}
+        return [n for n, schedule in schedules.items() if schedule.needs_budget("env_steps")]
 
 
 class Settings:
-    """The config, and on top of it the live changes, until `resume --set` overrules them."""
+    """The run's config with the live changes on top. `resume --set` overrides live changes."""
 
     def __init__(self, config: Config[Any]) -> None:
-        self._given = config
+        self._config = config
         self.load({})
 
     def load(self, live: Mapping[str, Any]) -> None:
-        """Have exactly these live values."""
-        self.in_use = with_live_changes(self._given, live)
+        """Replaces all live changes by these (dotted key -> plain value)."""
+        self.in_use = with_live_changes(self._config, live)
         """The config with all live changes."""
         self.live = dict(live)
-        """Dotted key -> plain value, of every setting that was changed, by command or by rule."""
+        """Dotted key -> plain value of every setting that a command or a rule changed."""
         self.control = Control(self.in_use.algo, self.in_use.shaping)
         self._of_role: dict[str, tuple[Config[Any], Control]] = {}
 
     def of(self, role: str) -> Config[Any]:
-        """The config as it is for one role."""
+        """Returns the config of one role, with its `roles.ROLE.set` applied."""
         return self._for(role)[0]
 
     def control_of(self, role: str) -> Control:
@@ -71,12 +73,13 @@ class Settings:
         return self._of_role[role]
 
     def check_changes(self, assignments: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """What these assignments would change: key, from, to. Raises ConfigError if they cannot."""
+        """Returns the changes (key, from, to) that these assignments would make. Raises ConfigError
+        for a setting that cannot be changed live."""
         after = changed(self.in_use, assignments)
         return [{"key": key, "from": a, "to": b} for key, a, b in diff(self.in_use, after)]
 
     def live_after(self, changes: Collection[Mapping[str, Any]]) -> dict[str, Any]:
-        """What will be live once these changes are made."""
+        """Returns the live values (dotted key -> value) after these changes."""
         return self.live | {change["key"]: change["to"] for change in changes}
 
     def change(self, changes: Collection[Mapping[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Through the stages of a curriculum: each plays some of the tasks until its rule holds."""
+"""The curriculum: stages that each train on some of the tasks until their rule holds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gymnast.metrics.specs import refuse_unknown
 class Curriculum:
     stages: tuple[StageConfig, ...]
     draw: TaskDraw
-    """Of the collector, which follows the stage."""
+    """Draws the task of each training episode. It is shared with the collector and holds the stage."""
     held: dict[str, int] = field(default_factory=lambda: {"demote": 0, "promote": 0})
-    """Rows in a row in which each of the stage's rules has held."""
+    """For each rule of the stage, the number of consecutive rows for which it has held."""
 
     @classmethod
     def of(
@@ -39,7 +39,8 @@ class Curriculum:
         return self.draw.stage
 
     def watch(self, row: Mapping[str, float]) -> dict[str, Any] | None:
-        """Go on, or back, if this row makes a rule hold for long enough; says what happened."""
+        """Moves to the next or previous stage if a rule has now held for enough rows. Returns the
+        content of the "stage" event, or None if the stage stays."""
         for way, step in (("demote", -1), ("promote", 1)):
             rule = getattr(self.stages[self.stage], way)
             if rule is None or rule.key not in row:

@@ -1,8 +1,8 @@
-"""What a person is told of faults: one line for each cause, with what became of it.
+"""Reports of environment faults to the user: one line per cause, with its consequence.
 
-Copies that were lost together are one report, and so are faults of the same kind in one rollout. A kind
-that comes back is reported again each time its number has doubled; what is left over is reported at the
-end. Rows count every fault (`rollout/faults`).
+Copies lost with the same process are one report, and so are faults of the same kind in one rollout. A kind
+that recurs is reported again whenever its count has doubled; the rest is reported at the end. The
+metric `rollout/faults` counts every fault.
 """
 
 from __future__ import annotations
@@ -16,47 +16,49 @@ from gymnast.envs.backends.backend import Fault
 
 _NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 LISTED = 8
-"""Copies that a line names; of more, it says how many."""
+"""Maximum number of copies that a line names. For more, it gives their number."""
 
 
 @dataclass
 class _Kind:
-    """Faults with the same cause, but for the numbers in it."""
+    """Faults with the same message, ignoring the numbers in it."""
 
-    seen: int = 0
+    count: int = 0
     next: int = 1
-    """Reported again when so many were seen."""
+    """The count at which this kind is reported next."""
     waiting: list[Fault] = field(default_factory=list[Fault])
-    """Not reported yet, copies that were lost with them included."""
+    """Faults that were not reported yet, including those of copies lost with the same process."""
 
 
 class FaultReports:
     def __init__(self, noun: str) -> None:
-        """`noun`: what breaks, a copy of an environment or a match."""
+        """`noun` is the word for what breaks: "copy" (of the environment) or "match"."""
         self._noun = noun
         self._kinds: dict[str, _Kind] = {}
 
-    def take(self, faults: Sequence[Fault], failed: Fault | None) -> Iterator[dict[str, Any]]:
-        """The faults of a rollout; yields reports that are due. `failed`: after it training ends."""
+    def add(self, faults: Sequence[Fault], failed: Fault | None) -> Iterator[dict[str, Any]]:
+        """Adds the faults of a rollout and yields the reports that are due. `failed` is the fault that
+        ends training, if any."""
         if not faults:
             return
         kind_of: dict[int, str] = {}
-        for fault in sorted(faults, key=lambda fault: fault.bystander):  # the cause comes first
+        # Causes come first, so that bystanders (copies of the same process) find their kind.
+        for fault in sorted(faults, key=lambda fault: fault.bystander):
             name = kind_of.get(fault.because_of, "") if fault.because_of is not None else ""
             name = name or _NUMBERS.sub("#", fault.what)
             kind = self._kinds.setdefault(name, _Kind())
             kind.waiting.append(fault)
             if not fault.bystander:
                 kind_of[fault.copy] = name
-                kind.seen += 1
+                kind.count += 1
         for kind in self._kinds.values():
             ends = failed is not None and failed in kind.waiting
-            if kind.waiting and (kind.seen >= kind.next or ends):
-                kind.next = 2 * max(kind.seen, 1)
+            if kind.waiting and (kind.count >= kind.next or ends):
+                kind.next = 2 * max(kind.count, 1)
                 yield self._report(kind, failed if ends else None)
 
-    def rest(self) -> Iterator[dict[str, Any]]:
-        """Those that came since the last report of their kind."""
+    def remaining(self) -> Iterator[dict[str, Any]]:
+        """Yields reports of all faults since the last report of their kind."""
         for kind in self._kinds.values():
             if kind.waiting:
                 yield self._report(kind, None)
@@ -68,8 +70,8 @@ class FaultReports:
         where = f"step {fault.step}" if fault.step else "reset"
         message = f"{self._noun} {fault.copy}, {where}: {fault.what}; "
         message += "training ends" if failed else self._consequence(copies)
-        if kind.seen > 1:
-            message += f" ({kind.seen} faults of this kind so far)"
+        if kind.count > 1:
+            message += f" ({kind.count} faults of this kind so far)"
         return {
             "copy": fault.copy,
             "step": fault.step,
@@ -77,7 +79,7 @@ class FaultReports:
             "traceback": fault.traceback,
             "copies": copies,
             "faults": len(faults),
-            "seen": kind.seen,
+            "seen": kind.count,
             "message": message,
         }
 

@@ -1,9 +1,9 @@
-"""Signals: the first asks training to stop at the next rollout boundary, the second ends it at once.
+"""Signals: the first asks training to stop at the next rollout boundary, the second exits at once.
 
-If no boundary comes within the grace period, the process leaves with the checkpoint it has. Python
-runs signal handlers in the main thread between two bytecodes, which never come while an environment
-hangs in C code. So the interpreter also writes each signal to a socket, and a thread that reads from
-it responds at once.
+If no boundary is reached within the grace period, the process exits with the checkpoint it has. Python
+runs signal handlers in the main thread between two bytecodes, which never happens while an environment
+hangs in C code. So the interpreter also writes each signal to a socket (`signal.set_wakeup_fd`), and a
+thread that reads from it responds at once.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from collections.abc import Callable
 from types import FrameType
 
 GRACE_SECONDS = 20.0
+"""Time to reach a rollout boundary after the first signal."""
 LEAVE_SECONDS = 3.0
-"""How long leaving may take before the process ends all the same."""
+"""Time that cleaning up may take before the process exits anyway."""
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGUSR1", "SIGHUP")
 
 
 class Interrupts:
-    """While inside, `received` names the signal that asked training to stop."""
+    """A context manager that handles signals; `received` names the first one."""
 
     def __init__(self, leave: Callable[[str], None], say: Callable[[str], None]) -> None:
         """`leave(reason)` marks the run as stopped and restores the terminal, just before exit;
-        `say(text)` shows a line to the person. Both are called in threads of their own."""
+        `say(text)` shows a line to the user. Both are called in threads of their own."""
         self.received: str | None = None
         self._leave, self._say = leave, say
         self._previous: dict[int, object] = {}
@@ -35,13 +36,15 @@ class Interrupts:
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
-            self._ends = heard, written = socket.socketpair()
-            written.setblocking(False)
-            self._wakeup = signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+            self._ends = reader, writer = socket.socketpair()
+            writer.setblocking(False)
+            self._wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
             for name in _SIGNALS:
                 number = getattr(signal, name)
                 self._previous[number] = signal.signal(number, self._handle)
-            threading.Thread(target=self._listen, args=[heard], name="signals", daemon=True).start()
+            threading.Thread(
+                target=self._listen, args=[reader], name="signals", daemon=True
+            ).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,34 +57,35 @@ class Interrupts:
             self._ends[1].close()  # ends the thread
 
     def asked(self) -> bool:
+        """True if a signal asked training to stop."""
         return self.received is not None
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
-        """In the main thread, so that the very next look at `received` sees it."""
+        # Runs in the main thread, so that the loop's next look at `received` sees the signal.
         self.received = self.received or signal.Signals(number).name
 
-    def _listen(self, heard: socket.socket) -> None:
+    def _listen(self, reader: socket.socket) -> None:
         numbers = [getattr(signal, name) for name in _SIGNALS]
-        with heard:
-            while number := heard.recv(1):
+        with reader:
+            while number := reader.recv(1):
                 if number[0] in numbers:
                     self._respond(signal.Signals(number[0]).name)
 
     def _respond(self, name: str) -> None:
         self.received = self.received or name
         if self._timer is not None:
-            self._exit(f"second {name}: left at once")
+            self._exit(f"second {name}: exited at once")
         again = "press Ctrl-C again" if name == "SIGINT" else "send it again"
-        text = f"after this rollout, in {GRACE_SECONDS:.0f} s at most ({name}); {again} to leave at once"
+        text = f"after this rollout, in {GRACE_SECONDS:.0f} s at most ({name}); {again} to exit at once"
         reason = f"{name}: no rollout boundary within {GRACE_SECONDS:.0f} s"
         self._timer = threading.Timer(GRACE_SECONDS, self._exit, [reason])
         self._timer.daemon = True
         self._timer.start()
-        # in a thread: a terminal that is stopped must not keep the second signal waiting
+        # in a thread: printing to a stopped terminal (Ctrl-S) blocks, and must not block a second signal
         threading.Thread(target=self._say, args=[text], daemon=True).start()
 
     def _exit(self, reason: str) -> None:
-        # in a thread: whoever was interrupted may hold the very lock that leaving needs
+        # in a thread: the interrupted code may hold a lock that `leave` needs
         leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
         leaving.start()
         leaving.join(LEAVE_SECONDS)

@@ -1,7 +1,8 @@
 """Keys pressed in the terminal while training: commands like any other, sent to the run's inbox.
 
-Meanwhile the terminal hands over keys one by one and does not show them. It gets back what it had
-on every way out: the end, an error, a signal, Ctrl-Z. What runs in the background is left alone.
+Meanwhile the terminal is in cbreak mode: keys arrive one by one and are not echoed. Its settings are
+restored on every way out: the end, an error, a signal, Ctrl-Z. A run in the background does not touch
+the terminal.
 """
 
 from __future__ import annotations
@@ -24,24 +25,25 @@ from gymnast.runs.run import Run
 from gymnast.training.live.commands import Commands
 
 KEYS = {"c": "checkpoint", "e": "evaluate", "p": "pause", "s": "stop"}
-HELP = "c checkpoint   e evaluate   p pause or go on   s stop   ? keys   Ctrl-C stop"
-LOOK_SECONDS = 0.2
-"""How often it is seen that the terminal is ours again, after `fg`."""
+HELP = "c checkpoint   e evaluate   p pause or continue   s stop   ? keys   Ctrl-C stop"
+POLL_SECONDS = 0.2
+"""Interval for noticing that the run is in the foreground again, after `fg`."""
 _LOCAL_FLAGS = 3
-"""Where termios keeps them."""
+"""Index of the local flags (c_lflag) in the list of termios.tcgetattr."""
 _PASSED_ON = (signal.SIGTSTP, signal.SIGQUIT)
-"""Signals that do what they always do, once the terminal is restored."""
+"""Signals that get their default action once the terminal is restored."""
 
 
 class Keys:
-    def __init__(self, run: Run, commands: Commands, shown: Sink, *, wanted: bool) -> None:
-        """`shown` is what the person sees; unless wanted, or where nobody can type, there are no keys."""
-        self.run, self.commands, self.shown = run, commands, shown
+    def __init__(self, run: Run, commands: Commands, console: Sink, *, wanted: bool) -> None:
+        """Answers are shown on `console`. Without `wanted`, or if stdin is no terminal, no keys are
+        read."""
+        self.run, self.commands, self.console = run, commands, console
         self._wanted = wanted and sys.stdin is not None and sys.stdin.isatty()
         self._before: list[Any] | None = None
         self._handlers: dict[int, Any] = {}
         self._away = False
-        """The terminal is not to be touched: we are being suspended, or done."""
+        """True while the terminal must not be touched: the process is being suspended, or is done."""
         self._lock = threading.RLock()
         self._closed = threading.Event()
 
@@ -54,7 +56,7 @@ class Keys:
                 for number in _PASSED_ON:
                     self._handlers[number] = signal.signal(number, self._pass_on)
             threading.Thread(target=self._listen, name="keys", daemon=True).start()
-            self.shown.event({"kind": "press ? for keys"})
+            self.console.event({"kind": "press ? for keys"})
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -64,7 +66,7 @@ class Keys:
         atexit.unregister(self.close)
 
     def close(self) -> None:
-        """No more keys; the terminal is as it was. May be called from any thread, and again."""
+        """Stops reading keys and restores the terminal. May be called from any thread, repeatedly."""
         self._closed.set()
         with self._lock:
             self._restore()
@@ -74,7 +76,7 @@ class Keys:
         while not self._closed.is_set():
             with suppress(termios.error, OSError, ValueError):  # the terminal went away
                 if self._take_terminal():
-                    ready, _, _ = select.select([self._terminal], [], [], LOOK_SECONDS)
+                    ready, _, _ = select.select([self._terminal], [], [], POLL_SECONDS)
                     if ready and self._in_foreground() and not self._closed.is_set():
                         pressed = os.read(self._terminal, 64)
                         if not pressed:
@@ -82,19 +84,21 @@ class Keys:
                         for key in pressed.decode(errors="ignore"):
                             self._press(key)
                     continue
-            self._closed.wait(LOOK_SECONDS)
+            self._closed.wait(POLL_SECONDS)
 
     def _press(self, key: str) -> None:
         if key == "?":
-            self.shown.event({"kind": "keys", "text": HELP})
+            self.console.event({"kind": "keys", "text": HELP})
         elif key in KEYS:
             kind = "unpause" if key == "p" and self.commands.paused else KEYS[key]
-            with suppress(GymnastError):  # it is ending, or the disk is full: the loop says so
+            with suppress(
+                GymnastError
+            ):  # the run is ending or the disk is full: the loop reports it
                 inbox.send(self.run, kind, by="keyboard")
-                self.shown.event({"kind": f"{kind}: at the next rollout"})
+                self.console.event({"kind": f"{kind}: at the next rollout"})
 
     def _take_terminal(self) -> bool:
-        """Have keys come one by one; False while the terminal is not ours."""
+        """Puts the terminal into cbreak mode; False while this process is in the background."""
         with self._lock:
             if self._away or not self._in_foreground():
                 return False
@@ -108,7 +112,7 @@ class Keys:
         if self._before is None or self._away:
             return
         with suppress(termios.error, OSError):
-            if self._in_foreground():  # in the background the shell has it, as it wants it
+            if self._in_foreground():  # in the background the terminal belongs to the shell
                 termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
 
     def _in_foreground(self) -> bool:
@@ -119,6 +123,6 @@ class Keys:
             self._restore()
             self._away = True
         signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)  # Ctrl-Z: stays in here until it is continued
+        signal.raise_signal(number)  # Ctrl-Z: returns when the process is continued
         signal.signal(number, self._pass_on)
         self._away = self._closed.is_set()

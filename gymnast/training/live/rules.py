@@ -1,7 +1,8 @@
-"""Plateau rules: a metric that no longer improves changes settings, and back if that made it worse.
+"""Plateau rules: if a metric no longer improves, settings are changed, and changed back if the metric
+became worse.
 
-What a rule does follows from the rows and its own few numbers, which are saved with the training
-state. A resumed run therefore does the same again by itself, and nothing is read from its events.
+What a rule does depends only on the rows and on its own small state, which is saved in checkpoints. A
+resumed run therefore repeats its actions by itself, without reading events.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ from gymnast.metrics.specs import declared, refuse_unknown, split
 from gymnast.text.wording import counted
 from gymnast.training.live.control import Settings
 
-Told = dict[str, Any]
-"""What a rule does, as its event has it: `rule`, `did`, `why`, and the `changes` to be made."""
+RuleAction = dict[str, Any]
+"""The action of a rule, as recorded in its event: `rule`, `did`, `why`, and the `changes` to apply."""
 
 
 @dataclass
 class Trial:
-    """A change that is on trial."""
+    """A change that will be reverted if the metric gets worse."""
 
     changes: list[dict[str, Any]]
     before: float
-    """The best value before it."""
+    """The best value before the change."""
     best: float | None = None
-    """The best value since."""
+    """The best value since the change."""
     rows: int = 0
+    """Number of rows since the change."""
 
 
 @dataclass
@@ -43,16 +45,17 @@ class PlateauRule:
     cfg: RuleConfig
     metric: Metric
     best: float | None = None
-    """The value that a better one must exceed by the gain."""
+    """The best value so far; an improvement must exceed it by `gain`."""
     waited: int = 0
-    """Rows since the best one, or since something was done."""
+    """Number of rows since the best one, or since the rule last acted."""
     acted: int = 0
+    """Number of times that the rule changed settings."""
     trial: Trial | None = None
     said: str = ""
-    """Why it could do nothing, so that this is said once."""
+    """The last reported reason why the rule could not act, so that it is reported once."""
 
-    def watch(self, row: Mapping[str, float], settings: Settings) -> Told | None:
-        """What this row makes it do."""
+    def watch(self, row: Mapping[str, float], settings: Settings) -> RuleAction | None:
+        """Returns the action that this row triggers, or None."""
         if self.cfg.watch not in row:
             return None
         value = row[self.cfg.watch]
@@ -61,14 +64,14 @@ class PlateauRule:
         elif self.trial is None:
             self.waited += 1
         if self.trial is not None:
-            return self._judged(value, self.trial, settings)
+            return self._continue_trial(value, self.trial, settings)
         spent = self.cfg.times is not None and self.acted >= self.cfg.times
         if self.best is None or self.waited < self.cfg.wait or spent:
             return None
         by = f" by more than {self.cfg.gain:g}" if self.cfg.gain else ""
         why = f"{self.cfg.watch} was no better than {self.best:g}{by} for {counted(self.waited, 'row')}"
         self.waited = 0
-        return self._acts(self.best, why, settings)
+        return self._act(self.best, why, settings)
 
     def state(self) -> dict[str, Any]:
         numbers = {name: getattr(self, name) for name in ("best", "waited", "acted", "said")}
@@ -76,7 +79,7 @@ class PlateauRule:
         return {"watch": self.cfg.watch, **numbers, "trial": trial}
 
     def load(self, state: dict[str, Any]) -> None:
-        """A rule that watches another metric than it did begins anew."""
+        """Restores a state, unless the rule now watches another metric: then it starts fresh."""
         if state["watch"] == self.cfg.watch:
             self.best, self.waited = state["best"], state["waited"]
             self.acted, self.said = state["acted"], state["said"]
@@ -84,31 +87,31 @@ class PlateauRule:
             self.trial = None if trial is None or self.cfg.revert is None else Trial(**trial)
 
     def _is_better(self, value: float, than: float | None, by: float = 0.0) -> bool:
-        """NaN never is."""
+        """True if a value improves on `than` by more than `by`. NaN never does."""
         if than is None:
             return not math.isnan(value)
         return (value - than if self.metric.better == "higher" else than - value) > by
 
-    def _acts(self, best: float, why: str, settings: Settings) -> Told | None:
+    def _act(self, best: float, why: str, settings: Settings) -> RuleAction | None:
         try:
             changes = settings.check_changes(_assignments(self.cfg, settings.in_use))
         except (ConfigError, ValueError) as problem:
-            return self._idles(why, " ".join(str(problem).split()))
+            return self._report_once(why, " ".join(str(problem).split()))
         if not changes:
-            return self._idles(why, f"{', '.join(self.cfg.change)} can go no further")
+            return self._report_once(why, f"{', '.join(self.cfg.change)} is at its limit")
         self.acted, self.said = self.acted + 1, ""
         if self.cfg.revert is not None:
             self.trial = Trial(changes, before=best)
-        return self._told("changed", why, changes)
+        return self._action("changed", why, changes)
 
-    def _idles(self, why: str, because: str) -> Told | None:
+    def _report_once(self, why: str, because: str) -> RuleAction | None:
         if because == self.said:
             return None
         self.said = because
-        return self._told("nothing", f"{why}, but {because}", [])
+        return self._action("nothing", f"{why}, but {because}", [])
 
-    def _judged(self, value: float, trial: Trial, settings: Settings) -> Told | None:
-        """One more row of a trial; at its end what was changed comes back or stays."""
+    def _continue_trial(self, value: float, trial: Trial, settings: Settings) -> RuleAction | None:
+        """Adds a row to a trial. At its end, the change is reverted or kept."""
         trial.rows += 1
         if self._is_better(value, trial.best):
             trial.best = value
@@ -117,24 +120,25 @@ class PlateauRule:
         self.trial, self.waited = None, 0
         if trial.best is not None and not self._is_better(trial.before, trial.best):
             return None
-        came = "nothing" if trial.best is None else f"{trial.best:g}"
+        reached = "nothing" if trial.best is None else f"{trial.best:g}"
         rows = counted(trial.rows, "row")
-        why = f"{self.cfg.watch} came to {came} in {rows}, after {trial.before:g} before"
+        why = f"{self.cfg.watch} reached {reached} in {rows}, after {trial.before:g} before"
         now = values(settings.in_use)
         back = {c["key"]: c["from"] for c in trial.changes if now.get(c["key"]) == c["to"]}
         if not back:
-            return self._told("nothing", f"{why}, but others have changed it since", [])
+            return self._action("nothing", f"{why}, but the settings were changed since", [])
         try:
-            return self._told("reverted", why, settings.check_changes(back))
+            return self._action("reverted", why, settings.check_changes(back))
         except ConfigError as problem:
-            return self._told("nothing", f"{why}, but {' '.join(str(problem).split())}", [])
+            return self._action("nothing", f"{why}, but {' '.join(str(problem).split())}", [])
 
-    def _told(self, did: str, why: str, changes: list[dict[str, Any]]) -> Told:
+    def _action(self, did: str, why: str, changes: list[dict[str, Any]]) -> RuleAction:
         return {"rule": self.name, "did": did, "why": why, "changes": changes}
 
 
 def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
-    """By name; refused where what they watch cannot tell better from worse."""
+    """Returns the rules by name. Raises ConfigError if a watched metric is unknown, has no better
+    direction, or depends on the wall clock."""
     metrics = declared(cfg) if cfg.rules else {}
     found: dict[str, PlateauRule] = {}
     for name, rule in cfg.rules.items():
@@ -142,17 +146,19 @@ def rules_of(cfg: Config[Any]) -> dict[str, PlateauRule]:
         refuse_unknown(rule.watch, metrics, [*cfg.env.tasks, *cfg.roles], at=at)
         metric = metrics[split(rule.watch)[1]]
         if not metric.better:
-            what = f"{rule.watch} is neither better when it rises nor when it falls"
+            what = f"{rule.watch} has no better direction: neither higher nor lower is better"
             raise ConfigError(what, at=at, fix="watch another one, such as eval:episode/return")
         if not metric.exact:
-            what = f"{rule.watch} reads a wall clock, so that no run could be repeated or resumed"
+            what = (
+                f"{rule.watch} depends on the wall clock, so runs could not be repeated or resumed"
+            )
             raise ConfigError(what, at=at, fix="watch another one, such as eval:episode/return")
         found[name] = PlateauRule(name, rule, metric)
     return found
 
 
 def validate_rules(cfg: Config[Any]) -> None:
-    """While there is no run yet: whether each can do at least the first of its changes."""
+    """Raises ConfigError, before a run is created, for a rule whose very first change would fail."""
     for name in rules_of(cfg):
         try:
             changed(cfg, _assignments(cfg.rules[name], cfg))
@@ -162,7 +168,7 @@ def validate_rules(cfg: Config[Any]) -> None:
 
 
 def _assignments(rule: RuleConfig, cfg: Config[Any]) -> dict[str, Any]:
-    """Setting -> what the rule makes of it as it stands."""
+    """Returns dotted key -> new value, for the rule's changes applied to the current settings."""
     wanted: dict[str, Any] = {}
     for key, change in rule.change.items():
         try:

@@ -1,7 +1,7 @@
-"""Reports an environment call of this process that takes longer than `env.timeout`.
+"""Reports environment calls in the training process that take longer than `env.timeout`.
 
-Nobody can end a call that hangs in the thread that trains. What can be done: say which copy hangs, at
-which step and in which line, mark the run as stalled until it moves again, and say what helps.
+A call that hangs in the training thread cannot be ended. The watchdog reports which copy hangs, at which
+step and in which line, and marks the run as stalled until the call returns.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from gymnast.metrics.recorder import Sink
 from gymnast.metrics.sinks.log import LogFile
 from gymnast.runs.run import Run
 
-LOOK_SECONDS = 5.0
-"""At most this long from one look to the next."""
-ADVICE = "env.backend=process would kill and restart this copy; Ctrl-C twice leaves at once"
+POLL_SECONDS = 5.0
+"""Longest interval between two checks."""
+ADVICE = "env.backend=process would kill and restart this copy; Ctrl-C twice exits at once"
 
 
 class Watchdog:
-    """A thread that looks now and then, while inside."""
+    """A context manager with a thread that checks the active environment call periodically."""
 
     def __init__(self, timeout: float, report: StallReport) -> None:
         self.timeout, self._report = timeout, report
-        self._every = min(timeout / 8, LOOK_SECONDS)
+        self._every = min(timeout / 8, POLL_SECONDS)
         self._ended = threading.Event()
 
     def __enter__(self) -> Watchdog:
@@ -50,7 +50,8 @@ class Watchdog:
         while not self._ended.wait(self._every):
             self._arm()
             now = time.monotonic()
-            passed, before = min(now - before, 2 * self._every), now  # not while suspended
+            # capped: time in which the process was suspended (Ctrl-Z) does not count
+            passed, before = min(now - before, 2 * self._every), now
             found = active_calls.look()
             if call is None or found != call:
                 if call is not None and reported:
@@ -64,20 +65,20 @@ class Watchdog:
                 self._report.stalled(call, self.timeout, stack)
 
     def _arm(self) -> None:
-        """C code that keeps the interpreter's lock keeps this thread from looking too. Then a thread of
-        C writes the stacks to the log, unless it is set back first."""
+        """Restarts faulthandler's timer. C code that holds the interpreter lock blocks this thread too;
+        then faulthandler's own C thread writes the stacks to the log."""
         with suppress(OSError, ValueError, RuntimeError):  # the log is closed
             faulthandler.dump_traceback_later(self.timeout + self._every, file=self._report.log)
 
 
 @dataclass
 class StallReport:
-    """Where a stall is told: run.json, events, the log and the console. Called by the watchdog's
-    thread."""
+    """Reports a stall to run.json, the events, the log and the console. Its methods are called in the
+    watchdog's thread."""
 
     run: Run
     log: LogFile
-    shown: Sink
+    console: Sink
     counters: Callable[[], dict[str, float]]
 
     def stalled(self, call: ActiveCall, timeout: float, stack: traceback.StackSummary) -> None:
@@ -93,7 +94,7 @@ class StallReport:
         self._event("stall ended", call, lasted=round(seconds, 1), message=message)
 
     def _mark(self, expected: str, fields: dict[str, Any]) -> None:
-        """Unless the run stands otherwise by now: it may just have ended."""
+        """Updates run.json if its status is still the expected one: the run may just have ended."""
         with suppress(Exception):  # a full disk is reported by the loop
             self.run.change(lambda info: fields if info["status"] == expected else {})
 
@@ -102,6 +103,6 @@ class StallReport:
         about = {"env": call.env, "copy": call.copy, "step": call.step, **detail}
         with suppress(Exception):
             self.run.event(kind, counters, **about)
-        for sink in (self.shown, self.log):
+        for sink in (self.console, self.log):
             with suppress(Exception):
                 sink.event({"kind": kind, **counters, **about})

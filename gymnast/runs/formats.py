@@ -1,0 +1,14 @@
+"""Reasons for rejecting stored data whose format version is not the one that is read here."""
+
+from __future__ import annotations
+
+RENAMED = "metrics and event kinds were renamed since"
+"""Why format 1 of runs, checkpoints and metric records is rejected."""
+
+
+def rejection(what: str, found: object, known: int) -> tuple[str, str]:
+    """Returns the problem and the fix for a `what` (run, checkpoint) of format version `found`."""
+    if isinstance(found, int) and found < known:
+        problem = f"{what} format {found} is no longer read (this is {known}): {RENAMED}"
+        return problem, "use the gymnast that wrote it, or train again"
+    return f"{what} format {found} is not known here (this is {known})", "update gymnast"
