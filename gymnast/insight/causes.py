@@ -43,7 +43,7 @@ CAUSES = (
     Cause("what is learned from opposes the reward", 98, ("rollout/reward_agreement:opposed",)),
     Cause("the critic does not learn", 92, ("optim/grad_norm_critic:frozen",)),
     Cause("units of the network are dead", 88, ("network/dead_units:high",)),
-    Cause("observations are not normalised", 86, ("rollout/obs_std:large",)),
+    Cause("observations are not normalized", 86, ("rollout/obs_std:large",)),
     Cause("rewards are too large", 84, ("value/target_std:large",)),
     Cause("gradients are too large", 83, ("optim/grad_norm:high",)),
     Cause("an update sees too few steps", 82, ("advantage/std:few",)),

@@ -89,7 +89,7 @@ CHARTS = (
     Chart(
         "losses",
         "losses",
-        "What is minimised, term by term",
+        "What is minimized, term by term",
         ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
         instead=("policy/loss", "value/loss"),
     ),

@@ -181,7 +181,7 @@ def markdown() -> str:
         "",
         "![learning curves of the stored results](images/results.png)",
         "",
-        "Mean raw return by env steps, a colour per seed: of the last 100 training episodes (line) and of",
+        "Mean raw return by env steps, a color per seed: of the last 100 training episodes (line) and of",
         "each evaluation (dots), with the threshold; drawn by [images/results.py](images/results.py). Where",
         "training episodes end with a lost life (Breakout), their line is of lives.",
         "",

@@ -200,7 +200,7 @@ def test_a_rule_that_cannot_be_is_refused_by_key(more: dict[str, Any], key: str,
     ("more", "key", "said"),
     [
         ({"watch": "episode/retrun"}, "watch", "did you mean episode/return"),
-        ({"watch": "far:episode/return"}, "watch", "names no task"),
+        ({"watch": "far:episode/return"}, "watch", "names an unknown task"),
         ({"watch": "policy/entropy"}, "watch", "neither better when it rises"),
         ({"watch": "speed/env_steps"}, "watch", "wall clock"),
         ({"change": {"algo.target_kl": "x2"}, "within": {"algo.target_kl": "1e-3..1"}}, "change",

@@ -15,8 +15,8 @@ Chart = Mapping[str, Any]
 
 WIDTH, HEIGHT = 6.6, 2.7
 """Inches of one chart."""
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
-"""Told apart by colour-blind people too. (Okabe and Ito)"""
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
+"""Told apart by color-blind people too. (Okabe and Ito)"""
 LEVELS = {"error": "#c0392b", "warning": "#d98200"}
 HEALTHY, GREY = "#2e8b57", "#777777"
 
@@ -75,14 +75,14 @@ def _lines(axes: Any, chart: Chart) -> None:
     from matplotlib.ticker import NullFormatter
 
     for place, line in enumerate(chart["series"]):
-        colour, size = COLOURS[place % len(COLOURS)], _size(chart, line)
+        color, size = COLORS[place % len(COLORS)], _size(chart, line)
         ys = [_nan(y, size) for y in line["y"]]
         largest = f" (largest {size:.3g})" if chart["each"] else ""
         few = len(ys) <= 40
         axes.plot(
             line["x"],
             ys,
-            color=colour,
+            color=color,
             linewidth=1.4,
             marker="o" if few else "",
             markersize=2.5,
@@ -90,7 +90,7 @@ def _lines(axes: Any, chart: Chart) -> None:
         )
         if line["low"] is not None and line["high"] is not None:
             low, high = ([_nan(y, size) for y in line[end]] for end in ("low", "high"))
-            axes.fill_between(line["x"], low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(line["x"], low, high, color=color, alpha=0.18, linewidth=0)
     if chart["log"]:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
@@ -125,7 +125,7 @@ def _stack(axes: Any, chart: Chart) -> None:
         series[0]["x"],
         [line["y"] for line in series],
         labels=[line["label"] for line in series],
-        colors=[COLOURS[i % len(COLOURS)] for i in range(len(series))],
+        colors=[COLORS[i % len(COLORS)] for i in range(len(series))],
         alpha=0.85,
         linewidth=0,
     )
@@ -156,9 +156,9 @@ def _mark(axes: Any, chart: Chart) -> None:
         if event["x"] > 0:  # what is so from the start changes nothing
             axes.axvline(event["x"], color="#5b4b8a", linewidth=1, linestyle="--")
     for place, alert in enumerate(chart["alerts"]):
-        colour = LEVELS[alert["level"]]
-        axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=colour, alpha=0.08, lw=0)
-        axes.axvline(alert["x"], color=colour, linewidth=1)
+        color = LEVELS[alert["level"]]
+        axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=color, alpha=0.08, lw=0)
+        axes.axvline(alert["x"], color=color, linewidth=1)
         late = alert["x"] > (left + right) / 2
         label = axes.annotate(
             f"▲ {alert['id']}",
@@ -169,7 +169,7 @@ def _mark(axes: Any, chart: Chart) -> None:
             ha="right" if late else "left",
             va="top",
             fontsize=7.5,
-            color=colour,
+            color=color,
             bbox={"facecolor": "white", "alpha": 0.75, "pad": 0.6, "linewidth": 0},
         )
         label.set_in_layout(False)
@@ -177,7 +177,7 @@ def _mark(axes: Any, chart: Chart) -> None:
 
 
 def _tick(value: float) -> str:
-    """With as many digits as it takes to tell neighbours apart."""
+    """With as many digits as it takes to tell neighbors apart."""
     return short(value) if abs(value) >= 1000 else f"{value:.6g}"
 
 
