@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gymnast.metrics.seen import Phase
 from gymnast.text.wording import duration
+
+if TYPE_CHECKING:  # it imports pydantic, which commands that only read a run do not need
+    from gymnast.metrics.seen import Phase
 
 Range = tuple[float, float]
 INF = math.inf
