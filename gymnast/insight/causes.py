@@ -1,7 +1,7 @@
-"""What may be wrong with a run, and which alerts each cause brings about.
+"""Possible causes of a bad run, and the alerts that each of them raises.
 
-Causes that show directly (actions without effect, a critic without gradient) outweigh those that
-anything may bring about.
+Causes with direct evidence (actions without effect, a critic without gradient) have a higher weight than
+causes whose alerts may have many reasons.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ERROR = 110.0
-"""Weight of what is impossible or not a number: it comes before every cause."""
+"""Weight of an impossible or NaN value, which outranks every cause."""
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,27 @@ class Finding:
     weight: float
     evidence: list[str] = field(default_factory=list[str])
     changes: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Dotted key -> value; only of settings that concern learning."""
+    """Advised settings, dotted config key -> value; only settings that concern learning."""
     alerts: list[str] = field(default_factory=list[str])
     lasting: bool = True
-    """Did it hold for a good part of the run?"""
+    """Whether its alerts were active for a large part of the run."""
 
 
 TOO_LARGE_STEPS = "the learning rate is too large"
 TOO_SMALL_STEPS = "the learning rate is too small"
-SHORT_HORIZON = "gamma looks too short a way ahead"
+SHORT_HORIZON = "gamma is too small"
 
 CAUSES = (
     Cause(
         "the next observation hardly depends on the action", 100, ("rollout/action_effect:none",)
     ),
-    Cause("what is learned from opposes the reward", 98, ("rollout/reward_agreement:opposed",)),
+    Cause("the training reward opposes the raw reward", 98, ("rollout/reward_agreement:opposed",)),
     Cause("the critic does not learn", 92, ("optim/grad_norm_critic:frozen",)),
-    Cause("units of the network are dead", 88, ("network/dead_units:high",)),
-    Cause("observations are not normalised", 86, ("rollout/obs_std:large",)),
+    Cause("many hidden units are dead", 88, ("network/dead_units:high",)),
+    Cause("observations are not normalized", 86, ("rollout/obs_std:large",)),
     Cause("rewards are too large", 84, ("value/target_std:large",)),
     Cause("gradients are too large", 83, ("optim/grad_norm:high",)),
-    Cause("an update sees too few steps", 82, ("advantage/std:few",)),
+    Cause("updates use too few steps", 82, ("advantage/std:few",)),
     Cause(SHORT_HORIZON, 80, ("episode/length:shortsighted",)),
     Cause(TOO_SMALL_STEPS, 76, ("policy/kl:frozen",)),
     Cause(
@@ -65,7 +65,7 @@ CAUSES = (
     ),
     Cause("the entropy bonus is too large", 72, ("policy/entropy_share:undecided",)),
     Cause(
-        "the policy stopped exploring too soon",
+        "the policy stopped exploring too early",
         70,
         (
             "policy/entropy_share:early",
@@ -75,12 +75,12 @@ CAUSES = (
         ),
     ),
     Cause("the untrained policy prefers some actions", 66, ("policy/entropy_share:biased",)),
-    Cause("units of the network are saturated", 64, ("network/saturated_units:high",)),
-    Cause("the critic's gradient drowns the actor's", 62, ("optim/grad_norm_critic:dominates",)),
+    Cause("many hidden units are saturated", 64, ("network/saturated_units:high",)),
+    Cause("the critic's gradient dominates the actor's", 62, ("optim/grad_norm_critic:dominates",)),
     Cause("actions are mostly noise", 60, ("policy/log_std:high",)),
-    Cause("copies of the environment break", 58, ("rollout/faults:high",)),
-    Cause("copies of the environment are alike", 50, ("rollout/diversity:low",)),
-    Cause("the critic misleads", 40, ("value/explained_variance:low",)),
+    Cause("environment copies fail", 58, ("rollout/faults:high",)),
+    Cause("environment copies are nearly identical", 50, ("rollout/diversity:low",)),
+    Cause("the critic predicts poorly", 40, ("value/explained_variance:low",)),
 )
 SYMPTOMS = (
     "episode/return:falls",
@@ -90,9 +90,9 @@ SYMPTOMS = (
     "speed/env_steps:dropped",
     "time/evaluate_wait:long",
 )
-"""Alerts that name no cause: they say that something went wrong, not why."""
+"""Alerts that indicate a problem, but not its cause."""
 
 
 def is_symptom(alert: str) -> bool:
-    """Of an alert's id, with or without the role it is about."""
+    """True if an alert id, with or without the scope of a role, is that of a symptom."""
     return alert.endswith(SYMPTOMS)

@@ -1,7 +1,7 @@
-"""A run's charts as plain data: series with their own x values, lines, bands and marks.
+"""The charts of a run as plain data: series with their own x values, lines, bands and marks.
 
-What a run did not record has no series, and what a row lacks no point: nothing is drawn as zero. An
-evaluation stands at the version it scored.
+A metric that was not recorded has no series, and a row that lacks it has no point: nothing missing is drawn
+as zero. An evaluation is drawn at the clock of the policy version that it scored.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gymnast.runs.events import CHANGED
 from gymnast.text.wording import change, number
 
 POINTS = 300
-"""Of a series at most: beyond, each is a mean, with the least and greatest value as its band."""
-MOST = 12
-"""Series of a chart of lines; of a stack before it becomes a heat map."""
+"""Maximum number of points of a series. Longer series are averaged, with minimum and maximum as a band."""
+MAX_SERIES = 12
+"""Maximum number of lines in a chart, and of series in a stack before it becomes a heat map."""
 EVENTS = (CHANGED, "resumed", "stage", "budget changed")
-"""What changed the run from outside or from its curriculum: a vertical line."""
+"""Events that change how a run trains; drawn as a vertical line."""
 
 
 def charts(
@@ -35,12 +35,14 @@ def charts(
     x: str = "vec_steps",
     actions: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Every chart that these rows can fill, over the clock `x`. `info`: run.json; `actions`: a name
-    per action, or per amount of it."""
+    """Returns every chart that has data in these rows, over the clock `x`.
+
+    `info`: content of run.json; `actions`: a name per discrete action, or per dimension of a Box action.
+    """
     if x not in CLOCKS:
-        raise UsageError(f"charts cannot be drawn over {x!r}", fix=f"use {', '.join(CLOCKS)}")
+        raise UsageError(f"{x!r} cannot be the x axis of a chart", fix=f"use {', '.join(CLOCKS)}")
     keys, axis = list(dict.fromkeys(key for row in rows for key in row)), Axis(rows, x)
-    limits = Limits(entropy=_most_entropy(rows, keys))
+    limits = Limits(entropy=_max_entropy(rows, keys))
     marks = [
         {"kind": event["kind"], "text": _event_text(event), "x": axis(event.get("env_steps", 0))}
         for event in events
@@ -66,7 +68,7 @@ def charts(
 
 
 def empty(name: str, family: str, title: str, x: str) -> dict[str, Any]:
-    """A chart of lines with nothing on it."""
+    """Returns a line chart without series."""
     return {
         "name": name,
         "family": family,
@@ -93,7 +95,7 @@ def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -
     shares = chart.kind == "stacked"
     positive = all(y is None or y > 0 for line in series for y in line["y"])
     return empty(chart.name, chart.family, chart.title, x) | {
-        "kind": "heat" if shares and len(series) > MOST else chart.kind,
+        "kind": "heat" if shares and len(series) > MAX_SERIES else chart.kind,
         "unit": "share" if shares or chart.each else metric.unit if metric else "",
         "log": chart.log and positive,
         "each": chart.each,
@@ -106,7 +108,7 @@ def _chart(chart: Chart, series: list[dict[str, Any]], limits: Limits, x: str) -
 def _series(
     chart: Chart, rows: Sequence[Row], keys: Sequence[str], x: str
 ) -> tuple[list[dict[str, Any]], int]:
-    """Of every key it names that the rows have; and how many were too many."""
+    """Returns the series of a chart, and how many were omitted because there are too many."""
     found = _matching(chart.keys, keys) or _matching(chart.instead, keys)
     if chart.kind == "stacked":
         return _stacked(found, rows, x), 0
@@ -118,11 +120,11 @@ def _series(
     if chart.each:
         moved = [line for line in made if len(set(line["y"])) > 1]
         made = moved or made[:1]
-    return made[:MOST], max(len(made) - MOST, 0)
+    return made[:MAX_SERIES], max(len(made) - MAX_SERIES, 0)
 
 
 def _matching(patterns: Sequence[str], keys: Sequence[str]) -> list[str]:
-    """In the order of the patterns; of one pattern, unscoped keys and lower places first."""
+    """Returns the keys that match, in the order of the patterns, then unscoped keys and low indices first."""
     found: list[str] = []
     for pattern in patterns:
         scope, _, wanted = pattern.rpartition(":")
@@ -154,7 +156,7 @@ def _line(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
 
 
 def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
-    """With its 95 % interval, where the evaluations tell it."""
+    """Returns the series of an evaluation metric, with its 95 % confidence interval if it was recorded."""
     xs, ys = curve_of(rows, x, key)
     scope = key.rpartition(":")[0]
     bands: dict[str, list[float | None] | None] = {"low": None, "high": None}
@@ -167,14 +169,16 @@ def _evaluated(rows: Sequence[Row], key: str, x: str) -> dict[str, Any]:
 
 
 def _stacked(keys: Sequence[str], rows: Sequence[Row], x: str) -> list[dict[str, Any]]:
-    """Each as its share of the sum, of the rows that have them all; without those that are never."""
-    whole = [row for row in rows if all(key in row for key in keys)]
-    whole = [row for row in whole if 0 < sum(row[key] for key in keys) < math.inf]
-    keys = [key for key in keys if any(row[key] for row in whole)]
-    xs, sums = [row[f"clock/{x}"] for row in whole], [sum(row[k] for k in keys) for row in whole]
+    """Returns each key as its share of their sum, in the rows that have all keys; keys that are always 0 are
+    omitted."""
+    complete = [row for row in rows if all(key in row for key in keys)]
+    complete = [row for row in complete if 0 < sum(row[key] for key in keys) < math.inf]
+    keys = [key for key in keys if any(row[key] for row in complete)]
+    xs = [row[f"clock/{x}"] for row in complete]
+    sums = [sum(row[k] for k in keys) for row in complete]
     series: list[dict[str, Any]] = []
     for key in keys:
-        ys: list[float | None] = [row[key] / s for row, s in zip(whole, sums, strict=True)]
+        ys: list[float | None] = [row[key] / s for row, s in zip(complete, sums, strict=True)]
         pooled = {"x": xs, "y": ys} if len(xs) <= POINTS else _pooled(xs, ys)
         line = {"key": key, "label": _label(key), **pooled}
         series.append(line | {"low": None, "high": None})
@@ -185,11 +189,11 @@ def _pooled(xs: Sequence[float], ys: Sequence[float | None]) -> dict[str, list[A
     edges = [i * len(xs) // POINTS for i in range(POINTS + 1)]
     pooled: dict[str, list[Any]] = {"x": [], "y": [], "low": [], "high": []}
     for a, b in pairwise(edges):
-        seen = [y for y in ys[a:b] if y is not None]
+        finite = [y for y in ys[a:b] if y is not None]
         pooled["x"].append(sum(xs[a:b]) / (b - a))
-        pooled["y"].append(sum(seen) / len(seen) if seen else None)
-        pooled["low"].append(min(seen, default=None))
-        pooled["high"].append(max(seen, default=None))
+        pooled["y"].append(sum(finite) / len(finite) if finite else None)
+        pooled["low"].append(min(finite, default=None))
+        pooled["high"].append(max(finite, default=None))
     return pooled
 
 
@@ -197,9 +201,9 @@ def _lines(chart: Chart, limits: Limits, info: Mapping[str, Any]) -> Iterator[di
     if chart.name == "score" and info.get("threshold") is not None:
         goal = info["threshold"]
         yield {"y": goal, "label": f"threshold {number(goal)}"}
-    most = METRICS[chart.keys[0]].bounds_for(limits)[1] if chart.name == "entropy" else math.inf
-    if math.isfinite(most):
-        yield {"y": most, "label": "most possible"}
+    bound = METRICS[chart.keys[0]].bounds_for(limits)[1] if chart.name == "entropy" else math.inf
+    if math.isfinite(bound):
+        yield {"y": bound, "label": "maximum"}
 
 
 def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
@@ -210,19 +214,19 @@ def _ticks(chart: Chart, rows: Sequence[Row], x: str) -> dict[str, Any] | None:
 def _mark_alerts(
     drawn: list[dict[str, Any]], alerts: Sequence[Mapping[str, Any]], axis: Axis
 ) -> None:
-    """Where the number itself is drawn, else on the first chart of its family."""
+    """Adds each alert to the chart that draws its metric, or else to the first chart of its family."""
     for alert in alerts:
         key = alert["id"].rpartition(":")[0]
         of_family = [chart for chart in drawn if chart["family"] == family_of(key)]
         showing = [c for c in of_family if any(line["key"] == key for line in c["series"])]
         for chart in (showing or of_family)[:1]:
-            told = {name: alert[name] for name in ("id", "level", "message", "count")}
+            fields = {name: alert[name] for name in ("id", "level", "message", "count")}
             span = {"x": axis(alert["first"]), "until": axis(alert["last"])}
-            chart["alerts"].append(told | span)
+            chart["alerts"].append(fields | span)
 
 
-def _most_entropy(rows: Sequence[Row], keys: Sequence[str]) -> float | None:
-    """The highest entropy that the policy can have, as far as the record tells."""
+def _max_entropy(rows: Sequence[Row], keys: Sequence[str]) -> float | None:
+    """Returns the maximum entropy of the policy, derived from the rows; None if they do not determine it."""
     for row in rows:
         if row.get("policy/entropy_share", 0.0) > 0:
             return row["policy/entropy"] / row["policy/entropy_share"]
@@ -240,7 +244,7 @@ def _finite(value: float) -> float | None:
 
 
 def _label(key: str) -> str:
-    """`eval:episode/return` -> `evaluation`; else the name without its section, scopes before it."""
+    """Returns `evaluation` for `eval:episode/return`; else the scopes and the name without its section."""
     scopes, name = split(key)
     own = [scope for scope in scopes if scope != "eval"]
     if name.startswith("episode/"):
@@ -251,7 +255,7 @@ def _label(key: str) -> str:
 
 
 def _named(label: str, actions: Sequence[str]) -> str:
-    """`action_share.1` -> `right`."""
+    """Replaces the index by the name of the action: `action_share.1` -> `right`."""
     place = label.rpartition(".")[2]
     known = place.isdigit() and int(place) < len(actions)
     return actions[int(place)] if known else place

@@ -1,7 +1,7 @@
-"""Which charts a run has, and which of them a number belongs to.
+"""The charts of a run, and the family of charts that a metric belongs to.
 
-`chart_data.py` fills them from a run's rows; reports draw them, and whoever else asks `api.charts`.
-docs/reading-charts.md has a section per family: how healthy looks, how sick looks, what to try.
+`chart_data.py` fills them from the rows of a run; reports draw them, and `api.charts` returns them.
+docs/reading-charts.md has a section per family: how healthy and unhealthy curves look, and what to try.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FAMILIES = {
     "schedules": "Schedules",
     "timing": "Timing",
 }
-"""Anchor on the page -> its heading, in the order of every view."""
+"""Anchor on the page -> heading, in the order of every view."""
 
 Kind = Literal["line", "stacked", "heat"]
 
@@ -37,21 +37,23 @@ class Chart:
     family: str
     title: str
     keys: tuple[str, ...]
-    """Metrics, whatever their scope; a `*` at the end stands for any ending. Evaluations are asked
-    for with theirs: `eval:episode/return`."""
+    """Metrics in any scope except `eval`, which must be given: `eval:episode/return`. A `*` at the end
+    matches any suffix."""
     instead: tuple[str, ...] = ()
-    """Where a run has none of the keys."""
+    """Metrics to draw if the run has none of `keys`."""
     kind: Kind = "line"
-    """Stacked series are shares of their sum; too many of them become a heat map."""
+    """Stacked series are drawn as shares of their sum; too many of them become a heat map."""
     log: bool = False
-    """The vertical axis, where all values are above 0."""
+    """Whether the y axis is logarithmic, if all values are above 0."""
     each: bool = False
-    """Of different units: each is drawn as a share of its own largest size, and only what moved."""
+    """Whether the series have different units: each is scaled by its largest absolute value, and constant
+    series are omitted."""
     bounded: bool = False
-    """Whether the vertical axis covers the bounds of the first metric, where they are finite."""
+    """Whether the y axis covers the bounds of the first metric, where they are finite."""
     ticks: str = ""
-    """A metric that is 1 where something happened."""
+    """A metric that is 1 in rows to be marked with a tick."""
     ticks_mean: str = ""
+    """Label of the ticks."""
 
 
 CHARTS = (
@@ -67,12 +69,12 @@ CHARTS = (
     Chart("duration", "matches", "Steps per match", ("match/duration",)),
     Chart("rung", "matches", "Opponent on the ladder", ("league/rung",)),
     Chart("actions", "actions", "Actions taken", ("rollout/action_share.*",), kind="stacked"),
-    Chart("amounts", "actions", "Mean of each amount of the actions", ("rollout/action_mean.*",)),
+    Chart("amounts", "actions", "Mean of each action dimension", ("rollout/action_mean.*",)),
     Chart("entropy", "entropy", "Entropy of the policy", ("policy/entropy",), bounded=True),
     Chart(
         "certainty",
         "entropy",
-        "How decided the policy is",
+        "Certainty of the policy",
         ("policy/entropy_share", "policy/prob_max_mean", "policy/prob_min_mean"),
         bounded=True,
     ),
@@ -80,23 +82,23 @@ CHARTS = (
     Chart(
         "kl",
         "kl",
-        "How far an update moves the policy",
+        "KL divergence of an update",
         ("policy/kl",),
         ticks="optim/kl_stop",
-        ticks_mean="algo.target_kl ended the update",
+        ticks_mean="algo.target_kl stopped the update",
     ),
-    Chart("clip", "kl", "Samples beyond the clip range", ("policy/clip_fraction",)),
+    Chart("clip", "kl", "Samples outside the clip range", ("policy/clip_fraction",)),
     Chart(
         "losses",
         "losses",
-        "What is minimised, term by term",
+        "Terms of the loss",
         ("loss/policy", "loss/value", "loss/entropy", "loss/kl"),
         instead=("policy/loss", "value/loss"),
     ),
     Chart(
         "gradients",
         "gradients",
-        "Gradient norms by part",
+        "Gradient norms of actor and critic",
         (
             "optim/grad_norm",
             "optim/grad_norm_actor",
@@ -105,17 +107,17 @@ CHARTS = (
         ),
         log=True,
     ),
-    Chart("explained", "value", "Variance that the critic explains", ("value/explained_variance",)),
+    Chart("explained", "value", "Explained variance of the critic", ("value/explained_variance",)),
     Chart(
         "values",
         "value",
-        "What the critic says and should say",
+        "Predicted values and their targets",
         ("value/mean", "value/target_mean"),
     ),
     Chart(
         "dead-units",
         "dead-units",
-        "Units that do not work",
+        "Dead and saturated units",
         (
             "network/dead_units",
             "network/dead_units_actor",
@@ -131,11 +133,11 @@ CHARTS = (
         "Effect of actions, agreement of rewards",
         ("rollout/action_effect", "rollout/reward_agreement"),
     ),
-    Chart("schedules", "schedules", "Settings that change", ("hyper/*",), each=True),
+    Chart("schedules", "schedules", "Scheduled hyperparameters", ("hyper/*",), each=True),
     Chart(
         "timing",
         "timing",
-        "Where the time goes",
+        "Wall time by activity",
         (
             "time/env",
             "time/inference",
@@ -149,7 +151,7 @@ CHARTS = (
     Chart("speed", "timing", "Env steps per second", ("speed/env_steps",)),
     Chart("memory", "timing", "Memory of the process", ("system/memory", "system/memory_now")),
 )
-"""In the order of every view."""
+"""All charts, in the order of every view."""
 
 ABOUT = {
     "progress": "timing",
@@ -192,11 +194,11 @@ ABOUT = {
     "time": "timing",
     "system": "timing",
 }
-"""Section of metrics, or one of them, -> the family that says how to read it."""
+"""Section of metrics, or a single metric -> the family of charts that explains it."""
 
 
 def family_of(key: str) -> str:
-    """Of a row's key, or of the key that an alert is about."""
+    """Returns the family of charts for the key of a row or of an alert."""
     scopes, name = split(key)
     if scopes[:1] == ("eval",):
         return ABOUT["eval"]
@@ -205,5 +207,5 @@ def family_of(key: str) -> str:
 
 
 def page_of(key: str) -> str:
-    """Where to read on: `docs/reading-charts.md#kl`."""
+    """Returns the section that explains a key: `docs/reading-charts.md#kl`."""
     return f"{PAGE}#{family_of(key)}"

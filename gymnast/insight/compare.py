@@ -1,6 +1,6 @@
-"""Runs side by side: scores, the area under the evaluation curve, and what differs in the configs.
+"""Comparison of runs: scores, the area under the evaluation curve, and differences of the configs.
 
-Every run keeps its own x values, and areas are taken over the range that all curves cover.
+Every run keeps its own x values; areas are computed over the range that all curves cover.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from gymnast.runs.run import Run, derived_status
 from gymnast.text.chart import line_chart
 
 AXES = ("vec_steps", "env_steps", "updates", "seconds")
-"""Clocks that curves can be drawn over, the default first."""
+"""Clocks that can be the x axis, the default first."""
 
 
 def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
+    """Returns the summaries, curves and config differences of runs, over the clock `x`, as plain values."""
     if x not in AXES:
-        raise UsageError(f"runs cannot be compared over {x!r}", fix=f"use {', '.join(AXES)}")
+        raise UsageError(
+            f"{x!r} cannot be the x axis of a comparison", fix=f"use {', '.join(AXES)}"
+        )
     records = [rows_of(run) for run in runs]
     span = shared_range([curve_of(rows, x)[0] for rows in records])
     differing, problem = config_differences(runs)
@@ -33,7 +36,7 @@ def compare(runs: Sequence[Run], x: str = AXES[0]) -> dict[str, Any]:
 
 
 def chart(comparison: dict[str, Any], *, width: int = 72, height: int = 16) -> str:
-    """The evaluation curves of a comparison over each other, as text."""
+    """Draws the evaluation curves of a comparison in one chart, as text."""
     sides = {group["name"]: group["curve"] for group in comparison.get("groups", ())}
     curves = sides or {label(run): run["curve"] for run in comparison["runs"]}
     series = {name: (curve["x"], curve["y"]) for name, curve in curves.items()}
@@ -45,7 +48,7 @@ def label(run: dict[str, Any]) -> str:
 
 
 def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Where all curves are known; None when there is no such stretch."""
+    """Returns the x range that all curves cover; None if there is none."""
     if not axes or any(len(xs) < 2 for xs in axes):
         return None
     low, high = max(xs[0] for xs in axes), min(xs[-1] for xs in axes)
@@ -53,8 +56,8 @@ def shared_range(axes: Sequence[Sequence[float]]) -> tuple[float, float] | None:
 
 
 def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str | None]:
-    """Keys whose values are not the same in all runs, live changes included, with the value of each;
-    or why unknown."""
+    """Returns the settings that differ between runs, with the value in each run, including live changes; or
+    else the reason why the configs cannot be read."""
     from gymnast.config.resolve import diff
     from gymnast.insight.settings import settings_in_use
 
@@ -64,9 +67,9 @@ def config_differences(runs: Sequence[Run]) -> tuple[list[dict[str, Any]], str |
         return [], str(error)
     first, *others = configs
     columns: dict[str, list[Any]] = {}
-    for place, other in enumerate(others, start=1):
+    for index, other in enumerate(others, start=1):
         for key, mine, theirs in diff(first, other):
-            columns.setdefault(key, [_plain(mine)] * len(runs))[place] = _plain(theirs)
+            columns.setdefault(key, [_plain(mine)] * len(runs))[index] = _plain(theirs)
     return [{"key": key, "values": values} for key, values in columns.items()], None
 
 

@@ -1,10 +1,9 @@
-"""What went wrong with a run, on what evidence, and what to change.
+"""The diagnosis of a run (`gymnast doctor`): what went wrong, on what evidence, and what to change.
 
-The outcome is judged first: a run that ended below its threshold, or no better than random actions, is
-never healthy. Then alerts are gathered into causes, those that lasted longest counting most; a failed
-run is searched for causes that its config and record show directly; and where none matches, the
-diagnosis says so and lists what is unusual. Only the run's own files are read, its preset, and what
-stored runs of that preset did.
+The outcome comes first: a run that ended below its threshold, or no better than random actions, is never
+healthy. Then alerts are grouped into causes, and alerts that lasted longest count most. A failed run is also
+examined for causes that are visible in its config and rows. If no cause matches, the diagnosis says so and
+lists what is unusual. Only the files of the run, its preset and the stored results of that preset are read.
 """
 
 from __future__ import annotations
@@ -32,13 +31,15 @@ from gymnast.metrics.checks.check import rounded
 from gymnast.metrics.checks.patch import permitted
 from gymnast.runs.curve import rows_of
 from gymnast.runs.run import Run
+from gymnast.text.wording import counted
 
 LASTING = 0.3
-"""Of all rows: an alert that held for so many has its full weight."""
+"""An alert that was active for this share of all rows has its full weight."""
 CONSEQUENCE = 0.3
-"""Of its weight remains for a finding whose settings are those that solve the task elsewhere."""
+"""Factor on the weight of a finding whose settings solve the task in stored runs of the preset: it is
+probably a consequence of another cause."""
 UNNAMED = 26.0
-"""Weight of an alert that belongs to no cause."""
+"""Weight of an alert that no cause lists."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Diagnosis:
     preset: str
     outcome: Outcome
     healthy: bool | None
-    """None where it is too early to say, or nothing was measured."""
+    """None if it is too early to say, or if nothing was measured."""
     findings: list[Finding]
-    """The likeliest cause first; of a healthy run, what passed on the way."""
+    """The likeliest cause first. For a healthy run, problems that did no lasting harm."""
     unusual: list[str]
-    """Of a run that is not good enough: what is unlike its preset, healthy runs, or learning."""
+    """Unusual settings, metrics and curves; empty unless the run is not good enough."""
     notes: list[str]
     changes: dict[str, Any]
-    """The patch: what the first finding advises."""
+    """The patch: the changes of the first finding."""
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,7 +76,8 @@ def diagnosis(
     healthy: Mapping[str, Any] | None,
     reference: Reference | None = None,
 ) -> Diagnosis:
-    """`info`: run.json; `rows`: its record; `healthy`: the envelope of its preset, if there is one."""
+    """Diagnoses a run. `info`: run.json; `rows`: its metrics; `healthy`: the envelope of its preset, if
+    any."""
     reference = reference or Reference()
     outcome = outcome_of(info, rows)
     differs = envelope.departures(healthy, rows) if healthy and rows else []
@@ -87,35 +89,40 @@ def diagnosis(
         suspected = suspects(settings, rows, reference, treated)
         found += [_treated(finding, settings, reference) for finding in suspected]
     findings = _merged(found)
-    telling = _telling(findings, outcome)
+    decisive = _decisive(findings, outcome)
     below = outcome.kind in ("failed", "unconfirmed")
     return Diagnosis(
         run=info["id"],
         preset=info["preset"],
         outcome=outcome,
-        healthy=_healthy(outcome, telling),
+        healthy=_healthy(outcome, decisive),
         findings=findings,
         unusual=unusual(settings, rows, reference, differs, info["alerts"]) if below else [],
         notes=_timing(rows, settings),
-        changes=telling[0].changes if telling else {},
+        changes=decisive[0].changes if decisive else {},
     )
 
 
-def _telling(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
-    """Findings that speak against the run: what passed on the way to a solution did no harm."""
-    least = ERROR if outcome.kind == "solved" else 0.0
-    return [f for f in findings if f.weight >= least and (f.lasting or outcome.kind != "learned")]
+def _decisive(findings: Sequence[Finding], outcome: Outcome) -> list[Finding]:
+    """Returns the findings that count against the run: if it was solved, only impossible values do."""
+    min_weight = ERROR if outcome.kind == "solved" else 0.0
+    return [
+        f for f in findings if f.weight >= min_weight and (f.lasting or outcome.kind != "learned")
+    ]
 
 
-def _healthy(outcome: Outcome, telling: Sequence[Finding]) -> bool | None:
-    if outcome.kind in ("failed", "unconfirmed") or telling:
+def _healthy(outcome: Outcome, decisive: Sequence[Finding]) -> bool | None:
+    if outcome.kind in ("failed", "unconfirmed") or decisive:
         return False
     return True if outcome.kind in ("solved", "learned") else None
 
 
 def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference) -> Finding:
-    """With those changes only that advice may contain. Where stored runs of the preset solve the task,
-    a setting as it is there is not at fault, and another is set back to the preset's value."""
+    """Returns the finding with only the changes that advice may contain.
+
+    If stored runs of the preset solve the task, the changes are replaced by the values of the preset; a
+    setting that already has that value is not to blame, and the finding loses weight.
+    """
     changes = permitted(finding.changes, settings)
     if not (changes and reference.solves):
         return replace(finding, changes=changes)
@@ -126,7 +133,7 @@ def _treated(finding: Finding, settings: Mapping[str, Any], reference: Reference
 
 
 def _merged(found: Sequence[Finding]) -> list[Finding]:
-    """One finding per cause, the likeliest first."""
+    """Merges findings of the same cause and sorts them, the likeliest first."""
     merged: dict[str, Finding] = {}
     for finding in sorted(found, key=lambda one: -one.weight):
         first = merged.get(finding.cause)
@@ -154,7 +161,7 @@ def _from_alerts(
             changes = {**alert.get("changes", {}), **changes}
         if cause.name in (TOO_LARGE_STEPS, TOO_SMALL_STEPS):
             changes = _learning_rate(differs, settings) or changes
-        evidence = [f"{a['message']} ({a['count']} rows from {a['first']:,} on)" for a in mine]
+        evidence = [f"{a['message']} ({_when(a)})" for a in mine]
         found.append(
             Finding(
                 cause.name,
@@ -169,13 +176,13 @@ def _from_alerts(
 
 
 def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
-    """Alerts that no cause names: what is impossible or not a number, and healthy ranges left."""
+    """Returns a finding for each alert that no cause lists and that is not a mere symptom."""
     known = {id for cause in CAUSES for id in cause.alerts}
     return [
         Finding(
             alert["message"],
             ERROR if alert["level"] == "error" else UNNAMED,
-            [f"{alert['count']} rows from {alert['first']:,} env steps on"],
+            [_when(alert)],
             dict(alert.get("changes", {})),
             [alert["id"]],
         )
@@ -184,9 +191,13 @@ def _without_cause(alerts: Sequence[Mapping[str, Any]]) -> list[Finding]:
     ]
 
 
+def _when(alert: Mapping[str, Any]) -> str:
+    return f"{counted(alert['count'], 'row')}, first at {alert['first']:,} env steps"
+
+
 def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """By how far updates moved the parameters compared with those of healthy runs: Adam's steps are
-    proportional to the rate."""
+    """Returns a learning rate that makes updates as large as those of healthy runs, since the steps of Adam
+    are proportional to it; empty if they are similar."""
     moved = next((d for d in differs if d.key == "optim/update_norm" and d.factor > 0), None)
     if moved is None or 0.3 < moved.factor < 3:
         return {}
@@ -195,7 +206,7 @@ def _learning_rate(differs: Sequence[Departure], settings: Mapping[str, Any]) ->
 
 
 def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) -> list[str]:
-    """Where the time went, if most of it went to one thing."""
+    """Returns a note if more than half of the time was spent on one activity."""
     parts = ("env", "inference", "update", "evaluate_wait", "checkpoint", "rest")
     sums = {part: sum(row.get(f"time/{part}", 0.0) for row in rows) for part in parts}
     total = sum(sums.values())
@@ -204,17 +215,25 @@ def _timing(rows: Sequence[Mapping[str, float]], settings: Mapping[str, Any]) ->
         return []
     repeated = next((k for k in ("algo.epochs", "algo.gradient_steps") if k in settings), None)
     fewer = f"fewer {repeated}, or " if repeated else ""
+    labels = {
+        "env": "environment steps",
+        "inference": "policy inference",
+        "update": "updates",
+        "evaluate_wait": "waiting for evaluations",
+        "checkpoint": "checkpoints",
+        "rest": "other work",
+    }
     hints = {
-        "env": "`gymnast tune envs` finds a faster backend or number of copies",
+        "env": "`gymnast tune envs` finds a faster backend or number of environment copies",
         "update": f"{fewer}a smaller policy.hidden would be faster",
         "evaluate_wait": "a longer eval.every, or fewer eval.episodes, would be faster",
     }
     hint = f": {hints[largest]}" if largest in hints else ""
-    return [f"{sums[largest] / total:.0%} of the time went to {largest}{hint}"]
+    return [f"{sums[largest] / total:.0%} of the time was spent on {labels[largest]}{hint}"]
 
 
 def settings_of(run: Run) -> dict[str, Any]:
-    """Dotted key -> plain value."""
+    """Returns the config of a run as dotted key -> plain value."""
     from gymnast.config.resolve import load
     from gymnast.config.saved import values
 
@@ -222,7 +241,8 @@ def settings_of(run: Run) -> dict[str, Any]:
 
 
 def differing_settings(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """What `gymnast train PRESET` must be told to train this run's config with these changes."""
+    """Returns the settings that `gymnast train PRESET` needs to train the config of this run with these
+    changes."""
     from gymnast.config.resolve import diff, load, resolve, revise
 
     config = load(run.config(), at=str(run.path / "config.yaml"))

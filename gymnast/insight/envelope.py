@@ -1,7 +1,9 @@
-"""Where the key numbers of healthy runs of a preset lie, over the course of training.
+"""Envelopes: the range of the most important metrics in healthy runs of a preset, over the course of
+training.
 
-One JSON file per `ENV:variant`, written beside its stored result by `gymnast reproduce --store`: for
-each metric, the lowest and the highest of the seeds in each tenth of the steps that all of them took.
+One JSON file per `ENV:variant`, which `gymnast reproduce --store` writes together with the stored result. For
+each metric it has the lowest and the highest value over the seeds, in each tenth of the env steps that all
+seeds took.
 """
 
 from __future__ import annotations
@@ -34,24 +36,24 @@ Rows = Sequence[Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Departure:
-    """How a run differs from healthy ones in one metric."""
+    """A metric of a run that is outside the envelope of healthy runs."""
 
     key: str
     side: str
-    """high or low."""
+    """`high` or `low`."""
     share: float
-    """Of the parts of training that can be compared."""
+    """Share of the comparable parts of training in which it is outside."""
     factor: float
-    """Its median over that of the healthy runs, where both are above 0; else NaN."""
+    """Its median divided by that of the healthy runs if both are above 0, else NaN."""
 
     def __str__(self) -> str:
-        size = f", {self.factor:.3g} times theirs" if math.isfinite(self.factor) else ""
+        size = f", {self.factor:.3g} times as large" if math.isfinite(self.factor) else ""
         word = "above" if self.side == "high" else "below"
         return f"{self.key} is {word} that of healthy runs in {self.share:.0%} of training{size}"
 
 
 def of_runs(preset: str, records: Sequence[Rows]) -> dict[str, Any]:
-    """The stored form of what these runs did."""
+    """Returns the envelope of these runs, in its stored form."""
     steps = min(rows[-1]["clock/env_steps"] for rows in records)
     bands: dict[str, Any] = {}
     for key in KEYS:
@@ -75,7 +77,10 @@ def stored(preset: str) -> dict[str, Any] | None:
 
 
 def departures(envelope: Mapping[str, Any], rows: Rows) -> list[Departure]:
-    """Metrics that lie outside the band, widened by its own width and a quarter, in most parts."""
+    """Returns the metrics that are outside the envelope in at least half of training.
+
+    The envelope is widened on both sides by its own width and by a quarter of its values.
+    """
     found: list[Departure] = []
     for key, band in envelope["bands"].items():
         parts = binned(rows, key, envelope["env_steps"])
@@ -96,7 +101,7 @@ def departures(envelope: Mapping[str, Any], rows: Rows) -> list[Departure]:
 
 
 def binned(rows: Rows, key: str, steps: float) -> list[float | None]:
-    """Mean in each part of so many env steps; None where a part has no such number."""
+    """Returns the mean of a key in each tenth of the first `steps` env steps; None if a part has no value."""
     sums, counts = [0.0] * PARTS, [0] * PARTS
     for row in rows:
         value = row.get(key)

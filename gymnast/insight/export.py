@@ -1,4 +1,4 @@
-"""A run's record for other programs: as a file, or as if a tracker had followed the run."""
+"""Export of the rows of a run: to a file, or to a tracker as if it had tracked the run from the start."""
 
 from __future__ import annotations
 
@@ -32,27 +32,30 @@ FORMS = (*FILES, *TRACKERS)
 
 
 def export(run: Run, form: str, out: Path | None = None) -> dict[str, Any]:
-    """`out`: a file, or for trackers a folder that is empty or not there; by default in the run."""
+    """Exports a run. `out`: a file, or for trackers an empty or missing folder; by default in the run's
+    folder."""
     if form not in FORMS:
-        raise UsageError(f"{form} is no form of export ({', '.join(FORMS)}){closest(form, FORMS)}")
+        raise UsageError(
+            f"{form} is not an export format ({', '.join(FORMS)}){closest(form, FORMS)}"
+        )
     refuse_missing({"csv": (), "parquet": ("pyarrow",)}.get(form, (form,)))
     if form in FILES and out is not None and out.exists() and out.suffix != f".{form}":
         fix = f"name a new file, or one that ends in .{form}"
-        raise UsageError(f"there is something else than a .{form} file", at=str(out), fix=fix)
+        raise UsageError(f"the file exists and is not a .{form} file", at=str(out), fix=fix)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     with MetricStore(run.path / "metrics.db") as store:
         rows = list(store.rows())
-        metrics = _known(cfg, rows)
+        metrics = _declarations(cfg, rows)
         if form in FILES:
             path = out or _own_folder(run) / f"rows.{form}"
             durable.replace(path, FILES[form](store, metrics))
         else:
-            path = _empty(out) if out else _renewed(_own_folder(run) / form)
-            _follow(run, cfg, metrics, rows, form, path)
+            path = _empty(out) if out else _emptied(_own_folder(run) / form)
+            _replay(run, cfg, metrics, rows, form, path)
     return {"run": run.id, "form": form, "path": str(path), "rows": len(rows)}
 
 
-def _follow(
+def _replay(
     run: Run,
     cfg: Config[Any],
     metrics: Mapping[str, Metric],
@@ -60,11 +63,12 @@ def _follow(
     form: str,
     path: Path,
 ) -> None:
-    """What the tracker would have been told. Alerts are judged by what the config alone tells."""
+    """Replays the rows to a tracker. Alerts are recomputed, with the bounds that the config alone
+    determines."""
     info, alerts = run.info, Alerts(metrics)
-    told = Tracked.of(info, cfg, metrics, path, partial(films.placed, run.path))
+    tracked = Tracked.of(info, cfg, metrics, path, partial(films.placed, run.path))
     try:
-        tracker, summary = open_tracker(form, told), None
+        tracker, summary = open_tracker(form, tracked), None
         try:
             for row in rows:
                 tracker.write(row, alerts.judge(row))
@@ -72,17 +76,18 @@ def _follow(
         finally:
             tracker.close(summary)
     except Exception as problem:
-        raise GymnastError(f"{form} does not take it: {problem}", at=str(path)) from problem
+        raise GymnastError(f"export to {form} failed: {problem}", at=str(path)) from problem
 
 
-def _known(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
-    """Declarations of all metrics; one without meaning for what another version recorded."""
+def _declarations(cfg: Config[Any], rows: Sequence[Row]) -> dict[str, Metric]:
+    """Returns the declarations of all metrics in the rows; an empty one for metrics that this version
+    lacks."""
     names = dict.fromkeys(key.rpartition(":")[2] for row in rows for key in row)
     return {**{name: Metric(name, "") for name in names}, **declared(cfg)}
 
 
 def _summary(info: Mapping[str, Any], status: str) -> Summary | None:
-    """How it ended; None for what broke off."""
+    """Returns the summary of a run; None if it failed."""
     if status in ("failed", "lost"):
         return None
     return Summary(
@@ -103,8 +108,8 @@ def _own_folder(run: Run) -> Path:
     return folder
 
 
-def _renewed(folder: Path) -> Path:
-    """What an earlier export left there would be counted twice."""
+def _emptied(folder: Path) -> Path:
+    """Empties the folder: files of an earlier export would be counted twice."""
     with durable.explained(folder):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -115,5 +120,7 @@ def _empty(folder: Path) -> Path:
     with durable.explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise UsageError("is not empty", at=str(folder), fix="name a new folder with --out")
+            raise UsageError(
+                "the folder is not empty", at=str(folder), fix="name a new folder with --out"
+            )
     return folder

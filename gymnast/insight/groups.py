@@ -1,6 +1,6 @@
-"""Groups of seeds side by side: means over seeds with intervals, mean curves, what differs in the configs.
+"""Comparison of groups of seeds: means with confidence intervals, mean curves, differences of the configs.
 
-A single run may stand on either side; it is a group of one, and has no interval over seeds.
+A single run may be on either side; it counts as a group of one and has no interval over seeds.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from gymnast.runs.curve import interpolate
 from gymnast.runs.run import Run
 
 VARIES = "(varies)"
-"""Stands for the value of a setting that the seeds of a group do not share."""
+"""Displayed as the value of a setting that differs between the seeds of a group."""
 
 
 @dataclass(frozen=True)
 class Side:
     name: str
-    """The group as it was asked for, or the run's id."""
+    """The name of the group as the user gave it, or the id of the run."""
     runs: tuple[Run, ...]
     is_group: bool
 
 
 def side(ref: str, directory: Path) -> Side:
-    """The group of seeds that `ref` names, or else the run."""
+    """Returns the group of seeds that `ref` names, or else the run."""
     found = members(directory, ref)
     if found:
         return Side(ref, tuple(Run(Path(run["path"])) for run in found), is_group=True)
@@ -39,7 +39,7 @@ def side(ref: str, directory: Path) -> Side:
 
 
 def compare_groups(sides: Sequence[Side], x: str) -> dict[str, Any]:
-    """What `compare` says of every run, and for each side what its seeds came to together."""
+    """Returns the result of `compare` for all runs, and a summary over the seeds of each side."""
     found = compare([run for side in sides for run in side.runs], x)
     summaries = iter(found["runs"])
     parts = [[next(summaries) for _ in side.runs] for side in sides]
@@ -76,7 +76,7 @@ def _over_seeds(values: Sequence[float]) -> dict[str, float | None] | None:
 
 
 def _difference(parts: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float | None] | None:
-    """Of the mean scores: the first side less the second."""
+    """Returns the mean score of the first side minus that of the second, with its interval."""
     first, second = ([run["score"]["mean"] for run in scored_runs(runs)] for runs in parts)
     if not first or not second:
         return None
@@ -85,7 +85,7 @@ def _difference(parts: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, float
 
 
 def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[float]]:
-    """Over the range that all seeds cover, at every x where one of them was evaluated."""
+    """Returns the mean curve over the range that all seeds cover, at every x where any seed was evaluated."""
     span = shared_range([curve["x"] for curve in curves])
     if len(curves) == 1 or span is None:
         return dict(curves[0]) if len(curves) == 1 else {"x": [], "y": []}
@@ -95,7 +95,7 @@ def _mean_curve(curves: Sequence[Mapping[str, list[float]]]) -> dict[str, list[f
 
 
 def _config_differences(sides: Sequence[Side]) -> tuple[list[dict[str, Any]], str | None]:
-    """Settings that differ between the sides, or within one of them; seeds differ by design."""
+    """Returns the settings that differ between the sides or within a side, except for the seed."""
     runs = [run for side in sides for run in side.runs]
     differing, problem = config_differences(runs)
     found: list[dict[str, Any]] = []

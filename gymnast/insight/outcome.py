@@ -1,8 +1,8 @@
-"""How a run ended, before anything is said about why: solved, learned, failed, or too early to say.
+"""The outcome of a run, before its causes are examined: solved, learned, failed, or too early to say.
 
-What an untrained policy returns is the baseline of random actions: the run's own first training
-return, of episodes that the untrained network sampled. It costs nothing and every run has it, but it is
-a sample of a few episodes, the shortest first, and a run that started from another's weights has none.
+The baseline of random actions is the first training return of the run, from episodes that the untrained
+network sampled. It costs nothing and nearly every run has it. But it is the mean of a few episodes, biased to
+short ones, and a run that started from the weights of another run has none.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from gymnast.text import wording
 Kind = Literal["solved", "learned", "unconfirmed", "failed", "unknown", "early"]
 Rows = Sequence[Mapping[str, float]]
 UNTRAINED_ROLLOUTS, UNTRAINED_SHARE = 5, 0.1
-"""First episodes that ended after so many rollouts, and so large a share of the record, were not played
-by an untrained policy."""
+"""If the first episodes ended after this many rollouts, and after this share of all rows, the policy was no
+longer untrained."""
 Z = 1.96
-"""Standard errors in half a 95 % interval."""
+"""Half the width of a 95 % confidence interval, in standard errors."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     kind: Kind
     text: str
-    """What was measured, in a clause."""
+    """The measured result, as a clause."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,16 @@ class Baseline:
     """Its standard error."""
 
     def is_beaten_by(self, score: Mapping[str, Any]) -> bool:
-        """Whether the score is higher by more than chance explains (95 %)."""
+        """True if the score is significantly higher (95 %)."""
         error = math.hypot((score["high"] - score["low"]) / (2 * Z), self.error)
         return score["mean"] > self.mean + Z * error
 
 
 def outcome_of(info: Mapping[str, Any], rows: Rows) -> Outcome:
-    """`info`: run.json, with the status that readers derive; `rows`: the run's record."""
+    """Returns the outcome of a run. `info`: run.json, with the derived status; `rows`: the rows of the
+    run."""
     if info["status"] == "failed":
-        return Outcome("failed", f"training broke off: {info['reason']}")
+        return Outcome("failed", f"training failed: {info['reason']}")
     if info["status"] != "finished":
         return Outcome("early", _how_far(info, rows))
     score, threshold = info["score"], info["threshold"]
@@ -69,7 +70,7 @@ def outcome_of(info: Mapping[str, Any], rows: Rows) -> Outcome:
 
 
 def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
-    """What the untrained policy returned; None where the record does not show it."""
+    """Returns the mean return of the untrained policy; None if the rows do not contain it."""
     at = next((i for i, row in enumerate(rows) if "episode/return" in row), None)
     if info.get("parent") or at is None:
         return None
@@ -82,10 +83,14 @@ def baseline(info: Mapping[str, Any], rows: Rows) -> Baseline | None:
 
 def _without_threshold(text: str, untrained: Baseline | None, learned: bool) -> Outcome:
     if untrained is None:
-        return Outcome("unknown", f"{text}; neither a threshold nor a baseline is known")
+        return Outcome(
+            "unknown", f"{text}; there is neither a threshold nor a baseline to compare with"
+        )
     if not learned:
         return Outcome("failed", text)
-    return Outcome("learned", f"{text}; no threshold says whether that is good enough")
+    return Outcome(
+        "learned", f"{text}; there is no threshold to decide whether that is good enough"
+    )
 
 
 def _compared(untrained: Baseline | None, learned: bool) -> str:
@@ -93,7 +98,7 @@ def _compared(untrained: Baseline | None, learned: bool) -> str:
         return ""
     word = "better" if learned else "no better"
     number = wording.number(untrained.mean)
-    return f", {word} than random actions ({number}, its first training return)"
+    return f", {word} than random actions ({number}, the first training return)"
 
 
 def _scored(score: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The list of runs and the page of one run, as plain text."""
+"""The output of `gymnast runs` and `gymnast show`: a list of runs, and the page of one run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gymnast.text import wording
 from gymnast.text.chart import short, sparkline
 
 EVENTS = 12
-"""How many of the latest events a page shows."""
+"""Number of the latest events on the page of a run."""
 
 
 def runs_table(runs: Sequence[dict[str, Any]]) -> str:
-    """One line per run; with their sizes and the sum where `bytes` are given."""
+    """Formats one line per run; with sizes and their total if the runs have `bytes`."""
     head = ("id", "name", "preset", "status", "score", "solved", "area", "steps", "time", "age")
     now = time.time()
     lines = [_line(run, now) for run in runs]
@@ -32,9 +32,9 @@ def runs_table(runs: Sequence[dict[str, Any]]) -> str:
 
 
 def run_page(run: dict[str, Any]) -> str:
-    """A run as `api.show` gives it, from how it stands down to what to do next."""
+    """Formats a run (the result of `api.show`), from its status to the next commands."""
     sections = {
-        "settings that are not defaults": _settings(run),
+        "settings that differ from the defaults": _settings(run),
         "checkpoints": _checkpoints(run),
         "videos": _videos(run),
         "alerts": _alerts(run),
@@ -76,7 +76,7 @@ def _line(run: dict[str, Any], now: float) -> tuple[str, ...]:
 
 
 _SOLVED = {"": "", "solved": "yes", "not solved": "no", "not confirmed": "unconfirmed"}
-"""How the list of runs puts it."""
+"""Verdict -> the text in the list of runs."""
 
 
 def _standing(run: dict[str, Any]) -> Iterator[str]:
@@ -87,12 +87,12 @@ def _standing(run: dict[str, Any]) -> Iterator[str]:
 
 
 def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """How it stands: what about it, and in words."""
+    """Yields the status of a run as (title, text)."""
     yield "status", run["status"] + (f": {run['reason']}" if run["reason"] else "")
     score = run["score"]
     episodes = f" over {wording.episodes_of(score)}" if score else ""
     goal = "" if run["threshold"] is None else f", threshold {wording.number(run['threshold'])}"
-    verdict = f", {said}" if (said := wording.verdict(run)) else ""
+    verdict = f", {text}" if (text := wording.verdict(run)) else ""
     yield "score", f"{wording.score(score)}{episodes}{goal}{verdict}"
     curve = [point["return"] for point in run["evaluations"]]
     if curve:
@@ -118,31 +118,32 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "where", f"{run['path']} ({wording.size(run['bytes'])})"
 
 
-def learning(of: Mapping[str, Any]) -> str:
-    """`mean return 341.2; area 0.71 of the budget, of which 65% was not used; lower bound reached the
-    threshold after 34,816 env steps, 1.3 s`."""
-    parts = [f"mean return {wording.number(of['mean_return'])}"]
-    if of["area"] is not None:
-        unused = of.get("unused", 0.0)  # runs of older versions do not say
-        rest = f" of the budget, of which {unused:.0%} was not used" if unused >= 0.005 else ""
-        parts.append(f"area {wording.share(of['area'])}{rest}")
-    if of["steps_to_threshold"] is not None:
-        steps, seconds = of["steps_to_threshold"], wording.duration(of["seconds_to_threshold"])
+def learning(summary: Mapping[str, Any]) -> str:
+    """Formats the learning summary: `mean return 341.2; area under the curve 0.71, with 65% of the budget
+    unused; lower bound reached the threshold after 34,816 env steps, 1.3 s`."""
+    parts = [f"mean return {wording.number(summary['mean_return'])}"]
+    if summary["area"] is not None:
+        unused = summary.get("unused", 0.0)  # missing in runs of older versions
+        rest = f", with {unused:.0%} of the budget unused" if unused >= 0.005 else ""
+        parts.append(f"area under the curve {wording.share(summary['area'])}{rest}")
+    if summary["steps_to_threshold"] is not None:
+        steps = summary["steps_to_threshold"]
+        seconds = wording.duration(summary["seconds_to_threshold"])
         parts.append(f"lower bound reached the threshold after {steps:,} env steps, {seconds}")
     return "; ".join(parts)
 
 
 def settings(run: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Key, value and origin of what is not a default."""
+    """Returns key, value and origin of the settings that differ from the defaults."""
     chosen = {k: o for k, o in run["provenance"].items() if o != "default"}
     return [(k, _value(run["config"], k), o) for k, o in chosen.items() if not _is_fact(k)]
 
 
 def _settings(run: dict[str, Any]) -> list[str]:
-    shown = settings(run)
-    if not shown:
+    rows = settings(run)
+    if not rows:
         return []
-    return ["  " + line for line in wording.table(("", "", ""), shown).splitlines() if line]
+    return ["  " + line for line in wording.table(("", "", ""), rows).splitlines() if line]
 
 
 def _is_fact(key: str) -> bool:
@@ -150,7 +151,8 @@ def _is_fact(key: str) -> bool:
 
 
 def _value(config: Any, key: str) -> str:
-    """A key of the config may have dots in it, as those of `rules.NAME.change` have."""
+    """Returns the value of a dotted key. Config keys may themselves contain dots, as in
+    `rules.NAME.change`."""
     if not isinstance(config, dict):
         return ""
     if key in config:
@@ -174,19 +176,19 @@ def _checkpoints(run: dict[str, Any]) -> Iterator[str]:
 def _videos(run: dict[str, Any]) -> Iterator[str]:
     for film in run["videos"]:
         mark = "best" if film["is_best"] else ""
-        told = f"  return {wording.number(film['return'])}" if "return" in film else ""
+        text = f"  return {wording.number(film['return'])}" if "return" in film else ""
         if "cast" in film:
             returns = (f"{role} {wording.number(r)}" for role, r in film["returns"].items())
-            told = f"  return {', '.join(returns)}"
-        yield f"  {mark:<7} {film['path']}{told}"
+            text = f"  return {', '.join(returns)}"
+        yield f"  {mark:<7} {film['path']}{text}"
 
 
 def _alerts(run: dict[str, Any]) -> Iterator[str]:
     from gymnast.insight.charts import page_of
 
     for alert in run["alerts"]:
-        state = "" if alert.get("active") else " (gone)"
-        yield f"  {alert['level']}{state}: {alert['message']}, {wording.counted(alert['count'], 'row')}"
+        state = "" if alert.get("active") else " (resolved)"
+        yield f"  {alert['level']}{state}: {alert['message']}; for {wording.counted(alert['count'], 'row')}"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
         yield f"    see {page_of(alert['id'].rpartition(':')[0])}"
@@ -195,15 +197,15 @@ def _alerts(run: dict[str, Any]) -> Iterator[str]:
 def _events(run: dict[str, Any]) -> Iterator[str]:
     events = run["events"]
     if len(events) > EVENTS:
-        yield f"  ... {len(events) - EVENTS} earlier ones (--json has all)"
+        yield f"  ... {len(events) - EVENTS} earlier events (--json has all)"
     for steps, kind, text in event_cells(events[-EVENTS:]):
         yield f"  {steps:>11}  {kind:<12} {text}".rstrip()
 
 
 def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Env steps, kind and detail of each; of an event with a `message`, that."""
-    elsewhere = ("kind", "time", "traceback", "id", *CLOCKS)
-    details = [{k: v for k, v in event.items() if k not in elsewhere} for event in events]
+    """Returns env steps, kind and details of each event; a `message` replaces all other details."""
+    omitted = ("kind", "time", "traceback", "id", *CLOCKS)
+    details = [{k: v for k, v in event.items() if k not in omitted} for event in events]
     return [
         (
             f"{event.get('env_steps', 0):,}",
@@ -230,32 +232,32 @@ def _next(run: dict[str, Any]) -> Iterator[str]:
 
 
 def next_steps(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Commands, each with what it is good for."""
+    """Yields suggested commands, each with its purpose."""
     id = run["id"]
     if run["checkpoints"]["latest"] and run["status"] in ("stopped", "failed", "lost"):
-        yield f"gymnast resume {id}", "go on exactly where it stopped"
+        yield f"gymnast resume {id}", "continue exactly where it stopped"
     if run["alerts"]:
-        yield f"gymnast doctor {id}", "weigh the alerts: likely causes, and a patch"
+        yield f"gymnast doctor {id}", "rank the likely causes and suggest changes"
     if advised := _advised(run):
-        yield advised, "the same with what the first alert advises"
-        yield f"gymnast compare {id} @last", "whether that was better"
+        yield advised, "train again with the changes that the first alert advises"
+        yield f"gymnast compare {id} @last", "compare the two runs"
     if run["checkpoints"]["best"]:
-        yield f"gymnast eval {id}:best --episodes 100", "score the best checkpoint again"
+        yield f"gymnast eval {id}:best --episodes 100", "evaluate the best checkpoint again"
         if has_roles(run["env"]):
-            yield f"gymnast video {id}", "film its matches"
+            yield f"gymnast video {id}", "record a video of its matches"
         else:
-            yield f"gymnast play {id}", "watch it"
-    yield f"gymnast rows {id} --csv", "every number of every row"
+            yield f"gymnast play {id}", "watch the policy"
+    yield f"gymnast rows {id} --csv", "export all rows"
 
 
 def _advised(run: dict[str, Any]) -> str:
-    """The command line of this run, changed as the earliest alert that names changes says."""
+    """Returns the command that repeats this run with the changes that its earliest alert advises."""
     changing = [alert for alert in run["alerts"] if alert.get("changes")]
     if not changing:
         return ""
     changes = min(changing, key=lambda alert: alert["first"])["changes"]
-    given = {k: value for k, value, origin in settings(run) if origin == "--set"}
-    words = [f"{key}={value}" for key, value in (given | changes).items()]
+    overrides = {k: value for k, value, origin in settings(run) if origin == "--set"}
+    words = [f"{key}={value}" for key, value in (overrides | changes).items()]
     return " ".join(
         ["gymnast train", shlex.quote(run["preset"]), *(f"--set {shlex.quote(w)}" for w in words)]
     )

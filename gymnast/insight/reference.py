@@ -1,4 +1,4 @@
-"""What a run's settings are compared with: its preset as it is shipped, and results stored for it."""
+"""The reference that the settings of a run are compared with: its preset, and the stored results of it."""
 
 from __future__ import annotations
 
@@ -13,42 +13,45 @@ from gymnast.insight import results
 from gymnast.metrics.checks.patch import concerns_learning
 
 COMPARED = ("algo", "policy", "normalize", "shaping", "env", "overlap")
-"""Sections that change what is learned; how a run is scored, saved and stopped is not compared."""
-AS_FAST = ("env.backend", "env.workers", "env.timeout", "env.on_fault", "env.max_faults")
-"""Settings of the environment that change nothing of what is learned."""
+"""Config sections that affect learning; how a run is scored, saved and stopped is not compared."""
+IGNORED = ("env.backend", "env.workers", "env.timeout", "env.on_fault", "env.max_faults")
+"""Settings of the environment that do not affect learning."""
 UNRELATED = 0.9
-"""How far apart two values are that no ratio compares, in powers of ten."""
+"""Distance of two values that have no ratio, in powers of ten."""
 
 
 @dataclass(frozen=True)
 class Reference:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Dotted key -> plain value of the preset."""
+    """Dotted config key -> plain value of the preset."""
     solved_after: Sequence[int] = ()
-    """Env steps of the stored runs of the preset that solved it."""
+    """Env steps of the stored runs of the preset that solved the task."""
     name: str = "preset"
-    """preset, or default where there is none."""
+    """`preset`, or `default` if there is no preset."""
 
     @property
     def solves(self) -> bool:
-        """Whether runs of these settings are known to solve the task."""
+        """Whether stored runs with these settings solved the task."""
         return bool(self.solved_after)
 
     def differences(self, settings: Mapping[str, Any]) -> list[Difference]:
-        """Settings that are not those of the preset, the farthest first. From a default everybody
-        departs a little: only what is ten times as large or small is listed."""
+        """Returns the settings that differ from the preset, the largest difference first.
+
+        Without a preset, runs usually differ from the defaults a little: only settings that are at least ten
+        times as large or small are returned.
+        """
         if not self.settings:
             return []
-        least = 0.0 if self.name == "preset" else 1.0
+        min_distance = 0.0 if self.name == "preset" else 1.0
         compared = [
-            key for key in settings if key.partition(".")[0] in COMPARED and key not in AS_FAST
+            key for key in settings if key.partition(".")[0] in COMPARED and key not in IGNORED
         ]
         found = [
             Difference(key, settings[key], self.settings.get(key, "unset"), self.name)
             for key in compared
             if settings[key] != self.settings.get(key, "unset")
         ]
-        found = [one for one in found if one.distance >= least]
+        found = [one for one in found if one.distance >= min_distance]
         return sorted(found, key=lambda one: -one.distance)
 
 
@@ -57,9 +60,9 @@ class Difference:
     key: str
     value: Any
     usual: Any
-    """The preset's value, or the default."""
+    """The value of the preset, or the default."""
     name: str
-    """preset or default."""
+    """`preset` or `default`."""
 
     @property
     def concerns_learning(self) -> bool:
@@ -67,7 +70,7 @@ class Difference:
 
     @property
     def distance(self) -> float:
-        """In powers of ten where both are numbers or schedules above 0."""
+        """Distance in powers of ten if both are numbers or schedules above 0, else UNRELATED."""
         ours, theirs = _size(self.value), _size(self.usual)
         if ours is None or theirs is None or ours <= 0 or theirs <= 0:
             return UNRELATED
@@ -78,7 +81,7 @@ class Difference:
 
 
 def reference_for(preset: str) -> Reference:
-    """Of a run's preset; empty where it is not known any more."""
+    """Returns the reference of a preset; empty if the preset no longer exists."""
     from gymnast.config.resolve import resolve
     from gymnast.config.saved import values
 
@@ -107,6 +110,6 @@ def _size(value: Any) -> float | None:
 
 
 def _steps_ahead(key: str, value: float) -> float:
-    """Discounts near 1 are compared by how far they look ahead."""
+    """Converts a discount factor to its horizon in steps, so that values near 1 compare well."""
     discounts = ("algo.gamma", "algo.gae_lambda")
     return 1 / max(1 - value, 1e-4) if key in discounts and value <= 1 else value

@@ -1,7 +1,7 @@
-"""Stored results of presets: what was run, how it came out, on what; and whether it still holds.
+"""Stored results of presets: what was run, on which machine, with which scores; and whether they still hold.
 
-One JSON file per `ENV:variant` lies beside the presets. `gymnast reproduce` makes them and repeats
-them; docs/results.md is a view of them.
+There is one JSON file per `ENV:variant` next to the presets. `gymnast reproduce` writes and repeats them;
+docs/results.md is generated from them.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from gymnast.runs.revision import is_clean, uncommitted
 
 VERSION = 1
 POINTS = 50
-"""Of a learning curve so many are kept, at most."""
+"""Maximum number of points of a stored learning curve."""
 
 
 def require_committed_code() -> None:
-    """Refuses, before anything is trained, what could not be checked out and repeated by others."""
+    """Raises UsageError if the code is not committed, since others could not check it out and repeat the
+    result."""
     changed = uncommitted()
     if changed is None:
         raise UsageError(
-            "a result is stored with the commit of its code, and gymnast runs from no git repository",
+            "a result is stored with the commit of its code, but gymnast is not in a git repository",
             fix="install a clone of the repository (pip install -e .) and run this there",
         )
     if changed:
         listed = ", ".join(changed[:5]) + (", ..." if len(changed) > 5 else "")
         raise UsageError(
-            f"a result is stored from committed code only; changed since the last commit: {listed}",
+            f"results are only stored from committed code; changed since the last commit: {listed}",
             fix="commit or stash the changes, or run this in a clean clone",
         )
 
@@ -44,14 +45,16 @@ def require_committed_code() -> None:
 def of_group(
     preset: str, runs: Sequence[Mapping[str, Any]], threshold: float | None
 ) -> dict[str, Any]:
-    """The stored form of a group of finished seeds. `runs`: run.json and path of each. All of them
-    must have run at one clean revision."""
+    """Returns the stored form of a group of finished seeds. `runs`: content of run.json and path of each.
+
+    All of them must have run at the same clean revision, else RunError is raised.
+    """
     revisions = sorted({run["revision"] for run in runs})
     if len(revisions) > 1 or not is_clean(revisions[0]):
         named = ", ".join(recorded or "unknown" for recorded in revisions)
         raise RunError(
             f"the seeds did not run at one committed revision ({named})",
-            fix="train them again in a clone that is not edited meanwhile",
+            fix="train them again in a clone that nobody edits meanwhile",
         )
     group = group_result(runs)
     seeds = [run["seed"] for run in runs]
@@ -80,18 +83,18 @@ def of_group(
 
 
 def curves(run: Path) -> dict[str, dict[str, list[float]]]:
-    """How a run learned: mean raw returns of the last training episodes, and of each evaluation, with
-    the env steps of the policy that was scored."""
+    """Returns the learning curves of a run: mean raw returns of the last training episodes, and of each
+    evaluation, with the env steps of the policy version that was evaluated."""
     with MetricStore(run / "metrics.db") as record:
         rows = list(record.rows())
     return {"training": _curve(rows, ""), "evaluation": _curve(rows, "eval:")}
 
 
 def _curve(rows: Sequence[Mapping[str, float]], prefix: str) -> dict[str, list[float]]:
-    """Of more rows than are kept, the first, the last and as many between."""
-    told = [row for row in rows if f"{prefix}episode/return" in row]
-    last, kept = len(told) - 1, min(len(told), POINTS)
-    chosen = [told[round(i * last / max(kept - 1, 1))] for i in range(kept)]
+    """Returns at most POINTS evenly spaced points, including the first and the last."""
+    having = [row for row in rows if f"{prefix}episode/return" in row]
+    last, kept = len(having) - 1, min(len(having), POINTS)
+    chosen = [having[round(i * last / max(kept - 1, 1))] for i in range(kept)]
     return {
         "env_steps": [int(row[f"{prefix}clock/env_steps"]) for row in chosen],
         "return": [row[f"{prefix}episode/return"] for row in chosen],
@@ -102,7 +105,7 @@ def store(result: Mapping[str, Any]) -> Path:
     path = _file(result["preset"])
     path.parent.mkdir(parents=True, exist_ok=True)
     text = document.dumps(dict(result), indent=1) + "\n"
-    numbers = r"\[\s+(-?\d[^\[\]]*?)\s+\]"  # a list of them on one line
+    numbers = r"\[\s+(-?\d[^\[\]]*?)\s+\]"  # puts a list of numbers on one line
     text = re.sub(numbers, lambda found: f"[{' '.join(found[1].split())}]", text)
     durable.replace(path, text.encode())
     return path
@@ -117,17 +120,17 @@ def stored(preset: str) -> dict[str, Any]:
 
 
 def n_seeds(preset: str) -> int:
-    """How many seeds the stored result of a preset has; 0 where there is none."""
+    """Returns the number of seeds in the stored result of a preset; 0 if there is none."""
     return len(stored(preset)["seeds"]) if _file(preset).exists() else 0
 
 
 def every() -> list[dict[str, Any]]:
-    """All stored results, by preset."""
+    """Returns all stored results, sorted by preset."""
     return [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
 
 
 def of_preset(name: str) -> dict[str, dict[str, Any]]:
-    """Variant -> its stored result, in short."""
+    """Returns variant -> summary of its stored result, for one preset."""
     found = {result["preset"].removeprefix(f"{name}:"): result for result in every()}
     return {
         variant: {
@@ -142,8 +145,11 @@ def of_preset(name: str) -> dict[str, dict[str, Any]]:
 
 
 def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Does a repetition hold? It does when its mean is not below the stored interval (of the mean
-    over seeds, or of a single seed's episodes) and no seed that was solved is unsolved now."""
+    """Returns whether a repetition confirms the stored result, with the numbers.
+
+    It does if its mean is not below the stored interval (of the mean over seeds, or of the episodes of a
+    single seed), and if every seed that was solved is still solved.
+    """
     now = group_result(runs)
     by_seed = {entry["seed"]: entry for entry in before["seeds"]}
     same = [by_seed[run["seed"]] for run in runs if run["seed"] in by_seed]
@@ -169,31 +175,32 @@ def verdict(before: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dic
 
 
 def markdown() -> str:
-    """docs/results.md."""
+    """Returns the content of docs/results.md."""
     lines = [
         "# Results",
         "",
-        "Made by `make docs` from the JSON files in `gymnast/presets/results/`. Each line can be",
-        "repeated with its command. A score is the mean raw return of the best checkpoint on held-out",
-        "seeds that were used neither for stopping nor for choosing; over several training seeds the",
-        "mean is given with a 95 % bootstrap interval. Env steps and seconds are medians over seeds,",
-        "from start to stop, evaluation included. The revision is the commit of the code that trained it.",
+        "Generated by `make docs` from the JSON files in `gymnast/presets/results/`. Each row can be",
+        "reproduced with its command. A score is the mean raw return of the best checkpoint on held-out",
+        "seeds, which were used neither to stop training nor to select the checkpoint. For several",
+        "training seeds, the mean is given with a 95 % bootstrap confidence interval. Env steps and",
+        "seconds are medians over seeds, from start to end, including evaluation. The revision is the",
+        "commit of the code that trained it.",
         "",
         "![learning curves of the stored results](images/results.png)",
         "",
-        "Mean raw return by env steps, a colour per seed: of the last 100 training episodes (line) and of",
-        "each evaluation (dots), with the threshold; drawn by [images/results.py](images/results.py). Where",
-        "training episodes end with a lost life (Breakout), their line is of lives.",
+        "Mean raw return over env steps, one color per seed: of the last 100 training episodes (line) and",
+        "of each evaluation (dots), with the threshold; drawn by [images/results.py](images/results.py).",
+        "Where a training episode ends with a lost life (Breakout), the line is the return per life.",
         "",
-        "Presets were adjusted while looking at some of these training seeds. Seeds that played no part",
-        "in that are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",
+        "Presets were tuned on some of these training seeds. Results of seeds that were not used for tuning",
+        "are in [studies/fresh-seeds.json](studies/fresh-seeds.json).",
         "",
         "| preset | threshold | solved | mean over seeds [95 %] | worst seed | IQM | episodes "
         "| env steps | seconds | revision |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_line(result) for result in every()]
-    lines += ["", "## How each was made", ""]
+    lines += ["", "## How to reproduce each result", ""]
     for result in every():
         versions = ", ".join(f"{name} {v}" for name, v in result["versions"].items())
         lines.append(
@@ -244,7 +251,7 @@ def _file(preset: str) -> Path:
 
 
 def file_name(preset: str) -> str:
-    """Of what is stored about `ENV:variant`."""
+    """Returns the name of the JSON file of a preset `ENV:variant`."""
     return f"{preset.replace('/', '__').replace(':', '.')}.json"
 
 

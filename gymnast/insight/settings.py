@@ -1,4 +1,4 @@
-"""The settings a run trains with, and those that training would use for an environment."""
+"""The settings that a run uses now, and the settings that training would use for an environment."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ from gymnast.runs.run import Run
 
 
 def settings_in_use(run: Run) -> tuple[Config[Any], dict[str, str]]:
-    """The config, and where each value came from: `live change at 12,288 env steps`."""
+    """Returns the config, and key -> origin of the value, such as `live change at 12,288 env steps`."""
     config, origins = load(run.config(), at=str(run.path / "config.yaml")), run.provenance()
     live = run.info.get("live", {})
     if not live:
         return config, origins
     for event in run.events():
-        who = CHANGED if event["kind"] == CHANGED else f"rule {event.get('rule', '')}".rstrip()
+        source = CHANGED if event["kind"] == CHANGED else f"rule {event.get('rule', '')}".rstrip()
         for change in event.get("changes", ()) if event["kind"] in (CHANGED, "rule") else ():
             if change["key"] in live:
-                origins[change["key"]] = f"{who} at {event['env_steps']:,} env steps"
+                origins[change["key"]] = f"{source} at {event['env_steps']:,} env steps"
     return with_live_changes(config, live), origins
 
 
 def settings_of_environment(
     name: str, overrides: Mapping[str, Any]
 ) -> tuple[str, Config[Any], dict[str, str]]:
-    """What they belong to, the config, and the origin of each value. The environment is loaded only
-    where its spaces choose defaults."""
+    """Returns the preset (with a note), the config, and key -> origin of the value.
+
+    The environment is only loaded if defaults depend on its spaces.
+    """
     resolved, note = resolve(name, overrides), ""
     if resolved.space_defaults:
         try:

@@ -1,7 +1,7 @@
-"""Causes of a failure that the config and the record show directly, without an alert.
+"""Causes of a failure that are visible in the config and the rows of a run, without an alert.
 
-Only a failed run is searched for them: the same settings may do no harm elsewhere. A setting that the
-preset shares is not suspected where stored runs of the preset solve the task.
+Only failed runs are examined, because the same settings may be harmless elsewhere. If stored runs of the
+preset solve the task, settings that equal those of the preset are not suspected.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from gymnast.metrics.checks.experience import gamma_for, horizon_of
 
 Rows = Sequence[Mapping[str, float]]
 NEARLY_ZERO = 0.01
-"""Of its peak: a learning rate below this moves nothing."""
+"""A learning rate below this share of its peak counts as zero."""
 EARLY_END = 0.6
-"""Of the run: a learning rate that is nearly zero before this ended too early."""
+"""A learning rate that is nearly zero before this share of the run reached zero too early."""
 DECAYED = 0.5
-"""Sum of learning rate times weight decay over gradient steps: weights shrink by a factor of e for 1."""
+"""Sum over gradient steps of learning rate times weight decay; 1 shrinks the weights by a factor of e."""
 HORIZONS = 10.0
-"""An episode of more horizons than this may reward what an action led to after the discount."""
+"""Episodes longer than this many discount horizons may have rewards that come too late to count."""
 NARROW, WIDE = -1.5, 1.5
-"""Initial log standard deviations outside of this leave little to chance, or nearly everything."""
+"""An initial log standard deviation outside this range means too little or too much exploration."""
 ENOUGH = 0.8
-"""Of the env steps that the fastest stored run needed."""
+"""A budget below this share of the env steps of the fastest stored run is too small."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Evidence:
     def column(self, key: str) -> list[float]:
         return [row[key] for row in self.rows if key in row]
 
-    def is_the_presets(self, key: str) -> bool:
-        """Whether stored runs solve the task with this setting as it is."""
+    def has_preset_value(self, key: str) -> bool:
+        """True if this setting equals that of the preset, and stored runs of the preset solve the task."""
         usual = self.reference.settings.get(key)
         return self.reference.solves and usual == self.settings.get(key)
 
@@ -51,25 +51,25 @@ class Evidence:
 def suspects(
     settings: Mapping[str, Any], rows: Rows, reference: Reference, treated: Collection[str]
 ) -> list[Finding]:
-    """Of a run that failed. `treated`: settings that other findings change already."""
+    """Returns the findings for a run that failed. `treated`: settings that other findings already change."""
     evidence = Evidence(settings, rows, reference)
-    looked = [look(evidence) for look in _LOOKS] if rows else []
-    found = [finding for finding in looked if finding is not None]
+    examined = [examine(evidence) for examine in _EXAMINATIONS] if rows else []
+    found = [finding for finding in examined if finding is not None]
     explained = {*treated, *(key for finding in found for key in finding.changes)}
     return [*found, *_unlike_the_preset(evidence, explained)]
 
 
-def _small_budget(of: Evidence) -> Finding | None:
-    steps, needed = of.rows[-1]["clock/env_steps"], of.reference.solved_after
+def _small_budget(evidence: Evidence) -> Finding | None:
+    steps, needed = evidence.rows[-1]["clock/env_steps"], evidence.reference.solved_after
     if not needed or steps >= ENOUGH * min(needed):
         return None
     theirs = f"{min(needed):,} to {max(needed):,}"
-    text = f"it took {steps:,.0f} env steps; stored runs that solved it took {theirs}"
+    text = f"it trained for {steps:,.0f} env steps; stored runs that solved the task took {theirs}"
     return Finding("the budget is too small", 90.0, [text])
 
 
-def _rate_ends_early(of: Evidence) -> Finding | None:
-    rated = [row for row in of.rows if "hyper/lr" in row]
+def _lr_ends_early(evidence: Evidence) -> Finding | None:
+    rated = [row for row in evidence.rows if "hyper/lr" in row]
     peak = max((row["hyper/lr"] for row in rated), default=0.0)
     alive = [row for row in rated if row["hyper/lr"] > NEARLY_ZERO * peak]
     if not alive or alive[-1] is rated[-1]:
@@ -77,18 +77,18 @@ def _rate_ends_early(of: Evidence) -> Finding | None:
     share = alive[-1]["clock/env_steps"] / rated[-1]["clock/env_steps"]
     if share > EARLY_END:
         return None
-    text = f"algo.lr is nearly 0 from {share:.0%} of training on: {of.settings['algo.lr']}"
+    text = f"algo.lr is nearly 0 after {share:.0%} of training: {evidence.settings['algo.lr']}"
     frames = [(Position(0), peak)]
-    if "progress/share" in of.rows[-1]:  # a percentage needs a budget
+    if "progress/share" in evidence.rows[-1]:  # a percentage needs a budget
         frames.append((Position(100, percent=True), 0.0))
     rate = Schedule(tuple(frames)).plain()
     return Finding("the learning rate reaches 0 too early", 87.0, [text], {"algo.lr": rate})
 
 
-def _weights_decay(of: Evidence) -> Finding | None:
-    decay, rates = float(of.settings.get("algo.weight_decay", 0.0)), of.column("hyper/lr")
-    updates = of.column("clock/updates")
-    if not (decay and rates and updates) or of.is_the_presets("algo.weight_decay"):
+def _weights_decay(evidence: Evidence) -> Finding | None:
+    decay = float(evidence.settings.get("algo.weight_decay", 0.0))
+    rates, updates = evidence.column("hyper/lr"), evidence.column("clock/updates")
+    if not (decay and rates and updates) or evidence.has_preset_value("algo.weight_decay"):
         return None
     shrinking = decay * fmean(rates) * updates[-1]
     if shrinking < DECAYED:
@@ -100,15 +100,14 @@ def _weights_decay(of: Evidence) -> Finding | None:
     return Finding("weight decay is too large", 85.0, [text], {"algo.weight_decay": 0.0})
 
 
-def _short_horizon(of: Evidence) -> Finding | None:
-    lengths, gaps = of.column("episode/length"), of.column("rollout/reward_interval")
-    gamma = Schedule.parse(of.settings.get("algo.gamma", 0.99)).highest
-    if not lengths or gamma == 0 or of.is_the_presets("algo.gamma"):
+def _short_horizon(evidence: Evidence) -> Finding | None:
+    lengths, gaps = evidence.column("episode/length"), evidence.column("rollout/reward_interval")
+    gamma = Schedule.parse(evidence.settings.get("algo.gamma", 0.99)).highest
+    if not lengths or gamma == 0 or evidence.has_preset_value("algo.gamma"):
         return None
     horizon, length, gap = horizon_of(gamma), _late(lengths), _late(gaps) if gaps else 1.0
-    rare = (
-        horizon < gap <= length
-    )  # a gap longer than an episode: there is no reward to look ahead to
+    # with a gap longer than an episode there is no later reward that gamma could discount
+    rare = horizon < gap <= length
     if horizon * HORIZONS >= length and not rare:
         return None
     text = (
@@ -120,11 +119,11 @@ def _short_horizon(of: Evidence) -> Finding | None:
     return Finding(SHORT_HORIZON, 55.0, [text], {"algo.gamma": gamma_for(max(lengths))})
 
 
-def _initial_noise(of: Evidence) -> Finding | None:
-    start = float(of.settings.get("policy.log_std", 0.0))
-    if not of.column("policy/log_std") or NARROW <= start <= WIDE:
+def _initial_noise(evidence: Evidence) -> Finding | None:
+    start = float(evidence.settings.get("policy.log_std", 0.0))
+    if not evidence.column("policy/log_std") or NARROW <= start <= WIDE:
         return None
-    if of.is_the_presets("policy.log_std"):
+    if evidence.has_preset_value("policy.log_std"):
         return None
     what = "too little" if start < NARROW else "too much"
     text = f"policy.log_std={start:g}: the untrained policy's standard deviation is {math.exp(start):.2g}"
@@ -132,22 +131,22 @@ def _initial_noise(of: Evidence) -> Finding | None:
     return Finding(name, 81.0, [text], {"policy.log_std": 0.0})
 
 
-def _unlike_the_preset(of: Evidence, explained: Collection[str]) -> Iterator[Finding]:
-    """Settings that no other finding is about."""
+def _unlike_the_preset(evidence: Evidence, explained: Collection[str]) -> Iterator[Finding]:
+    """Yields one finding for all settings that differ from the preset and have no other finding."""
     differ = [
         d
-        for d in of.reference.differences(of.settings)
+        for d in evidence.reference.differences(evidence.settings)
         if d.concerns_learning and d.key not in explained
     ]
-    if of.reference.solves and differ:
+    if evidence.reference.solves and differ:
         back = {d.key: d.usual for d in differ}
-        name = "settings differ from the preset, whose stored runs solve it"
+        name = "settings differ from the preset, whose stored runs solve the task"
         yield Finding(name, 30.0, [str(d) for d in differ], back)
 
 
-_LOOKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+_EXAMINATIONS: tuple[Callable[[Evidence], Finding | None], ...] = (
     _small_budget,
-    _rate_ends_early,
+    _lr_ends_early,
     _weights_decay,
     _short_horizon,
     _initial_noise,
@@ -155,5 +154,5 @@ _LOOKS: tuple[Callable[[Evidence], Finding | None], ...] = (
 
 
 def _late(values: Sequence[float]) -> float:
-    """Median of the last quarter."""
+    """Returns the median of the last quarter of the values."""
     return median(values[-max(1, len(values) // 4) :])

@@ -1,7 +1,7 @@
-"""What is unusual about a run, the most striking first: where no known cause matches, a place to start.
+"""Unusual facts about a run, the most unusual first: a place to start if no known cause matches.
 
-Nothing here is judged to be wrong. Settings are compared with the preset, metrics with healthy runs of
-it, and the course of training with what learning looks like.
+Nothing here is necessarily wrong. Settings are compared with the preset, metrics with healthy runs of it, and
+the learning curve with that of a typical run.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from gymnast.text import wording
 
 Rows = Sequence[Mapping[str, float]]
 Remark = tuple[float, str]
-"""How striking it is, in powers of ten or what is comparable to them; what it is."""
-MOST = 8
+"""How unusual it is, in powers of ten or on a comparable scale, and its description."""
+LIMIT = 8
+"""Maximum number of remarks."""
 
 
 def unusual(
@@ -29,7 +30,7 @@ def unusual(
     departures: Sequence[Departure],
     alerts: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """`alerts`: those of the run; symptoms among them are listed."""
+    """Returns the remarks about a run. `alerts`: its alerts, of which symptoms are included."""
     symptoms = [alert["message"] for alert in alerts if is_symptom(alert["id"])]
     remarks = [
         *((0.8, message) for message in symptoms),
@@ -37,7 +38,7 @@ def unusual(
         *((_departs(one), str(one)) for one in departures),
         *(_course(rows) if rows else ()),
     ]
-    return [text for _, text in sorted(remarks, key=lambda remark: -remark[0])][:MOST]
+    return [text for _, text in sorted(remarks, key=lambda remark: -remark[0])][:LIMIT]
 
 
 def _departs(one: Departure) -> float:
@@ -45,34 +46,34 @@ def _departs(one: Departure) -> float:
 
 
 def _course(rows: Rows) -> Iterator[Remark]:
-    """What the curves look like."""
-    told = [row for row in rows if "episode/return" in row]
-    if len(told) >= 5:
-        yield from _returns(told)
+    """Yields remarks about the learning curves."""
+    with_return = [row for row in rows if "episode/return" in row]
+    if len(with_return) >= 5:
+        yield from _returns(with_return)
     explained = _late(rows, "value/explained_variance")
     if explained is not None and explained < 0.1:
         yield 0.6, f"the critic explains {explained:.0%} of the variance of its targets at the end"
     entropy = _late(rows, "policy/entropy_share")
     if entropy is not None and entropy > 0.9:
-        yield 0.9, f"the policy is nearly uniform at the end: {entropy:.0%} of the highest entropy"
+        yield 0.9, f"the policy is nearly uniform at the end: {entropy:.0%} of the maximum entropy"
     if entropy is not None and entropy < 0.02:
         yield (
             0.7,
-            f"the policy is nearly deterministic at the end: {entropy:.1%} of the highest entropy",
+            f"the policy is nearly deterministic at the end: {entropy:.1%} of the maximum entropy",
         )
 
 
-def _returns(told: Rows) -> Iterator[Remark]:
-    part = max(1, len(told) // 5)
+def _returns(rows: Rows) -> Iterator[Remark]:
+    part = max(1, len(rows) // 5)
     first, before, last = (
-        fmean(row["episode/return"] for row in rows)
-        for rows in (told[:part], told[-2 * part : -part], told[-part:])
+        fmean(row["episode/return"] for row in part_rows)
+        for part_rows in (rows[:part], rows[-2 * part : -part], rows[-part:])
     )
-    spread, count = told[-1].get("episode/return_std", 0.0), told[-1].get("episode/count", 1.0)
+    spread, count = rows[-1].get("episode/return_std", 0.0), rows[-1].get("episode/count", 1.0)
     chance = 3 * spread / math.sqrt(max(count, 1.0))
     ends = f"{wording.number(first)} at first, {wording.number(last)} at the end"
     if spread == 0:
-        yield 1.2, f"every recent training episode returns the same: {wording.number(last)}"
+        yield 1.2, f"all recent training episodes have the same return: {wording.number(last)}"
     elif abs(last - first) <= chance:
         yield 1.0, f"the training return is flat: {ends}"
     elif last < first:
@@ -80,7 +81,7 @@ def _returns(told: Rows) -> Iterator[Remark]:
     elif last - before > max(chance, 0.1 * (last - first)):
         yield 0.9, f"the training return was still rising when training ended: {ends}"
     else:
-        yield 0.2, f"the training return rose, then no further: {ends}"
+        yield 0.2, f"the training return rose and then stopped improving: {ends}"
 
 
 def _late(rows: Rows, key: str) -> float | None:

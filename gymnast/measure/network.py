@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gymnast.images import Observed
-from gymnast.metrics.families.network import DEAR_SAMPLE, SAMPLE
+from gymnast.metrics.families.network import EXPENSIVE_SAMPLE, SAMPLE
 from gymnast.policy.actions import EpsilonGreedy
 from gymnast.policy.health import Units
 from gymnast.policy.policy import Policy
@@ -21,7 +21,7 @@ Array = np.ndarray
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
     """The network as it is now, on evenly spaced steps of a rollout."""
-    rows = _evenly(rollout, DEAR_SAMPLE if policy.network.is_expensive else SAMPLE)
+    rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
     row = _units(found.shared, found.actor, found.critic)

@@ -1,11 +1,11 @@
-"""Judging rows: what is impossible is an error at once, what is unhealthy a warning when it lasts.
+"""Alerts: an impossible value is an error at once, an unhealthy one is a warning if it persists.
 
-A bare threshold cries on more than half of the rows of a healthy run, so short means are judged, only
-several bad rows in a row raise, and some things are excused in some phases: while it warms up, once
-the learning rate has been annealed, once it is solved.
+A plain threshold on single rows would raise a warning for more than half of the rows of a healthy run. So
+short means are checked, only several bad rows in succession raise a warning, and some checks are skipped in
+some phases: during warm-up, once the learning rate is annealed, once the task is solved.
 
-Most alerts come from the range that a metric declares (`policy/kl:high`); `checks/` add those that
-several numbers tell together.
+Most alerts come from the bounds and the healthy range that a metric declares (`policy/kl:high`); the checks
+in `checks/` combine several metrics.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from gymnast.metrics.specs import spec
 @dataclass(frozen=True)
 class Alert:
     id: str
-    """`policy/kl:high`: a row's key and what is wrong with it."""
+    """The key of a row and what is wrong with it: `policy/kl:high`."""
     level: Literal["error", "warning"]
     message: str
     advice: str
     first: int
     """Env steps at which it was first raised."""
     last: int
-    """Env steps of the latest row it held for."""
+    """Env steps of the latest row for which it was active."""
     count: int
-    """Rows it held for."""
+    """Number of rows for which it was active."""
     active: bool
     changes: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Dotted key -> value of the settings that are advised."""
+    """Advised settings: dotted config key -> value."""
 
     @property
     def key(self) -> str:
-        """The key of the row that it is about."""
+        """The key of the row that the alert is about."""
         return self.id.rpartition(":")[0]
 
 
@@ -52,56 +52,61 @@ class Alerts:
         settings: Mapping[str, Any] | None = None,
         roles: Collection[str] = (),
     ) -> None:
-        """`settings`: dotted key -> plain value, which advice is made from; `roles`: what several numbers
-        tell together is told of each, by the numbers in its scope."""
+        """`settings`: dotted config key -> plain value, which advice is based on. `roles`: the checks are
+        run for each role, on the metrics in its scope."""
         self._metrics, self._settings = metrics, settings or {}
         self._ranges: dict[str, Range] = {}
-        self._together: dict[tuple[str, ...], tuple[Ranges, list[Check]]] = {}
-        """Keys of a row -> how to judge it."""
-        self._doubtful = True
-        """Whether a range may hold an alert though only its bounds matter."""
+        self._judges: dict[tuple[str, ...], tuple[Ranges, list[Check]]] = {}
+        """Keys of a row -> the ranges and checks that apply to rows with these keys."""
+        self._check_every_range = True
+        """Whether a metric without a healthy range may have an active alert, so that the fast path, which
+        skips such metrics, must not be taken."""
         self._bad: dict[str, int] = {}
-        """Check id -> rows in a row that were bad."""
-        self._seen = RunHistory(KEYS, self._settings)
+        """Check id -> number of bad rows in succession."""
+        self._history = RunHistory(KEYS, self._settings)
         self._ready: set[str] = set()
-        """Ids of checks all of whose keys have been seen."""
+        """Ids of the checks whose keys have all appeared in a row."""
         self._alerts: dict[str, Alert] = {}
-        self._checks = {id: c for id, c in CHECKS.items() if spec_is_known(c, metrics)}
+        self._checks = {id: c for id, c in CHECKS.items() if is_applicable(c, metrics)}
         self._of_roles = {role: Alerts(metrics, settings) for role in roles}
 
     def judge(self, row: Mapping[str, float]) -> list[Alert]:
-        """Takes the row in; returns the alerts that it raised or resolved."""
-        self._seen.take(row)
-        keys, phases = tuple(row), self._seen.phases()
-        ranges, checks = self._together.get(keys) or self._put_together(keys)
+        """Checks a row and returns the alerts that it raised or resolved."""
+        self._history.take(row)
+        keys, phases = tuple(row), self._history.phases()
+        ranges, checks = self._judges.get(keys) or self._prepare(keys)
         changed = self._judge_ranges(ranges, row, phases) + self._judge(checks, row, phases)
         for role, alerts in self._of_roles.items():
-            changed += [_of_role(role, alert) for alert in alerts._judge_alone(_told_of(role, row))]
+            changed += [
+                _with_role(role, alert) for alert in alerts._judge_role(_row_of_role(role, row))
+            ]
         return changed
 
-    def _judge_alone(self, row: Mapping[str, float]) -> list[Alert]:
-        """By checks, of a role; its ranges are judged in the row of all roles."""
-        self._seen.take(row)
-        _, checks = self._together.get(keys := tuple(row)) or self._put_together(keys)
+    def _judge_role(self, row: Mapping[str, float]) -> list[Alert]:
+        """Runs the checks for one role; its ranges are checked with the row of all roles."""
+        self._history.take(row)
+        _, checks = self._judges.get(keys := tuple(row)) or self._prepare(keys)
         of_roles = [check for check in checks if check.of_roles]
-        return self._judge(of_roles, row, self._seen.phases())
+        return self._judge(of_roles, row, self._history.phases())
 
     def _judge_ranges(
         self, ranges: Ranges, row: Mapping[str, float], phases: set[Phase]
     ) -> list[Alert]:
         env_steps, values = int(row.get("clock/env_steps", 0)), [*row.values()]
         changed: list[Alert] = []
-        if self._doubtful or not ranges.allow(values):
+        if self._check_every_range or not ranges.allow(values):
             for (key, span), value in zip(ranges.every, values, strict=True):
                 kind = span.judge(value, phases)
                 if kind or span.alerting:
-                    changed += self._turn(key, span, kind, value, env_steps)
-            self._doubtful = any(span.alerting for span in self._ranges.values() if span.idle)
+                    changed += self._update(key, span, kind, value, env_steps)
+            self._check_every_range = any(
+                span.alerting for span in self._ranges.values() if span.idle
+            )
         else:
             for place, key, span in ranges.watched:
                 kind = span.watch(values[place], phases)
                 if kind or span.alerting:
-                    changed += self._turn(key, span, kind, values[place], env_steps)
+                    changed += self._update(key, span, kind, values[place], env_steps)
         return changed
 
     def _judge(
@@ -109,36 +114,37 @@ class Alerts:
     ) -> list[Alert]:
         env_steps, changed = int(row.get("clock/env_steps", 0)), list[Alert]()
         for check in checks:
-            if check.id in self._ready or self._has_what_it_needs(check):
-                changed += self._look(check, phases, env_steps)
+            if check.id in self._ready or self._is_ready(check):
+                changed += self._run_check(check, phases, env_steps)
         return changed
 
     def redeclare(
         self, metrics: Mapping[str, Metric], settings: Mapping[str, Any] | None = None
     ) -> None:
-        """Judge by these bounds and advise from these settings from now on; what was seen stays."""
-        seen, self._metrics = self.state(), metrics
+        """Uses these bounds and settings from now on; the history and active alerts are kept."""
+        state, self._metrics = self.state(), metrics
         self._settings = self._settings if settings is None else settings
         self._of_roles = {role: Alerts(metrics, self._settings) for role in self._of_roles}
-        self.load(seen)
+        self.load(state)
 
     def all(self) -> list[Alert]:
-        """Every alert of the run, by id."""
+        """Returns every alert of the run, sorted by id."""
         found = list(self._alerts.values())
         for role, alerts in self._of_roles.items():
-            found += [_of_role(role, alert) for alert in alerts.all()]
+            found += [_with_role(role, alert) for alert in alerts.all()]
         return sorted(found, key=lambda alert: alert.id)
 
     def active(self) -> list[Alert]:
-        """What holds now, errors first."""
+        """Returns the active alerts, errors first."""
         return sorted((a for a in self.all() if a.active), key=lambda a: a.level)
 
     def state(self) -> dict[str, Any]:
-        """All that a resumed run needs to judge on as if it had not stopped; plain JSON."""
+        """Returns, as plain JSON, all that a resumed run needs to continue exactly as if it had not
+        stopped."""
         return {
             "ranges": {key: span.state() for key, span in self._ranges.items()},
             "bad": dict(self._bad),
-            "seen": self._seen.state(),
+            "seen": self._history.state(),
             "alerts": [asdict(self._alerts[id]) for id in sorted(self._alerts)],
             "roles": {role: alerts.state() for role, alerts in self._of_roles.items()},
         }
@@ -148,30 +154,30 @@ class Alerts:
         self._bad = dict(state["bad"])
         for role, alerts in self._of_roles.items():
             alerts.load(state["roles"][role])
-        self._seen = RunHistory(KEYS, self._settings)
-        self._seen.load(state["seen"])
-        self._ranges, self._together, self._doubtful = {}, {}, True
+        self._history = RunHistory(KEYS, self._settings)
+        self._history.load(state["seen"])
+        self._ranges, self._judges, self._check_every_range = {}, {}, True
         self._ready = set()
         for key, saved in state["ranges"].items():
             self._ranges[key] = Range(spec(key, self._metrics))
             self._ranges[key].load(saved)
 
-    def _put_together(self, keys: tuple[str, ...]) -> tuple[Ranges, list[Check]]:
+    def _prepare(self, keys: tuple[str, ...]) -> tuple[Ranges, list[Check]]:
         for key in keys:
             if key not in self._ranges:
                 self._ranges[key] = Range(spec(key, self._metrics))
         checks = [check for check in self._checks.values() if check.needs[0] in keys]
-        self._together[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
-        return self._together[keys]
+        self._judges[keys] = Ranges({key: self._ranges[key] for key in keys}), checks
+        return self._judges[keys]
 
-    def _has_what_it_needs(self, check: Check) -> bool:
-        if self._seen.has(*check.needs):
+    def _is_ready(self, check: Check) -> bool:
+        if self._history.has(*check.needs):
             self._ready.add(check.id)
         return check.id in self._ready
 
-    def _look(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
+    def _run_check(self, check: Check, phases: set[Phase], env_steps: int) -> Sequence[Alert]:
         excused = phases and not check.excused.isdisjoint(phases)
-        message = None if excused else check.judge(self._seen)
+        message = None if excused else check.judge(self._history)
         before = self._alerts.get(check.id)
         if message is None and before is None:
             self._bad[check.id] = 0
@@ -184,7 +190,10 @@ class Alerts:
             return [self._resolved(check.id)]
         return []
 
-    def _turn(self, key: str, span: Range, kind: str, value: float, env_steps: int) -> list[Alert]:
+    def _update(
+        self, key: str, span: Range, kind: str, value: float, env_steps: int
+    ) -> list[Alert]:
+        """Raises, continues or resolves the alert of one key; `kind` is empty if its value is fine."""
         changed: list[Alert] = []
         if span.alerting and span.alerting != kind:
             changed.append(self._resolved(f"{key}:{span.alerting}"))
@@ -192,8 +201,8 @@ class Alerts:
             id = f"{key}:{kind}"
             level = "error" if kind in ("nan", "impossible") else "warning"
 
-            def remedy(seen: RunHistory) -> Remedy:
-                advised = REMEDIES[id](seen).for_run(self._settings) if id in REMEDIES else None
+            def remedy(history: RunHistory) -> Remedy:
+                advised = REMEDIES[id](history).for_run(self._settings) if id in REMEDIES else None
                 return advised if advised and advised.changes else Remedy(span.advice(kind))
 
             alert = self._raised(id, level, span.message(key, kind, value), remedy, env_steps)
@@ -211,11 +220,11 @@ class Alerts:
         env_steps: int,
     ) -> Alert:
         before = self._alerts.get(id)
-        # advice belongs to the moment it was first needed: later a sick run says less of its cause
+        # keep the advice of the first row: later the metrics of a broken run say less about the cause
         if before is not None and before.active:
             advice, changes = before.advice, before.changes
         else:
-            advised = remedy(self._seen).for_run(self._settings)
+            advised = remedy(self._history).for_run(self._settings)
             advice, changes = advised.text(self._settings), advised.changes
         alert = Alert(
             id=id,
@@ -236,17 +245,17 @@ class Alerts:
         return self._alerts[id]
 
 
-def _told_of(role: str, row: Mapping[str, float]) -> dict[str, float]:
-    """What checks look at, as if the role were alone."""
+def _row_of_role(role: str, row: Mapping[str, float]) -> dict[str, float]:
+    """Returns the row of one role, with its keys unscoped, as if it were the only one."""
     scope = f"{role}:"
-    told = {key: value for key, value in row.items() if ":" not in key or key in KEYS}
-    return told | {key: row[scope + key] for key in KEYS if scope + key in row}
+    shared = {key: value for key, value in row.items() if ":" not in key or key in KEYS}
+    return shared | {key: row[scope + key] for key in KEYS if scope + key in row}
 
 
-def _of_role(role: str, alert: Alert) -> Alert:
+def _with_role(role: str, alert: Alert) -> Alert:
     return replace(alert, id=f"{role}:{alert.id}", message=f"{role}: {alert.message}")
 
 
-def spec_is_known(check: Check, metrics: Mapping[str, Metric]) -> bool:
-    """Whether a run of these metrics can ever show it."""
+def is_applicable(check: Check, metrics: Mapping[str, Metric]) -> bool:
+    """True if a run with these metrics reports every metric that the check needs."""
     return all(key.rpartition(":")[2] in metrics for key in check.needs)

@@ -1,4 +1,4 @@
-"""Bounds that depend on the task. The docstrings are how docs and `gymnast metrics` word them."""
+"""Bounds that depend on the task. The docs and `gymnast metrics` display the docstrings of the functions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gymnast.metrics.metric import ANY, INF, Limits, Range
 
 
 def entropy(limits: Limits) -> Range:
-    """0 to ln n for n discrete actions, summed over elements"""
-    most = _most_entropy(limits)
-    return ANY if most is None else (0.0, most)
+    """0 to ln n for n discrete actions, summed over the elements of the action"""
+    highest = _max_entropy(limits)
+    return ANY if highest is None else (0.0, highest)
 
 
 def likeliest(limits: Limits) -> Range:
@@ -61,8 +61,8 @@ def returns(limits: Limits) -> Range:
 
 
 def return_spread(limits: Limits) -> Range:
-    """0 to the width of the return range over the square root of 2"""
-    # the standard deviation of a sample of two, one at each end
+    """0 to the width of the return range divided by the square root of 2"""
+    # unbiased standard deviation of two samples, one at each end of the range
     return _spread(returns(limits), math.sqrt(2.0))
 
 
@@ -76,7 +76,7 @@ def epochs(limits: Limits) -> Range:
     return (0.0, limits.epochs or INF)
 
 
-def _most_entropy(limits: Limits) -> float | None:
+def _max_entropy(limits: Limits) -> float | None:
     return math.log(limits.n_actions) if limits.n_actions else limits.entropy
 
 
@@ -84,6 +84,6 @@ def _known(low: float | None, high: float | None) -> Range:
     return (-INF if low is None else low, INF if high is None else high)
 
 
-def _spread(of: Range, divisor: float) -> Range:
-    """No sample inside a range spreads further than this. (Popoviciu)"""
-    return (0.0, (of[1] - of[0]) / divisor)
+def _spread(span: Range, divisor: float) -> Range:
+    """Returns the bounds of the standard deviation of values in a range. (Popoviciu's inequality)"""
+    return (0.0, (span[1] - span[0]) / divisor)

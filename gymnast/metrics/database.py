@@ -1,4 +1,4 @@
-"""Opening a metric record: its tables, and what sqlite needs on network and read-only disks."""
+"""Opening a metric store: its tables, and how sqlite works on network and read-only file systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast.errors import RunError
 VERSION = 2
 """2: renamed metrics, such as `rollout/neg_logprob`."""
 PATIENCE_SECONDS = 10.0
-"""How long to wait for another process's lock."""
+"""How long to wait for a lock of another process."""
 
 _TABLES = f"""
 BEGIN IMMEDIATE;
@@ -40,11 +40,11 @@ def open_writer(path: Path) -> sqlite3.Connection:
         journal = "DELETE" if on_network(path) else "WAL"
         db.execute(f"PRAGMA journal_mode = {journal}")
         db.execute("PRAGMA synchronous = NORMAL")
-        known = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not known[0]:
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
             db.executescript(_TABLES)
     except sqlite3.Error as error:
-        raise RunError(f"cannot write the metric record: {error}", at=str(path)) from error
+        raise RunError(f"cannot write the metric store: {error}", at=str(path)) from error
     return db
 
 
@@ -52,29 +52,29 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
     if not path.exists():
         return None
     address = path.absolute().as_uri()
-    ways = ["mode=ro"]
+    modes = ["mode=ro"]
     if not path.with_name(f"{path.name}-wal").exists():
-        ways.append("mode=ro&immutable=1")  # a read-only place that nobody writes to
-    for how in ways:
+        modes.append("mode=ro&immutable=1")  # a read-only file system: nobody can be writing
+    for mode in modes:
         db = sqlite3.connect(
-            f"{address}?{how}", uri=True, timeout=PATIENCE_SECONDS, check_same_thread=False
+            f"{address}?{mode}", uri=True, timeout=PATIENCE_SECONDS, check_same_thread=False
         )
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
             db.close()
             if "unable to open" not in str(error):
-                raise RunError(f"cannot read the metric record: {error}", at=str(path)) from error
+                raise RunError(f"cannot read the metric store: {error}", at=str(path)) from error
         except sqlite3.DatabaseError as error:
             db.close()
-            raise RunError(f"this is no metric record: {error}", at=str(path)) from error
+            raise RunError(f"this is not a metric store: {error}", at=str(path)) from error
         else:
             return db
-    raise RunError("cannot open the metric record", at=str(path))
+    raise RunError("cannot open the metric store", at=str(path))
 
 
 def on_network(path: Path) -> bool:
-    """Whether a file is on a network file system, where sqlite's WAL does not work."""
+    """True if a file is on a network file system, where sqlite's WAL mode does not work."""
     with suppress(OSError), open("/proc/mounts", encoding="utf-8") as mounts:
         best, kind = -1, ""
         for line in mounts:

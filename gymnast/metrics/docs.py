@@ -1,10 +1,10 @@
-"""docs/metrics.md, made from the table. `python -m gymnast.metrics.docs` writes it anew."""
+"""Generates docs/metrics.md from the metric table: `python -m gymnast.metrics.docs`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from gymnast.metrics.explain import catalogue, how_it_is_judged
+from gymnast.metrics.explain import catalogue, computation_and_checks
 from gymnast.metrics.metric import Metric
 from gymnast.metrics.specs import SECTIONS
 
@@ -14,23 +14,23 @@ _HEAD = """# Metrics
 
 <!-- Generated from gymnast/metrics/families by `python -m gymnast.metrics.docs`; do not edit. -->
 
-Every number a run reports, declared once. `gymnast metrics NAME` explains one in the terminal.
+All metrics that a run reports. `gymnast metrics NAME` explains one in the terminal.
 
-- A row is written per rollout and carries every clock. Keys are `[scope:]metric`: an evaluation's
-  result is `eval:episode/return`, of the version `eval:clock/env_steps`. Where several agents act, the
-  scope names the role, and in evaluations the opponent: `seeker:policy/kl`,
-  `eval/seeker/weak:match/win_rate` ([self-play](self-play.md)).
-- Outside its **bounds** a value is impossible: an error alert at once, as for NaN and infinity.
-- Outside its **healthy** range training is likely going wrong: a warning once the mean of the last
-  5 rows has been outside for 5 rows, gone when it is back.
-- Spread is the standard deviation, in the value's own unit. A share is stored as 0..1 and shown in
-  per cent. What is stored, exported and compared is never rounded.
-- **Exact** numbers repeat bit for bit on the same machine; those that read a wall clock are marked.
-- `.K` stands for the place, from 0, of an action or of a number of an action or observation; spaces of
-  more than 32 have none. In a run each bears its label and its range, from the space and the facts.
-  `OUTCOME` stands for a way in which a match may end.
-- A preset's `metrics:` declares your own numbers from the environment's `info`.
-- `env/NAME` is what was drawn for a parameter of `env.randomize`: [noise.md](noise.md).
+- Each rollout writes one row, which contains every clock. Keys have the form `[scope:]metric`: the result of
+  an evaluation is `eval:episode/return`, and `eval:clock/env_steps` is the version of the policy that it
+  scored. With several roles, the scope names the role, and in evaluations also the opponent:
+  `seeker:policy/kl`, `eval/seeker/weak:match/win_rate` ([self-play](self-play.md)).
+- A value outside its **bounds** is impossible and raises an error alert at once, as NaN and infinity do.
+- A value outside its **healthy** range means that training is probably going wrong. A warning is raised when
+  the mean of the last 5 rows has been outside for 5 rows, and resolved when it is back.
+- A share is stored as 0..1 and displayed in percent. Values that are stored, exported or compared are never
+  rounded.
+- **Exact** metrics repeat bit for bit on the same machine; metrics that read a wall clock are marked.
+- `.K` is an index, from 0, of a discrete action, a dimension of a Box action or a component of the
+  observation; spaces with more than 32 have no such metrics. In a run, each has the label and the range of
+  its dimension, from the space and the facts. `OUTCOME` is one of the possible outcomes of a match.
+- A preset's `metrics:` declares metrics of your own, from the environment's `info`.
+- `env/NAME` is the value that was drawn for a parameter of `env.randomize`: [noise.md](noise.md).
 """
 
 
@@ -50,7 +50,7 @@ def _entry(metric: Metric) -> str:
     lines = [f"### `{metric.name}`{unit}\n", f"{metric.description}\n"]
     facts = {
         "better": metric.better,
-        **how_it_is_judged(metric),
+        **computation_and_checks(metric),
         "exact": "" if metric.exact else "no",
     }
     lines += [f"- {title}: {text}" for title, text in facts.items() if text]

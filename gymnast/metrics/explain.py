@@ -1,4 +1,4 @@
-"""What a metric means, in words and as plain values: for `gymnast metrics` and docs/metrics.md."""
+"""Explanations of metrics, as text and as plain values, for `gymnast metrics` and docs/metrics.md."""
 
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ from gymnast.text.closest import closest
 
 
 def catalogue() -> Mapping[str, Metric]:
-    """The table and what algorithms, shaping terms and parts of spaces add to it, in table order."""
+    """Returns all metrics in table order, including those of algorithms, shaping terms and spaces."""
     from gymnast.config.sections import ALGORITHMS
 
     sections = [section for section, _ in ALGORITHMS.values()]
     added = {m.name: m for algo in sections for m in (*hyperparameters(algo), *own_metrics(algo))}
-    of_tasks = [*shaping.shipped(), *components.patterns(), *matches.patterns()]
-    known = {**METRICS, **added, **{metric.name: metric for metric in of_tasks}}
+    generic = [*shaping.shipped(), *components.patterns(), *matches.patterns()]
+    known = {**METRICS, **added, **{metric.name: metric for metric in generic}}
     return {name: known[name] for name in in_order(known, known)}
 
 
 def find(name: str) -> Metric:
-    """By name; a scope before it (`eval:`) is understood, a misspelling answered."""
+    """Returns a metric by its name, with or without a scope (`eval:`).
+
+    Raises UsageError with the closest names if there is none.
+    """
     metric_name = pattern_of(split(name)[1])
     metric = METRICS.get(metric_name) or catalogue().get(metric_name)
     if metric is None:
@@ -43,7 +46,7 @@ def find(name: str) -> Metric:
 
 
 def described(metric: Metric) -> dict[str, Any]:
-    """One metric as plain values."""
+    """Returns one metric as plain values, for JSON."""
     return {
         "name": metric.name,
         "section": metric.section,
@@ -66,22 +69,22 @@ def described(metric: Metric) -> dict[str, Any]:
 
 
 def bounds_text(metric: Metric) -> str:
-    """The bounds, or why there are none."""
+    """Returns the bounds as text, or the reason why there are none."""
     if metric.bounds is None:
         return f"none: {metric.no_bounds_reason}"
-    open_when = f" ({metric.no_bounds_reason})" if metric.no_bounds_reason else ""
-    return range_text(metric, metric.bounds) + open_when
+    exception = f" ({metric.no_bounds_reason})" if metric.no_bounds_reason else ""
+    return range_text(metric, metric.bounds) + exception
 
 
 def range_text(metric: Metric, span: Bounds) -> str:
-    """In words; a range that depends on the task is worded by its function."""
+    """Returns a range as text; for a task-dependent range, the docstring of its function."""
     if callable(span):
         return (span.__doc__ or "depends on the task").strip()
     return metric.format_range(span)
 
 
-def how_it_is_judged(metric: Metric) -> dict[str, str]:
-    """What a number is made of and held against; empty where there is nothing to say."""
+def computation_and_checks(metric: Metric) -> dict[str, str]:
+    """Returns how a metric is computed and checked, title -> text; the text is empty where not applicable."""
     return {
         "estimator": metric.estimator,
         "window": metric.window,
@@ -93,22 +96,22 @@ def how_it_is_judged(metric: Metric) -> dict[str, str]:
 
 
 def page(metric: Metric) -> str:
-    """One metric, explained for a person."""
-    spread = {
-        "unit": {"share": "share of 1, shown in per cent", "": "none"}.get(
+    """Returns the explanation of one metric, as `gymnast metrics NAME` prints it."""
+    facts = {
+        "unit": {"share": "share of 1, displayed in percent", "": "none"}.get(
             metric.unit, metric.unit
         ),
         "better": metric.better or "neither direction",
-        **how_it_is_judged(metric),
+        **computation_and_checks(metric),
         "repeats": "bit for bit" if metric.exact else "no: it depends on wall time",
     }
     lines = [metric.name, f"  {metric.description}", ""]
-    lines += [f"  {title:<10} {text}" for title, text in spread.items() if text]
+    lines += [f"  {title:<10} {text}" for title, text in facts.items() if text]
     return "\n".join(lines)
 
 
 def listing() -> str:
-    """Every metric by section, one line each; `*` marks those of the live table."""
+    """Returns all metrics by section, one per line; `*` marks the metrics of the live table."""
     metrics = catalogue()
     width = max(map(len, metrics)) + 2
     lines: list[str] = []
@@ -122,7 +125,7 @@ def listing() -> str:
 
 
 def _range(span: Bounds | None) -> list[float | None] | None:
-    """[low, high] with null for an open end; null where it depends on the task or there is none."""
+    """Returns [low, high], None for an open end; None if the range depends on the task or there is none."""
     if span is None or callable(span):
         return None
     return [end if math.isfinite(end) else None for end in span]

@@ -1,4 +1,4 @@
-"""The metric record in other forms. Full precision: reading it back gives the same bits."""
+"""Export of the metric store to CSV, JSON and Parquet, at full precision: values read back bit for bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from gymnast.metrics.store import MetricStore
 
 
 def to_csv(store: MetricStore) -> str:
-    """A column per key, in table order. A row without a key has an empty cell, never a zero."""
+    """Returns CSV with a column per key, in table order. A row without a key has an empty cell, not a
+    zero."""
     rows = list(store.rows())
     names = in_order(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
@@ -26,27 +27,28 @@ def to_csv(store: MetricStore) -> str:
 
 
 def to_json(store: MetricStore) -> str:
-    """A list of rows, each with its own keys. JSON has no NaN: that is the text "nan"."""
+    """Returns a JSON list of rows, each with its own keys. NaN becomes the text "nan", since JSON has
+    none."""
     rows = [{key: _jsonable(value) for key, value in row.items()} for row in store.rows()]
     return json.dumps(rows, allow_nan=False)
 
 
 def to_parquet(store: MetricStore, metrics: Mapping[str, Metric]) -> bytes:
-    """A float64 column per key, in table order, with unit and meaning beside it. A row without a key is
-    null there, which is not NaN."""
+    """Returns a Parquet file with a float64 column per key, in table order, and unit and description as
+    metadata of each column. A row without a key is null, which is not NaN."""
     import pyarrow as pa
     from pyarrow import parquet
 
     rows = list(store.rows())
     names = in_order(dict.fromkeys(name for row in rows for name in row), metrics)
-    fields = [pa.field(n, pa.float64(), metadata=_told(spec(n, metrics))) for n in names]
+    fields = [pa.field(n, pa.float64(), metadata=_column_metadata(spec(n, metrics))) for n in names]
     columns = [pa.array([row.get(name) for row in rows], pa.float64()) for name in names]
     file = io.BytesIO()
     parquet.write_table(pa.table(columns, schema=pa.schema(fields)), file)
     return file.getvalue()
 
 
-def _told(metric: Metric) -> dict[str, str]:
+def _column_metadata(metric: Metric) -> dict[str, str]:
     return {"unit": metric.unit, "description": metric.description}
 
 

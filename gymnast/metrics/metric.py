@@ -1,4 +1,4 @@
-"""What a metric's declaration says, and how its value is written for people."""
+"""The declaration of a metric, and how its values are formatted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gymnast.metrics.seen import Phase
 from gymnast.text.wording import duration
+
+if TYPE_CHECKING:  # it imports pydantic, which commands that only read a run do not need
+    from gymnast.metrics.seen import Phase
 
 Range = tuple[float, float]
 INF = math.inf
@@ -17,59 +19,59 @@ ANY: Range = (-INF, INF)
 
 
 class Part(NamedTuple):
-    """One number of an action or of an observation."""
+    """One dimension of a Box action or one component of a vector observation."""
 
     name: str
-    """Empty where nobody named it."""
+    """Empty if it has no name."""
     low: float
     high: float
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is known of the task before training, from its spaces, facts and config.
+    """Limits of the task that are known before training, from its spaces, facts and config.
 
-    None, or an infinite end, means unknown: bounds that depend on it then claim nothing.
+    None or an infinite value means unknown: bounds that depend on it are then open.
     """
 
     n_actions: int | None = None
     """Number of actions of a Discrete action space."""
     entropy: float | None = None
-    """Highest entropy of a choice, where it is not one of n_actions."""
+    """Maximum entropy of the policy for discrete spaces other than Discrete (then `n_actions` is None)."""
     action_low: float | None = None
     """Smallest value of any component of a Box action."""
     action_high: float | None = None
     obs_low: float | None = None
-    """Smallest value of any component of an observation, as the environment gives it."""
+    """Smallest value of any component of an observation, as the environment returns it."""
     obs_high: float | None = None
     reward: Range | None = None
     """Raw reward of one step."""
     returns: Range | None = None
     """Raw return of one episode."""
     episode_steps: int | None = None
-    """Longest possible episode, in training or in evaluation."""
+    """Length of the longest possible episode, in training or in evaluation."""
     epochs: int | None = None
-    """Most passes over a rollout that one update may make."""
+    """Largest number of epochs over a rollout in one update."""
     options: tuple[str, ...] = ()
-    """A label per action of a Discrete action space, empty where it has none."""
+    """A label per action of a Discrete action space; an empty label if it has none."""
     amounts: tuple[Part, ...] = ()
-    """Of a Box action."""
+    """The dimensions of a Box action."""
     components: tuple[Part, ...] = ()
-    """Of an observation that is a vector."""
+    """The components of a vector observation."""
     outcomes: tuple[str, ...] = ()
-    """How a match between roles may end."""
+    """Names of the possible outcomes of a match between roles."""
     band: Range | None = None
-    """Where the win rates of roles should stay."""
+    """Range in which the win rates of the roles should stay."""
 
     def joined(self, other: Limits) -> Limits:
-        """What bounds either of two roles."""
+        """Returns limits that hold for both of two roles: the union of their ranges."""
         lower = ("action_low", "obs_low")
         upper = ("entropy", "action_high", "obs_high")
         found: dict[str, Any] = {}
         for name in (*lower, *upper):
             mine, theirs = getattr(self, name), getattr(other, name)
-            least = min if name in lower else max
-            found[name] = None if mine is None or theirs is None else least(mine, theirs)
+            wider = min if name in lower else max
+            found[name] = None if mine is None or theirs is None else wider(mine, theirs)
         for name in ("amounts", "components"):
             both = zip_longest(getattr(self, name), getattr(other, name))
             found[name] = tuple(_widened(mine or theirs, theirs or mine) for mine, theirs in both)
@@ -92,29 +94,30 @@ class Metric:
     name: str
     description: str
     unit: str = ""
-    """`share` is stored as 0..1 and shown in per cent."""
+    """`share` is stored as 0..1 and displayed in percent."""
     digits: int = 3
-    """Decimals shown. What is stored is never rounded."""
+    """Decimals displayed. Stored values are never rounded."""
     better: Literal["higher", "lower", ""] = ""
     priority: int = 5
-    """1 is seen first and dropped last where room is short; 1 is also highlighted."""
+    """1 (highest) to 9: listed first and dropped last when space is short; 1 is also highlighted."""
     estimator: str = ""
-    """How it is computed, where the description leaves that open."""
+    """How it is computed, if the description does not say."""
     window: str = "this rollout"
-    """What it is computed over."""
+    """The steps, episodes or time that it is computed over."""
     exact: bool = True
-    """Whether a repeated run gives the same bits. False for whatever reads a wall clock."""
+    """Whether a repeated run gives bit-identical values. False for whatever reads a wall clock."""
     bounds: Bounds | None = None
-    """Outside is impossible, so a bug: an error at once."""
+    """A value outside is impossible, so it indicates a bug: an error alert at once."""
     no_bounds_reason: str = ""
-    """Why there are no bounds, or when those that depend on the task are open."""
+    """The reason why there are no bounds, or when task-dependent bounds are open."""
     healthy: Bounds = ANY
-    """Outside is possible, but training is likely going wrong: a warning when it lasts."""
+    """A value outside is possible, but training is probably going wrong: a warning if it persists."""
     excused: frozenset[Phase] = frozenset()
-    """Phases in which its healthy range is not held against it."""
+    """Phases of training in which the healthy range is not checked."""
     if_low: str = ""
-    """What to try when the value stays below its healthy range."""
+    """Advice for a value that stays below its healthy range."""
     if_high: str = ""
+    """Advice for a value that stays above its healthy range."""
     in_table: bool = False
     """Whether the live table shows it."""
 
@@ -128,7 +131,7 @@ class Metric:
         return self.name.partition("/")[2]
 
     def resolved(self, limits: Limits) -> Metric:
-        """The same metric with bounds and healthy range fixed for one task."""
+        """Returns the metric with its bounds and healthy range evaluated for one task."""
         if not (callable(self.bounds) or callable(self.healthy)):
             return self
         return replace(self, bounds=self.bounds_for(limits), healthy=self.healthy_for(limits))
@@ -142,18 +145,18 @@ class Metric:
         return self.healthy(limits) if callable(self.healthy) else self.healthy
 
     def format(self, value: float) -> str:
-        """For people: rounded, with the unit. What is not zero never shows as zero."""
+        """Formats a value for display: rounded, with its unit. A nonzero value is never displayed as zero."""
         return _joined(*self.parts(value))
 
     def parts(self, value: float) -> tuple[str, str]:
-        """Number and unit, for views that align them."""
+        """Returns the formatted number and the unit separately, for views that align them."""
         if self.unit == "s" and 60 <= value < INF:
             return duration(value), ""
-        shown = value * 100 if self.unit == "share" else value
-        return _number(shown, self.digits), "%" if self.unit == "share" else self.unit
+        scaled = value * 100 if self.unit == "share" else value
+        return _number(scaled, self.digits), "%" if self.unit == "share" else self.unit
 
     def format_range(self, span: Range) -> str:
-        """`0 to 0.05 nats`, `at least 1 steps`, `any`."""
+        """Formats a range: `0 to 0.05 nats`, `at least 1 steps`, `any`."""
         scale, unit = (100, "%") if self.unit == "share" else (1, self.unit)
         low, high = (f"{end * scale:.6g}" for end in span)
         if span == ANY:
@@ -165,7 +168,8 @@ class Metric:
         return f"{low} to {_joined(high, unit)}"
 
     def format_change(self, change: float, value: float) -> str:
-        """How the value moved: signed, as finely as the value is shown; empty below that."""
+        """Formats a change of the value, signed and with the digits of the value; empty if it rounds to
+        zero."""
         scale = 100 if self.unit == "share" else 1
         number = _number(value * scale, self.digits)
         if "e" in number:
@@ -174,7 +178,7 @@ class Metric:
         return text if text.strip("+-0.,") else ""
 
     def improved(self, change: float) -> bool | None:
-        """Whether a change is for the better; None where neither direction is, or nothing moved."""
+        """Returns whether a change is an improvement; None if no direction is better or nothing changed."""
         if not self.better or change == 0 or math.isnan(change):
             return None
         return (change > 0) == (self.better == "higher")
@@ -185,7 +189,7 @@ def _joined(number: str, unit: str) -> str:
 
 
 def _number(value: float, digits: int) -> str:
-    """`digits` decimals; three significant digits where that would show too few of them."""
+    """Formats a number with `digits` decimals, or with three significant digits if those would be too few."""
     if not math.isfinite(value):
         return str(float(value))
     if abs(value) >= 1e12:

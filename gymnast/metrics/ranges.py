@@ -1,4 +1,4 @@
-"""One key's recent values against what its metric declares possible and healthy."""
+"""Comparing the recent values of a key with the bounds and the healthy range of its metric."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from gymnast.metrics.metric import Limits, Metric
 from gymnast.metrics.seen import WINDOW, Phase
 
 PATIENCE = 5
-"""Bad rows in a row before a warning is raised."""
+"""Number of bad rows in succession that raise a warning."""
 SLACK = 1e-4
-"""How far past a bound rounding may carry a value (relative, or absolute below 1)."""
+"""Tolerance beyond a bound for rounding errors (relative, or absolute below 1)."""
 
 
 class Range:
+    """The state of one key: its recent values, and the alert that they raised, if any."""
+
     __slots__ = (
         "alerting",
         "bad",
@@ -38,18 +40,19 @@ class Range:
         self.high = high + SLACK * max(1.0, abs(high)) if math.isfinite(high) else high
         self.healthy = metric.healthy_for(Limits())
         self.idle = self.healthy == (-math.inf, math.inf)
-        """Whether it is enough to look at each value by itself."""
+        """Whether the metric has no healthy range, so that only its bounds are checked."""
         self.recent: list[float] = []
         self.bad = 0
-        """Rows in a row whose mean was on the bad side."""
+        """Number of rows in succession whose short mean was on the same unhealthy side."""
         self.side = ""
+        """The side on which the latest short mean was unhealthy: low, high, or empty."""
         self.worst = 0.0
-        """Of the means of those rows, the one farthest out."""
+        """The most extreme short mean of those rows."""
         self.alerting = ""
-        """The kind of alert that holds, if any."""
+        """The kind of the active alert; empty if there is none."""
 
     def judge(self, value: float, phases: set[Phase]) -> str:
-        """nan, impossible, low, high, or nothing."""
+        """Adds a value and returns the kind of alert it justifies: nan, impossible, low, high, or empty."""
         if not math.isfinite(value):
             return "nan"
         if not self.low <= value <= self.high:
@@ -57,7 +60,7 @@ class Range:
         return "" if self.idle else self.watch(value, phases)
 
     def watch(self, value: float, phases: set[Phase]) -> str:
-        """Of a value that is possible: low, high, or nothing."""
+        """Adds a value within the bounds and returns low, high, or empty."""
         recent, (low, high) = self.recent, self.healthy
         full = len(recent) == WINDOW
         if full:
@@ -71,25 +74,25 @@ class Range:
         self.side = side
         if side:
             farther = max if side == "high" else min
-            # a mean of fewer rows is not compared with those of all
+            # means of fewer than WINDOW rows are noisier, so they are not compared with full ones
             self.worst = farther(self.worst, mean) if self.bad > 1 and full else mean
         return side if self.bad >= PATIENCE else ""
 
     def message(self, key: str, kind: str, value: float) -> str:
-        shown = self.metric.format
+        text = self.metric.format
         if kind == "nan":
             return f"{key} is {value}"
         if kind == "impossible":
             bounds = self.metric.format_range(self.metric.bounds_for(Limits()))
-            return f"{key} is {shown(value)}, which is impossible: it is {bounds}"
+            return f"{key} is {text(value)}, which is impossible: its bounds are {bounds}"
         healthy = self.metric.format_range(self.healthy)
-        return f"{key} is {kind}: {shown(self.worst)} (mean of {WINDOW} rows), healthy is {healthy}"
+        return f"{key} is {kind}: {text(self.worst)} (mean of {WINDOW} rows), healthy is {healthy}"
 
     def advice(self, kind: str) -> str:
         if kind == "nan":
-            return "Something overflowed or was divided by zero; look at the row before."
+            return "Something overflowed or was divided by zero; look at the row before this one."
         if kind == "impossible":
-            return "This is a bug or a wrong fact of the environment, not a matter of tuning."
+            return "This is a bug, or the facts of the environment are wrong; tuning will not help."
         return self.metric.if_low if kind == "low" else self.metric.if_high
 
     def state(self) -> dict[str, Any]:
@@ -108,16 +111,17 @@ class Range:
 
 
 class Ranges:
-    """Those of all keys of a row, for all rows with these keys."""
+    """The ranges of all keys of a row, prepared for rows with exactly these keys."""
 
     def __init__(self, spans: Mapping[str, Range]) -> None:
         self.every = [*spans.items()]
         self.watched = [(n, *item) for n, item in enumerate(self.every) if not item[1].idle]
-        """Place, key and range of those whose healthy range is to be looked at."""
-        largest = sys.float_info.max  # so that neither NaN nor infinity is within any bounds
+        """Index in the row, key and range of the metrics that have a healthy range."""
+        largest = sys.float_info.max  # finite bounds, so that NaN and infinity never pass
         self._low = [max(span.low, -largest) for span in spans.values()]
         self._high = [min(span.high, largest) for span in spans.values()]
 
     def allow(self, values: Sequence[float]) -> bool:
-        """Whether all of them are finite and possible."""
+        """Returns whether all values are finite and within their bounds. This is the fast path of every
+        row."""
         return all(map(le, self._low, values)) and all(map(le, values, self._high))

@@ -1,4 +1,7 @@
-"""The one way a number leaves the loop: checked against its declaration, kept, judged, shown to sinks."""
+"""The recorder: every row of metrics that training produces goes through it.
+
+It checks a row against the declarations, stores it, checks it for alerts and passes it to the sinks.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from gymnast.text.closest import closest
 if TYPE_CHECKING:
     from gymnast.metrics.store import MetricStore
 
-TOGETHER_SECONDS = 0.25
-"""Rows that come faster than this are judged and shown together: between two rollouts the processor
-has forgotten how, and a row by itself takes three times as long."""
+BATCH_SECONDS = 0.25
+"""Rows that arrive faster than this are checked and passed to the sinks in one batch: right after a rollout
+the code is no longer in the CPU caches, so a single row takes three times as long as a row of a batch."""
 
 Row = Mapping[str, float]
-"""One iteration: `[scope:]metric` -> value. Carries every clock."""
+"""Metrics of one iteration: `[scope:]metric` -> value. Contains every clock."""
 
 
 class Score(TypedDict):
-    """Raw return of an evaluation, with its 95% interval."""
+    """Mean raw return of an evaluation, with its 95% confidence interval."""
 
     mean: float
     low: float
@@ -36,16 +39,16 @@ class Score(TypedDict):
 
 
 class Summary(TypedDict, total=False):
-    """How a run ended; what `Recorder.close` passes on."""
+    """The result of a run, which `Recorder.close` passes to the sinks."""
 
     id: str
     name: str
     preset: str
     path: str
     solved: bool | None
-    """None where there is no threshold to clear."""
+    """None if there is no threshold."""
     confirmed: bool
-    """The score was measured on held-out seeds, at the end."""
+    """Whether the score was measured on held-out seeds, at the end."""
     reason: str
     score: Score | None
     threshold: float | None
@@ -54,22 +57,22 @@ class Summary(TypedDict, total=False):
     best: int | None
     """Env steps of the best checkpoint."""
     interrupted: bool
-    """A signal ended it before it was done."""
+    """Whether a signal ended it early."""
     stopped: bool
-    """A signal or a command ended it before it was done."""
+    """Whether a signal or a command ended it early."""
 
 
 class Sink(Protocol):
-    """Somewhere finished rows are shown or kept. It looks; it cannot change the run."""
+    """A destination for finished rows, such as the console or a log. It cannot change the run."""
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
-        """A row, and the alerts it raised or resolved."""
+        """Receives a row, and the alerts that it raised or resolved."""
         ...
 
     def event(self, event: Mapping[str, Any]) -> None: ...
 
     def close(self, summary: Summary | None) -> None:
-        """No summary means that the run broke off."""
+        """Closes the sink; no summary means that the run failed."""
         ...
 
 
@@ -82,51 +85,57 @@ class Recorder:
         roles: Collection[str] = (),
         record: MetricStore | None = None,
     ) -> None:
-        """`settings`, `roles`: see Alerts. `record`: where rows are kept, before anything else."""
+        """`settings`, `roles`: see Alerts. `record`: the store that each row is written to first."""
         self._alerts = Alerts(metrics, settings, roles)
         self._metrics = metrics
         self._sinks = list(sinks)
         self._record = record
         self._checked: set[tuple[str, ...]] = set()
-        self._waiting: list[dict[str, float]] = []
-        """Rows that are kept, but not yet judged and shown."""
-        self._settled = -math.inf
-        """When rows were last judged and shown."""
+        self._pending: list[dict[str, float]] = []
+        """Rows that are stored, but not yet checked for alerts and passed to the sinks."""
+        self._settled_at = -math.inf
+        """Monotonic time at which `settle` last processed rows."""
         self._closed = False
-        self._greeted = False
+        self._sent_active_alerts = False
 
     @property
     def alerts(self) -> Alerts:
-        """Of all rows so far."""
+        """The alerts of all rows so far."""
         self.settle()
         return self._alerts
 
     def write(self, row: Row) -> None:
-        """Keep one iteration; judge and show it now, or with those of the next moment."""
+        """Stores a row; checks it for alerts and passes it to the sinks now, or together with the next
+        ones."""
         if self._closed:
-            raise RuntimeError("a row was written after the record was closed; it would be lost")
+            raise RuntimeError("a row was written after the recorder was closed; it would be lost")
         self._check(row)
         numbers = dict(zip(row, map(float, row.values()), strict=True))
         if self._record is not None:
             self._record.append(numbers)
-        self._waiting.append(numbers)
-        if time.monotonic() - self._settled >= TOGETHER_SECONDS:
+        self._pending.append(numbers)
+        if time.monotonic() - self._settled_at >= BATCH_SECONDS:
             self.settle()
 
     def settle(self) -> list[Alert]:
-        """Judge and show the rows that wait; returns the alerts that they raised or resolved.
+        """Checks the waiting rows for alerts, passes them to the sinks and returns the alerts that changed.
 
-        The first row of a resumed run also names those that already held.
+        With the first row of a resumed run, alerts that were already active are passed to the sinks too.
         """
         changed: list[Alert] = []
-        if not self._waiting:
+        if not self._pending:
             return changed
-        self._settled = time.monotonic()
-        rows, self._waiting = self._waiting, []  # a sink may answer a row with an event
+        self._settled_at = time.monotonic()
+        rows, self._pending = (
+            self._pending,
+            [],
+        )  # a sink may report an event, which calls settle again
         for numbers in rows:
             alerts = self._alerts.judge(numbers)
-            if not self._greeted:  # a resumed run's sinks learn what already holds
-                self._greeted = True
+            if (
+                not self._sent_active_alerts
+            ):  # the sinks of a resumed run do not know the alerts from before
+                self._sent_active_alerts = True
                 alerts += [alert for alert in self._alerts.active() if alert not in alerts]
             finished = MappingProxyType(numbers)
             for sink in self._sinks:
@@ -135,12 +144,12 @@ class Recorder:
         return changed
 
     def redeclare(self, metrics: Mapping[str, Metric], settings: Mapping[str, Any]) -> None:
-        """The same names with other bounds: a setting that they depend on has changed."""
+        """Replaces the declarations: the same names with other bounds, after a setting has changed."""
         self._metrics = metrics
         self.alerts.redeclare(metrics, settings)
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Events have a file of their own; what led to one is on disk and shown when it is told."""
+        """Passes an event to the sinks, after all rows that came before it are stored and passed on."""
         self.settle()
         if self._record is not None:
             self._record.flush()
@@ -148,8 +157,10 @@ class Recorder:
             sink.event(event)
 
     def close(self, summary: Summary | None = None) -> None:
-        """Show what waits and close every sink, also when one of them fails. A second call does
-        nothing."""
+        """Passes on the waiting rows and closes every sink, even if one of them fails.
+
+        A second call does nothing.
+        """
         if self._closed:
             return
         self._closed = True
@@ -172,5 +183,7 @@ class Recorder:
             )
         missing = [f"clock/{clock}" for clock in CLOCKS if f"clock/{clock}" not in keys]
         if missing:
-            raise GymnastError(f"a row carries every clock; this one lacks {', '.join(missing)}")
+            raise GymnastError(
+                f"a row must contain every clock; this one lacks {', '.join(missing)}"
+            )
         self._checked.add(keys)

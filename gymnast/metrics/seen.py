@@ -1,4 +1,8 @@
-"""What those who judge a run know of it: short means, where it began, its best, and its settings."""
+"""Running statistics of a run that health checks are based on, and the phases of training.
+
+For each tracked key: short means of the latest and of the first values, the best short mean, the peak. All of
+it is saved in checkpoints, so that a resumed run is judged as if it had never stopped.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 WINDOW = 5
-"""Rows in a short mean."""
+"""Number of rows in a short mean."""
 WARM_UP_ROWS = 5
 WARM_UP_SHARE = 0.05
-"""Of the budget: so long nothing is settled."""
+"""The warm-up phase lasts this share of the budget, and at least WARM_UP_ROWS rows."""
 ANNEALED = 0.1
-"""Of its peak: a learning rate below this moves nothing any more."""
+"""A learning rate below this share of its peak counts as annealed: updates hardly change anything."""
 RETURN = "episode/return"
 SCORE = "eval:episode/return"
 
@@ -22,22 +26,22 @@ Phase = Literal["warm-up", "annealed", "solved"]
 
 @dataclass(slots=True)
 class Track:
-    """One key so far."""
+    """Statistics of one key over the run so far."""
 
     recent: list[float] = field(default_factory=list[float])
-    """Its latest values, as many as a short mean holds."""
+    """The latest WINDOW values."""
     first: list[float] = field(default_factory=list[float])
-    """As many of its first."""
+    """The first WINDOW values."""
     count: int = 0
     best: float = -math.inf
     """Highest short mean."""
     best_at: float = 0.0
-    """Reading of the clock at that time."""
+    """Env steps at which the short mean was highest."""
     peak: float = -math.inf
     """Highest value."""
     total: float = 0.0
     mean: float = field(init=False)
-    """Of the latest values."""
+    """Mean of `recent`."""
 
     def __post_init__(self) -> None:
         self.mean = sum(self.recent) / len(self.recent) if self.recent else math.nan
@@ -65,13 +69,14 @@ class Track:
 
 class RunHistory:
     def __init__(self, keys: Collection[str], settings: Mapping[str, Any]) -> None:
-        """`keys`: what is remembered; `settings`: dotted key -> plain value."""
+        """`keys`: the keys of rows to track; `settings`: dotted config key -> plain value."""
         self._keys, self.settings = tuple(sorted(keys)), settings
         self.tracks: dict[str, Track] = {}
         self.row: Mapping[str, float] = {}
         self.rows = 0
 
     def take(self, row: Mapping[str, float]) -> None:
+        """Adds a row; values that are not finite are skipped."""
         self.row = row
         now = row.get("clock/env_steps", 0.0)
         self.rows = int(row.get("clock/rollouts", self.rows + 1))
@@ -84,30 +89,29 @@ class RunHistory:
                 track = self.tracks[key] = Track()
             track.add(value, now)
 
-    # ---- what has been ------------------------------------------------------------------------
+    # ---- statistics ---------------------------------------------------------------------------
 
     def has(self, *keys: str) -> bool:
         return all(map(self.tracks.__contains__, keys))
 
     def now(self, key: str) -> float:
-        """Mean of the latest values."""
+        """Returns the mean of the latest values."""
         return self.tracks[key].mean
 
     def first(self, key: str) -> float:
-        """Mean of the first values."""
+        """Returns the mean of the first values."""
         values = self.tracks[key].first
         return sum(values) / len(values)
 
     def setting(self, key: str, default: Any = None) -> Any:
-        """A plain value; None for what is off or not there."""
+        """Returns the value of a setting; None if it is off or not set."""
         value = self.settings.get(key, default)
         return None if value == "off" else value
 
     def number(self, key: str, default: float) -> float:
-        """The number that a setting is; of a schedule its highest; the default where it is off."""
-        from gymnast.config.schedule import (
-            Schedule,  # loads pydantic, which readers of rows do without
-        )
+        """Returns a setting as a number: the highest value of a schedule, the default if it is off."""
+        # Imported here because it loads pydantic, which commands that only read rows do without.
+        from gymnast.config.schedule import Schedule
 
         value = self.setting(key)
         return default if value is None else Schedule.parse(value).highest
@@ -122,11 +126,11 @@ class RunHistory:
         return self.row.get("progress/share")
 
     def without_gain(self) -> float:
-        """Share of the budget since the short mean of the training return was highest; without a
-        budget, of all steps."""
+        """Returns the share of the budget (without a budget, of all steps so far) since the short mean of the
+        training return was highest."""
         steps, best_at = self.row["clock/env_steps"], self.tracks[RETURN].best_at
-        gone = (steps - best_at) / max(steps, 1.0)
-        return gone if self.progress is None else gone * self.progress
+        share = (steps - best_at) / max(steps, 1.0)
+        return share if self.progress is None else share * self.progress
 
     # ---- phases -------------------------------------------------------------------------------
 
@@ -143,14 +147,14 @@ class RunHistory:
 
     @property
     def solved(self) -> bool:
-        """As good as asked for, in training or in the last evaluation."""
+        """Whether the latest training or evaluation return reaches the threshold."""
         goal = self.threshold
         if goal is None:
             return False
         tracks = (self.tracks.get(key) for key in (RETURN, SCORE))
         return any(track is not None and track.recent[-1] >= goal for track in tracks)
 
-    # ---- to go on as if it had not stopped ----------------------------------------------------
+    # ---- saving and restoring -----------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
         tracks = {

@@ -1,7 +1,7 @@
-"""THE TABLE: every number a run may report, declared once.
+"""The metric table: every number that a run may report is declared here exactly once.
 
-The console, the record, CSV, alerts, docs/metrics.md and `gymnast metrics` all read it; recording
-a name that is not here is an error. To add a metric, add its entry to its family in `families/`.
+The console, the metric store, CSV export, alerts, docs/metrics.md and `gymnast metrics` all read this table.
+Recording a name that is not declared is an error. To add a metric, declare it in its family in `families/`.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ __all__ = [
 ]
 
 SECTIONS = {
-    "progress": "How much of the budget is used",
-    "episode": "Whole episodes: the score",
+    "progress": "Share of the budget used",
+    "episode": "Returns and lengths of whole episodes",
     "eval": "Evaluation on fixed seeds",
     "match": "Matches between roles",
     "league": "Opponents and ratings",
-    "env": "The environment's own numbers",
-    "rollout": "The steps just collected",
-    "shaping": "What is added to the reward that is learned from",
+    "env": "Metrics from the environment",
+    "rollout": "Steps of the last rollout",
+    "shaping": "Shaping terms of the training reward",
     "policy": "The policy and its update",
     "value": "The critic and its update",
-    "advantage": "Advantages, before normalisation",
-    "loss": "What is minimised",
-    "optim": "The optimiser",
-    "network": "Units and outputs of the network",
-    "hyper": "Hyperparameters in use",
-    "normalize": "Running normalisers",
-    "clock": "Counters that every row carries",
+    "advantage": "Advantages, before normalization",
+    "loss": "Loss terms",
+    "optim": "The optimizer",
+    "network": "Hidden units and outputs of the network",
+    "hyper": "Current hyperparameters",
+    "normalize": "Running normalizers",
+    "clock": "Counters in every row",
     "speed": "Throughput",
-    "time": "Where wall time went",
+    "time": "Wall time by activity",
     "system": "The training process",
 }
-"""Sections in the one order that table, summary, report and docs follow."""
+"""Section -> title, in the order that the live table, the summary, reports and docs share."""
 
 
 def table(*families: Iterable[Metric]) -> dict[str, Metric]:
-    """Metrics by name; a name declared twice is an error."""
+    """Returns name -> metric; raises ConfigError if a name is declared twice."""
     found: dict[str, Metric] = {}
     for metric in (metric for family in families for metric in family):
         if metric.name in found:
@@ -90,60 +90,69 @@ _PATTERNS = table(components.patterns(), matches.patterns())
 
 
 def pattern_of(name: str) -> str:
-    """What stands for a name that depends on the task: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
+    """Returns the generic form of a task-dependent name: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
     return matches.pattern_of(components.pattern_of(name))
 
 
 def split(key: str) -> tuple[tuple[str, ...], str]:
-    """`eval/seeker:episode/return` -> (("eval", "seeker"), "episode/return")."""
+    """Splits a row's key into scopes and metric name.
+
+    `eval/seeker:episode/return` -> (("eval", "seeker"), "episode/return").
+    """
     scope, _, name = key.rpartition(":")
     return (tuple(scope.split("/")) if scope else ()), name
 
 
 def spec(key: str, metrics: Mapping[str, Metric] = METRICS) -> Metric:
-    """The declaration behind a row's key, whatever its scopes. Of a part of a space or an outcome that
-    `metrics` do not know, as in a stored run, that of any such part."""
+    """Returns the metric that a row's key reports, ignoring its scopes.
+
+    Per-dimension and per-outcome metrics that are not in `metrics`, as when reading a stored run without its
+    config, fall back to their generic declaration.
+    """
     name = key.rpartition(":")[2]
     return metrics[name] if name in metrics else _PATTERNS[pattern_of(name)]
 
 
 def refuse_unknown(key: str, metrics: Collection[str], tasks: Collection[str], *, at: str) -> None:
-    """Of a row's key that a setting names: its metric is declared, its scopes (`tasks` and roles) are
-    known."""
+    """Raises ConfigError if a setting (at `at`) names a key whose metric is not declared or whose scope is
+    neither `eval` nor one of `tasks`."""
     scopes, name = split(key)
     if name not in metrics:
-        raise ConfigError(f"{name!r} is no metric{closest(name, metrics)}", at=at)
+        raise ConfigError(f"{name!r} is not a metric{closest(name, metrics)}", at=at)
     if any(scope not in ("eval", *tasks) for scope in scopes):
-        known = ", ".join(tasks) or "there are none"
-        raise ConfigError(f"{key!r} names no task (env.tasks: {known})", at=at)
+        known = ", ".join(tasks) or "none are declared"
+        raise ConfigError(f"{key!r} names an unknown task (env.tasks: {known})", at=at)
 
 
 def section(key: str) -> str:
-    """Where a key is shown: under its scopes if it has any, else under its metric's section."""
+    """Returns the heading a key is listed under: its scopes if it has any, else its metric's section."""
     scope, _, name = key.rpartition(":")
     return scope or name.partition("/")[0]
 
 
 def in_order(keys: Iterable[str], metrics: Mapping[str, Metric] = METRICS) -> list[str]:
-    """Keys by section, then priority: the order of every view. Unknown ones come last."""
-    places = {name: place for place, name in enumerate(SECTIONS)}
+    """Sorts keys by section, then by priority, as every view does; undeclared keys come last."""
+    ranks = {name: rank for rank, name in enumerate(SECTIONS)}
 
-    def place(key: str) -> tuple[int, str, int, str, int]:
-        where = section(key)
+    def sort_key(key: str) -> tuple[int, str, int, str, int]:
+        heading = section(key)
         name = key.rpartition(":")[2]
-        family, part = components.place_of(name)
+        family, index = components.place_of(name)
         metric = metrics.get(name) or _PATTERNS.get(pattern_of(name))
-        first = places.get(where.partition("/")[0], len(places))
-        return (first, where, metric.priority if metric else 99, family, part)
+        rank = ranks.get(heading.partition("/")[0], len(ranks))
+        return (rank, heading, metric.priority if metric else 99, family, index)
 
-    return sorted(keys, key=place)
+    return sorted(keys, key=sort_key)
 
 
 def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
-    """All metrics of one run, with the bounds of its task: the table, one `hyper/<field>` per
-    scheduled field of the algorithm, what the algorithm declares (`METRICS` of its section, name ->
-    fields of Metric), those of its shaping terms and of the parts of its spaces, what the preset's
-    `metrics:` declares and what its `env.randomize` draws."""
+    """Returns all metrics of one run, with the bounds of its task.
+
+    These are the table, one `hyper/<field>` per scheduled field of the algorithm, the metrics that the
+    algorithm's config section declares (`METRICS`: name -> fields of Metric), those of the shaping terms, one
+    per dimension of the spaces and per match outcome, those of the preset's `metrics:` and one per parameter
+    that `env.randomize` draws.
+    """
     algo = type(cfg.algo)
     metrics = table(
         METRICS.values(),
@@ -159,12 +168,12 @@ def declared(cfg: Any, limits: Limits | None = None) -> Mapping[str, Metric]:
 
 
 def own_metrics(algo: Any) -> list[Metric]:
-    """What an algorithm's section declares beside the table."""
+    """Returns the metrics that an algorithm's config section declares in addition to the table."""
     return [Metric(name, **fields) for name, fields in getattr(algo, "METRICS", {}).items()]
 
 
 def hyperparameters(algo: Any) -> list[Metric]:
-    """One metric per field of an algorithm's section that can be a schedule."""
+    """Returns one metric per field of an algorithm's config section that can be a schedule."""
     docs = algo.docs()
     return [
         Metric(
@@ -173,7 +182,7 @@ def hyperparameters(algo: Any) -> list[Metric]:
             digits=4,
             priority=5 if name == "lr" else 8,
             window="this update",
-            no_bounds_reason="it is what the config, its schedule or a live change says",
+            no_bounds_reason="set by the config, its schedule or a live change",
             in_table=name == "lr",
         )
         for name in algo.schedules()
@@ -186,11 +195,11 @@ def _first_sentence(text: str | None) -> str:
 
 
 def _drawn(env: Any) -> list[Metric]:
-    """One metric per randomised parameter."""
+    """Returns one metric per parameter that `env.randomize` draws."""
     return [
         Metric(
             metric,
-            f"`{name}` as it was drawn for an episode from {env.randomize[name]}.",
+            f"Value of `{name}` drawn for an episode from {env.randomize[name]}.",
             priority=8,
             estimator="mean over the episodes",
             window=experience.EPISODES,
@@ -201,20 +210,21 @@ def _drawn(env: Any) -> list[Metric]:
 
 
 def _from_env(name: str, declaration: Any) -> Metric:
-    """A user's own number, read from `info`."""
+    """Returns the metric that a preset declares for a value in `info`."""
     if ":" in name or not all(name.partition("/")):
         raise ConfigError(
-            f"metrics.{name}: a metric is named family/name", fix=f"write env/{name.strip('/:')}"
+            f"metrics.{name}: a metric name has the form family/name",
+            fix=f"write env/{name.strip('/:')}",
         )
     return Metric(
         name,
-        declaration.description or f"`{declaration.source}` of the environment's info.",
+        declaration.description or f"`{declaration.source}` from the environment's info.",
         unit=declaration.unit,
         digits=declaration.digits,
         better=declaration.better,
         priority=4,
         estimator="mean over the episodes that report it",
         window=experience.EPISODES,
-        no_bounds_reason="the environment's own number",
+        no_bounds_reason="the environment defines it",
         in_table=True,
     )

@@ -1,7 +1,7 @@
-"""The append-only record of a run's rows: float64 in sqlite, exact to the last digit.
+"""The metric store: an append-only sqlite file with all rows of a run, as float64 without rounding.
 
-One process writes, any number read meanwhile. Rows of a superseded stretch (later than the
-checkpoint that a resume started from) stay in the file and are left out when reading.
+One process writes while any number of processes read. Superseded rows (those after the checkpoint that a
+resume started from) stay in the file and are skipped when reading.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 COMMIT_SECONDS, COMMIT_ROWS = 1.0, 100
-"""A row is on disk this much later at most."""
+"""A row is committed to disk after at most this many seconds or rows."""
 
 
 class MetricStore:
-    """`metrics.db` of a run. Use it as a context manager, or `close()` it.
+    """The file `metrics.db` of a run. Use it as a context manager, or call `close()`.
 
-    Opened to read (`r`), a missing file is an empty record: the run has not written a row yet.
-    Opened to write (`w`), rows are added to what is there, as the next attempt unless told which.
+    Opened for reading (`r`), a missing file is an empty store: the run has not written a row yet. Opened for
+    writing (`w`), rows are appended, under the next attempt number unless `attempt` is given.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class MetricStore:
         self.attempt = attempt if attempt is not None else self._next_attempt()
 
     def append(self, row: Mapping[str, float]) -> None:
-        """Adds a row, which must not change any more; it is on disk within a second."""
+        """Appends a row, which the caller must not change afterwards; it is on disk within a second."""
         if not self._writes:
-            raise RunError("the metric record was opened to read only", at=str(self.path))
+            raise RunError("the metric store was opened read-only", at=str(self.path))
         if "clock/rollouts" not in row:
-            raise RunError("a row without clock/rollouts cannot be recorded", at=str(self.path))
+            raise RunError("a row without clock/rollouts cannot be stored", at=str(self.path))
         with self._lock:
             self._pending.append(row)
             wait = self._committed + COMMIT_SECONDS - time.monotonic()
@@ -69,7 +69,7 @@ class MetricStore:
                 self._timer.start()
 
     def flush(self) -> None:
-        """Puts every row on disk now."""
+        """Commits every pending row to disk now."""
         with self._lock:
             self._stop_timer()
             if not self._pending:
@@ -83,14 +83,14 @@ class MetricStore:
                     )
             except sqlite3.Error as error:
                 raise RunError(
-                    f"cannot write the metric record: {error}", at=str(self.path)
+                    f"cannot write the metric store: {error}", at=str(self.path)
                 ) from error
             self._pending.clear()
             self._committed = time.monotonic()
 
     def supersede(self, after_rollouts: int, keep: int | None = None) -> int:
-        """Marks rows later than this rollout as replaced, and those at it but the first `keep`;
-        returns how many."""
+        """Marks rows as superseded and returns how many: all rows after this rollout, and the rows at this
+        rollout except for the first `keep`."""
         with self._lock:
             self.flush()
             with self._database as db:
@@ -106,9 +106,9 @@ class MetricStore:
     def read(
         self, names: Sequence[str] | None = None, last: int | None = None
     ) -> dict[str, np.ndarray]:
-        """Columns [rows] float64 in order of time, NaN where a row has no such key.
+        """Returns name -> column, float64 [rows] in chronological order, NaN where a row lacks the key.
 
-        All columns unless `names` says which; `last` limits to the latest rows.
+        `names` selects columns (default: all); `last` limits the result to the latest rows.
         """
         import numpy as np
 
@@ -126,7 +126,7 @@ class MetricStore:
         return columns
 
     def rows(self, last: int | None = None) -> Iterator[dict[str, float]]:
-        """The rows as they were written, each with its own keys; needs no NumPy."""
+        """Yields the rows as they were written, each with its own keys. Does not need NumPy."""
         schemas, ids, blobs = self._select(last)
         for key, blob in zip(ids, blobs, strict=True):
             names = schemas[key]
@@ -141,7 +141,7 @@ class MetricStore:
                     self.flush()
             finally:
                 self._stop_timer()
-                if self._writes:  # a single plain file, readable from read-only places too
+                if self._writes:  # without WAL it is a single file, readable on read-only disks too
                     with suppress(sqlite3.Error):
                         self._db.execute("PRAGMA busy_timeout = 0")
                         self._db.execute("PRAGMA journal_mode = DELETE")
@@ -157,11 +157,11 @@ class MetricStore:
     @property
     def _database(self) -> sqlite3.Connection:
         if self._db is None:
-            raise RunError("the metric record is closed", at=str(self.path))
+            raise RunError("the metric store is closed", at=str(self.path))
         return self._db
 
     def _select(self, last: int | None) -> tuple[dict[int, list[str]], list[int], list[bytes]]:
-        """Names by schema, then schema and data of each row; a consistent view of one moment."""
+        """Returns schema id -> names, the schema id of each row and the data of each row."""
         if self._db is None and not self._writes:
             return {}, [], []
         with self._lock:
@@ -170,13 +170,13 @@ class MetricStore:
             limit = -1 if last is None else last
             query = "SELECT schema, data FROM rows WHERE superseded = 0 ORDER BY id DESC LIMIT ?"
             found = self._database.execute(query, (limit,)).fetchall()[::-1]
-            # read after the rows: whatever they refer to is there
+            # read after the rows, so that every schema they refer to is there
             schemas = self._database.execute("SELECT id, names FROM schemas").fetchall()
         names = {key: json.loads(text) for key, text in schemas}
         return names, [key for key, _ in found], [data for _, data in found]
 
     def _packed(self, row: Mapping[str, float]) -> tuple[int, int, int, bytes]:
-        """As the table of rows holds it."""
+        """Returns the columns of the `rows` table: attempt, rollouts, schema, data."""
         schema, packer = self._schemas.get(names := tuple(row)) or self._add_schema(names)
         values = [*row.values()]
         data = packer.pack(*(map(_plain, values) if math.isnan(sum(values)) else values))
@@ -200,19 +200,19 @@ class MetricStore:
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
                 raise RunError(
-                    f"cannot read the metric record: {error}", at=str(self.path)
+                    f"cannot read the metric store: {error}", at=str(self.path)
                 ) from error
-            self._db.close()  # another process is just creating it: nothing recorded yet
+            self._db.close()  # another process is just creating it: no rows yet
             self._db = None
             return
         except sqlite3.DatabaseError as error:
-            raise RunError(f"this is no metric record: {error}", at=str(self.path)) from error
+            raise RunError(f"this is not a metric store: {error}", at=str(self.path)) from error
         if found is None or found[0] != VERSION:
             raise RunError(
-                f"metric record of format {found and found[0]}, this gymnast reads {VERSION}: its "
-                "metrics may have other names",
+                f"metric store of format version {found and found[0]}; this gymnast reads version {VERSION}, "
+                "and the names of metrics may differ",
                 at=str(self.path),
-                fix="use the gymnast that wrote it",
+                fix="use the gymnast version that wrote it",
             )
 
     def _next_attempt(self) -> int:
@@ -222,7 +222,7 @@ class MetricStore:
         return largest + 1 if self._writes else largest
 
     def _flush_late(self) -> None:
-        with suppress(RunError):  # the rows stay pending: the next append tries again, and raises
+        with suppress(RunError):  # the rows stay pending: the next append retries, and raises
             self.flush()
 
     def _stop_timer(self) -> None:
@@ -232,5 +232,5 @@ class MetricStore:
 
 
 def _plain(value: float) -> float:
-    """One NaN for all NaNs, so that text views agree bit for bit."""
+    """Maps every NaN to one bit pattern, so that exports agree bit for bit."""
     return float(value) if value == value else math.nan

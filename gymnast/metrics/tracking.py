@@ -1,4 +1,4 @@
-"""Trackers: whoever else gets every row of a run. What they are told of it, and finding them by name."""
+"""Experiment trackers (W&B, TensorBoard): the information they get about a run, and opening them by name."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from gymnast.metrics.recorder import Sink
 from gymnast.metrics.sinks.tracker import Report, Tracker
 
 AXIS = "clock/vec_steps"
-"""What charts are drawn over: steps of the whole vector, so that any number of copies compares fairly."""
+"""The x axis of charts: steps of the vector environment, so that runs with different numbers of copies are
+comparable."""
 _EXTRAS = {"wandb": "wandb", "tensorboard": "tensorboard", "pyarrow": "parquet"}
-"""Package -> our extra that installs it."""
+"""Package -> the extra of gymnast that installs it."""
 
 Film = Mapping[str, Any]
-"""What is known of a film: `path`, `vec_steps` of the version it shows, `return` and more."""
+"""Metadata of a video: `path`, `vec_steps` of the policy version it shows, `return` and more."""
 
 
 @dataclass(frozen=True)
 class Tracked:
-    """All that a tracker is told about the run that it follows."""
+    """The information about a run that its trackers get."""
 
     id: str
     env: str
     algo: str
     folder: Path
-    """Where it puts its files; nobody else writes there."""
+    """Folder for the files of the tracker; nobody else writes there."""
     settings: TrackConfig
     created: float
-    """When the run was, as time.time() counts."""
+    """When the run was created, in seconds since the epoch (time.time())."""
     config: Mapping[str, Any]
     """The resolved config, as plain values."""
     metrics: Mapping[str, Metric]
@@ -46,7 +47,7 @@ class Tracked:
     group: str | None = None
     tags: Sequence[str] = ()
     films: Callable[[], Sequence[Film]] = field(default=list)
-    """The films that there are when it is asked."""
+    """Returns the videos that exist at the time of the call."""
 
     @classmethod
     def of(
@@ -57,7 +58,7 @@ class Tracked:
         folder: Path,
         films: Callable[[], Sequence[Film]],
     ) -> Tracked:
-        """`info`: what run.json says."""
+        """Creates it from `info`, the content of run.json."""
         return cls(
             id=info["id"],
             env=cfg.env.id,
@@ -75,33 +76,37 @@ class Tracked:
 
 
 class OpenTracker(Sink, Protocol):
-    """A tracker at work."""
+    """A tracker that has been opened for a run."""
 
     where: str
-    """A link, or the folder it writes to."""
+    """A URL, or the folder it writes to."""
 
 
 def open_tracker(name: str, tracked: Tracked) -> OpenTracker:
-    """From here on the run exists for the tracker. Loads its package."""
+    """Imports the package of a tracker and creates the run in it."""
     return importlib.import_module(f"gymnast.metrics.sinks.{name}").open_tracker(tracked)
 
 
-def trackers(tracked: Tracked, tell: Report) -> list[Sink]:
-    """Those that the config names, each with a folder in the run's, opened by the first row and kept
-    from harming the run."""
+def trackers(tracked: Tracked, report: Report) -> list[Sink]:
+    """Returns a sink for each tracker in the config, with its own folder inside the run's folder.
+
+    A tracker is opened by the first row, and its failures do not affect the run. `report` records its events.
+    """
     return [
         Tracker(
-            name, partial(open_tracker, name, replace(tracked, folder=tracked.folder / name)), tell
+            name,
+            partial(open_tracker, name, replace(tracked, folder=tracked.folder / name)),
+            report,
         )
         for name in tracked.settings.to
     ]
 
 
 def refuse_missing(packages: Iterable[str]) -> None:
-    """Unless all of them are installed: one error that names the extra. Imports none."""
+    """Raises UsageError, with the extra to install, if a package is missing. Imports none of them."""
     for package in packages:
         found = importlib.util.find_spec(package)
-        if found is None or found.origin is None:  # a mere folder of that name is no package
+        if found is None or found.origin is None:  # a namespace package: just a folder of that name
             raise UsageError(
                 f"the package {package} is not installed",
                 fix=f"pip install 'gymnast[{_EXTRAS[package]}]'",

@@ -1,7 +1,7 @@
-"""A workspace for charts of a run, as data: sections and panels in the order of every other view.
+"""The W&B workspace of a run as data: sections and panels in the order of every other view.
 
-The names are those of the `wandb-workspaces` library: a section's `panels`, a LinePlot's `x`, `y` and
-`range_y`.
+Field names follow the `wandb-workspaces` library: `panels` of a section; `x`, `y` and `range_y` of a
+LinePlot.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from gymnast.metrics.specs import SECTIONS, in_order, section, spec
 
 VERSION = 1
 BOUNDED = "policy/entropy"
-"""The metric whose bound is a line on its chart: how undecided a policy can be."""
+"""The metric whose upper bound, the maximum entropy, is drawn as a line on its chart."""
 
 
 def bound_of(key: str, metrics: Mapping[str, Metric]) -> tuple[str, float] | None:
-    """The series that draws a key's upper bound, and its value; None where there is none."""
+    """Returns the name and the value of the series that draws the upper bound of a key; None if there is
+    none."""
     if key.rpartition(":")[2] != BOUNDED:
         return None
     high = _bounds(key, metrics)[1]
@@ -30,7 +31,7 @@ def bound_of(key: str, metrics: Mapping[str, Metric]) -> tuple[str, float] | Non
 def workspace(
     keys: Iterable[str], metrics: Mapping[str, Metric], *, x: str, media: Mapping[str, str]
 ) -> dict[str, Any]:
-    """`keys`: of all rows so far; `media`: type of panel by key."""
+    """Returns the workspace. `keys`: those of all rows so far; `media`: key -> type of panel."""
     sections = [
         {
             "name": name,
@@ -39,8 +40,8 @@ def workspace(
         }
         for name, found in groupby(in_order(keys, metrics), section)
     ]
-    shown = [{"type": kind, "title": key, "media_keys": [key]} for key, kind in media.items()]
-    sections.append({"name": "media", "title": "Films, histograms, tables", "panels": shown})
+    panels = [{"type": kind, "title": key, "media_keys": [key]} for key, kind in media.items()]
+    sections.append({"name": "media", "title": "Videos, histograms, tables", "panels": panels})
     return {"version": VERSION, "sections": sections}
 
 

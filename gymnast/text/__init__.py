@@ -1,1 +1,1 @@
-"""How numbers, times and curves read as text."""
+"""Formatting of numbers, durations, tables and curves as text."""

@@ -1,6 +1,6 @@
 """Curves as text: a sparkline for a table cell, a chart of several series for a page.
 
-Missing values (NaN, infinity) are a gap in a sparkline and no point in a chart, never a zero.
+Missing values (NaN, infinity) are a gap in a sparkline and omitted from a chart, never drawn as zero.
 """
 
 from __future__ import annotations
@@ -11,35 +11,38 @@ from itertools import pairwise
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 MARKS = "●○◆◇▲△■□"
-"""Symbols of the series of a chart, in order; they repeat after eight."""
+"""Symbols of the series of a chart, in order; they repeat after eight series."""
 
 Series = tuple[Sequence[float], Sequence[float]]
-"""x values and y values, of equal length; every series has its own x."""
+"""x values and y values of equal length; all_points series has its own x values."""
 
 
 def sparkline(values: Sequence[float], width: int = 20) -> str:
-    """Bars between the least and greatest value; each a mean of several beyond `width` values."""
+    """Returns a row of bars between the smallest and the largest value.
+
+    More than `width` values are averaged into `width` bars.
+    """
     cells = _pooled(values, width)
-    seen = [v for v in cells if math.isfinite(v)]
-    if not seen:
+    finite = [v for v in cells if math.isfinite(v)]
+    if not finite:
         return " " * len(cells)
-    low, span = min(seen) / 2, max(seen) / 2 - min(seen) / 2  # halves: the span may overflow
+    low, span = min(finite) / 2, max(finite) / 2 - min(finite) / 2  # halves: the span may overflow
     return "".join(_bar(v / 2, low, span) if math.isfinite(v) else " " for v in cells)
 
 
 def line_chart(
     series: Mapping[str, Series], *, width: int = 72, height: int = 16, x_label: str = ""
 ) -> str:
-    """All series on common axes, each at its own x values, with a legend below.
+    """Draws all series on common axes, each at its own x values, with a legend below.
 
-    `width` and `height` are those of the plotting area, in characters.
+    `width` and `height` are the size of the plotting area, in characters.
     """
     points = {name: _points(*xy) for name, xy in series.items()}
-    every = [point for line in points.values() for point in line]
-    if not every:
+    all_points = [point for line in points.values() for point in line]
+    if not all_points:
         return "(nothing to draw yet)"
-    x_low, x_high = min(x for x, _ in every), max(x for x, _ in every)
-    y_low, y_high = min(y for _, y in every), max(y for _, y in every)
+    x_low, x_high = min(x for x, _ in all_points), max(x for x, _ in all_points)
+    y_low, y_high = min(y for _, y in all_points), max(y for _, y in all_points)
     grid = [[" "] * width for _ in range(height)]
     for mark, line in zip(_marks(len(points)), points.values(), strict=True):
         cells = [
@@ -56,7 +59,7 @@ def line_chart(
 
 
 def short(value: float) -> str:
-    """A number for an axis: 3 significant digits, with k, M and G."""
+    """Formats a number for an axis: 3 significant digits, with k, M and G."""
     for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit * 0.9995:
             return f"{value / unit:.3g}{letter}"
@@ -72,8 +75,8 @@ def _pooled(values: Sequence[float], width: int) -> list[float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    seen = [v for v in values if math.isfinite(v)]
-    return sum(seen) / len(seen) if seen else math.nan
+    finite = [v for v in values if math.isfinite(v)]
+    return sum(finite) / len(finite) if finite else math.nan
 
 
 def _bar(value: float, low: float, span: float) -> str:
@@ -93,7 +96,7 @@ def _place(value: float, low: float, high: float, cells: int) -> int:
 
 
 def _joined(cells: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The cells themselves and those of the straight lines between neighbours."""
+    """Returns the cells and those on the straight lines between consecutive cells."""
     drawn = list(cells[:1])
     for (x0, y0), (x1, y1) in pairwise(cells):
         n = max(abs(x1 - x0), abs(y1 - y0), 1)

@@ -1,4 +1,4 @@
-"""Did you mean ...? One way of guessing what a mistyped name was meant to be."""
+"""Suggestions for mistyped names: `did you mean ...?`"""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 
 def closest(word: str, known: Iterable[str], n: int = 3) -> str:
-    """`; did you mean A or B?` for an unknown name, or nothing. Letter case does not matter."""
+    """Returns `; did you mean A or B?` for an unknown name, or an empty text. Ignores letter case."""
     names = {name.lower(): name for name in known}
     word = word.lower()
-    near = get_close_matches(word, names, n=n, cutoff=0.6)
-    near = near or [name for name in names if word and word in name][:n]
-    return f"; did you mean {' or '.join(names[name] for name in near)}?" if near else ""
+    matches = get_close_matches(word, names, n=n, cutoff=0.6)
+    matches = matches or [name for name in names if word and word in name][:n]
+    return f"; did you mean {' or '.join(names[name] for name in matches)}?" if matches else ""

@@ -1,4 +1,4 @@
-"""Values of a run as people read them: one way to write a score, a duration, an age."""
+"""Formatting of the values of a run: scores, counts, durations, ages, tables."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ from typing import Any
 
 
 def score(value: Mapping[str, Any] | None) -> str:
-    """Mean and 95 % interval; a dash where nothing has been scored."""
+    """Formats a score with its 95 % confidence interval; a dash if there is none."""
     if value is None:
         return "-"
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 
 def episodes_of(score: Mapping[str, Any]) -> str:
-    """`100 episodes`, or `30 of 100 episodes, because ...` where some of its plan are missing."""
+    """Returns `100 episodes`, or `30 of 100 episodes, because ...` if some planned episodes are missing."""
     if "planned" not in score:
         return counted(score["episodes"], "episode")
     return f"{score['episodes']:,} of {score['planned']:,} episodes, because {score['missing']}"
 
 
 def number(value: float) -> str:
-    """Two decimals below ten, one below a thousand, none above."""
+    """Formats a number with two decimals below ten, one below a thousand, none above."""
     size = abs(value)
     return f"{value:,.{2 if size < 10 else 1 if size < 1000 else 0}f}"
 
 
 def counted(n: float, noun: str, plural: str = "") -> str:
-    """`1 seed`, `1,000 seeds`; `plural` where it takes more than an s."""
+    """Returns `1 seed`, `1,000 seeds`; `plural` is for nouns that need more than an s."""
     return f"{n:,.0f} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def verdict(of: Mapping[str, Any]) -> str:
-    """Of a run by its `solved`, `score`, `threshold` and `confirmed`. A run that was stopped has not
-    been scored on held-out seeds, so a score that would be enough is not confirmed."""
-    solved, score = of.get("solved"), of.get("score")
+def verdict(run: Mapping[str, Any]) -> str:
+    """Returns `solved`, `not solved`, `not confirmed`, or an empty text if there is no threshold.
+
+    It depends on `solved`, `score`, `threshold` and `confirmed` of the run. A run that was stopped early has
+    not been scored on held-out seeds, so even a score above the threshold is not confirmed.
+    """
+    solved, score = run.get("solved"), run.get("score")
     if solved is None:
         return ""
-    enough = score is not None and score["low"] >= of["threshold"]
-    if not solved and enough and not of.get("confirmed", True):
+    enough = score is not None and score["low"] >= run["threshold"]
+    if not solved and enough and not run.get("confirmed", True):
         return "not confirmed"
     return "solved" if solved else "not solved"
 
@@ -48,12 +51,12 @@ def count(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """Of an area under a curve: 1 is the threshold from the first step on."""
+    """Formats an area under the learning curve; 1 means at the threshold from the first step."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def size(n_bytes: float) -> str:
-    """Bytes in decimal units, as disks are sold."""
+    """Formats a number of bytes in decimal units (1 kB = 1000 bytes)."""
     for unit in ("B", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
@@ -74,7 +77,7 @@ def duration(seconds: float | None) -> str:
 
 
 def age(seconds: float) -> str:
-    """How long ago, in one unit."""
+    """Formats an age in its largest unit: `3 d`, `5 h`, `now`."""
     for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= unit:
             return f"{seconds // unit:.0f} {name}"
@@ -82,12 +85,12 @@ def age(seconds: float) -> str:
 
 
 def change(value: Mapping[str, Any]) -> str:
-    """Of a setting: `algo.lr 0.0001 (was 0.003 -> 0)`."""
+    """Formats the change of a setting: `algo.lr 0.0001 (was 0.003 -> 0)`."""
     return f"{value['key']} {value['to']} (was {value['from']})"
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: str = "") -> str:
-    """Columns two spaces apart; those named in `right` (words) end together."""
+    """Formats a table, columns two spaces apart; the columns named in `right` (words) are right-aligned."""
     ends = set(right.split())
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""Runs with a metric record, as the loop would leave them."""
+"""A fixture that makes finished runs with rows, without training."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ def _resolved(overrides: str) -> Resolved:
 
 @pytest.fixture
 def record(runs_dir: Path) -> Record:
-    """A finished run of `n_envs` copies whose k-th evaluation, of the version after rollout 2k,
-    arrives two rollouts later with the k-th of `returns`; None: not evaluated there."""
+    """Returns a function that makes a finished run with `n_envs` environment copies.
+
+    The k-th of `returns` is the result of evaluating the policy after rollout 2k, and arrives two rollouts
+    later; None means that there is no such evaluation.
+    """
 
     def make(returns: Sequence[float | None], *, n_envs: int = 8, **more: Any) -> Run:
         overrides = {"env.n_envs": n_envs, "algo.batch_size": "50%", **more.pop("overrides", {})}

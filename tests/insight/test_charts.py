@@ -1,4 +1,4 @@
-"""Charts as data: which there are, where their points stand, what is marked on them."""
+"""Charts as data: which charts a run has, their points, and the marks on them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INFO = {"threshold": 200.0, "alerts": []}
 
 
 def rows(n: int = 10, every: dict[str, Callable[[int], float]] | None = None) -> list[Row]:
-    """Rollouts of 8 copies and 16 steps; `every`: key -> its value in row i."""
+    """Returns rows of rollouts with 8 copies and 16 steps; `every`: key -> function of the row number."""
     made = []
     for i in range(1, n + 1):
         clocks = {"env_steps": 128 * i, "vec_steps": 16 * i, "frames": 128 * i, "updates": 4 * i}
@@ -43,13 +43,13 @@ def chart(name: str, of: list[Row], **more) -> dict:
     return found
 
 
-def test_what_a_run_did_not_record_is_not_drawn():
+def test_metrics_that_were_not_recorded_are_not_drawn():
     drawn = charts(rows(every={"policy/kl": lambda _: 0.01}), INFO)
     assert [c["name"] for c in drawn] == ["kl"]
     assert charts([], INFO) == []
 
 
-def test_a_row_that_lacks_a_number_is_no_point_and_what_is_not_finite_is_a_gap():
+def test_a_missing_value_has_no_point_and_a_value_that_is_not_finite_is_a_gap():
     recorded = rows(every={"policy/kl": float})
     del recorded[3]["policy/kl"]
     recorded[5]["policy/kl"] = math.nan
@@ -59,7 +59,7 @@ def test_a_row_that_lacks_a_number_is_no_point_and_what_is_not_finite_is_a_gap()
     assert json.loads(json.dumps(line, allow_nan=False)) == line
 
 
-def test_every_clock_can_be_the_axis_and_an_evaluation_stands_at_the_version_it_scored():
+def test_any_clock_can_be_the_x_axis_and_an_evaluation_is_at_the_version_it_scored():
     recorded = rows(every={"episode/return": float})
     recorded[4] |= {"eval:clock/env_steps": 256.0, "eval:episode/return": 7.0}
     recorded[4] |= {"eval:episode/low": 6.0, "eval:episode/high": 9.0}
@@ -72,7 +72,7 @@ def test_every_clock_can_be_the_axis_and_an_evaluation_stands_at_the_version_it_
         charts(recorded, INFO, x="fortnights")
 
 
-def test_a_long_series_keeps_its_extremes_as_a_band():
+def test_a_long_series_is_averaged_and_keeps_its_extremes_as_a_band():
     n = 10 * POINTS
     (line,) = chart("kl", rows(n, {"policy/kl": lambda i: 9.0 if i == 777 else 0.01}))["series"]
     assert len(line["y"]) == POINTS
@@ -91,14 +91,14 @@ def test_stacked_series_are_shares_of_their_sum():
     assert {line["label"]: set(line["y"]) for line in timing["series"]} == {
         "env": {0.75},
         "update": {0.25},
-    }, "what took no time at all is left out"
+    }, "activities that took no time are omitted"
     shares = {f"rollout/action_share.{k}": lambda _: 1 / 18 for k in range(18)}
     many = chart("actions", rows(every=shares), actions=[f"a{k}" for k in range(18)])
     assert many["kind"] == "heat"
     assert [line["label"] for line in many["series"]] == [f"a{k}" for k in range(18)]
 
 
-def test_losses_are_the_scaled_terms_or_else_the_bare_ones():
+def test_the_loss_chart_has_the_weighted_terms_or_else_the_unweighted_ones():
     bare: dict[str, Callable[[int], float]] = {"policy/loss": float, "value/loss": float}
     assert [s["key"] for s in chart("losses", rows(every=bare))["series"]] == list(bare)
     scaled = {"loss/value": float, "loss/policy": float}
@@ -106,7 +106,7 @@ def test_losses_are_the_scaled_terms_or_else_the_bare_ones():
     assert [s["key"] for s in found] == ["loss/policy", "loss/value"]
 
 
-def test_entropy_has_its_bound_and_a_healthy_range_from_what_was_recorded():
+def test_the_entropy_chart_has_the_maximum_and_the_healthy_range():
     every = {"policy/entropy": lambda _: 0.5 * math.log(4), "policy/entropy_share": lambda _: 0.5}
     entropy = chart("entropy", rows(every=every))
     assert [line["y"] for line in entropy["lines"]] == pytest.approx([math.log(4)])
@@ -116,12 +116,12 @@ def test_entropy_has_its_bound_and_a_healthy_range_from_what_was_recorded():
     assert chart("entropy", rows(every={"policy/entropy": float}))["range"] is None
 
 
-def test_schedules_are_those_that_move():
+def test_only_hyperparameters_that_change_are_drawn():
     every = {"hyper/lr": lambda i: 1e-3 / i, "hyper/clip": lambda _: 0.2}
     assert [s["label"] for s in chart("schedules", rows(every=every))["series"]] == ["lr"]
 
 
-def test_ticks_alerts_and_events_stand_where_they_happened():
+def test_ticks_alerts_and_events_are_marked_where_they_happened():
     every = {"policy/kl": float, "optim/kl_stop": lambda i: float(i in (3, 4))}
     alert = {"id": "policy/kl:high", "level": "warning", "message": "high", "count": 2}
     elsewhere = alert | {"id": "policy/ratio_max:high", "first": 128, "last": 1280}
@@ -135,17 +135,17 @@ def test_ticks_alerts_and_events_stand_where_they_happened():
     assert [(a["id"], a["x"], a["until"]) for a in found["alerts"]] == [
         ("policy/kl:high", 8.0, 16.0),
         ("policy/ratio_max:high", 4.0, 40.0),
-    ], "one whose number has no chart stands on the first of its family"
+    ], "an alert of a metric without a chart is marked on the first chart of its family"
     assert [(e["text"], e["x"]) for e in found["events"]] == [("live change: a 2 (was 1)", 20.0)]
 
 
-def test_tasks_and_roles_have_a_line_each():
+def test_each_task_has_its_own_line():
     every = {"episode/return": float, "light:episode/return": float, "dark:episode/return": float}
     labels = [line["label"] for line in chart("score", rows(every=every))["series"]]
     assert labels == ["training", "training dark", "training light"]
 
 
-def test_api_charts_reads_a_run(record: Callable[..., Run], runs_dir: Path):
+def test_api_charts_returns_the_charts_of_a_run(record: Callable[..., Run], runs_dir: Path):
     run = record([10.0, 20.0, 480.0])
     drawn = api.charts(run.id, "env_steps", runs_dir=runs_dir)
     assert [c["name"] for c in drawn] == ["score", "entropy"]
@@ -156,7 +156,7 @@ def test_api_charts_reads_a_run(record: Callable[..., Run], runs_dir: Path):
 
 
 def headings() -> set[str]:
-    """Anchors of the page, as GitHub makes them."""
+    """Returns the anchors of the page, as GitHub makes them."""
     text = (Path(__file__).parents[2] / PAGE).read_text()
     return {
         re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-")
@@ -164,16 +164,16 @@ def headings() -> set[str]:
     }
 
 
-def test_whatever_can_alert_has_a_section_on_the_page():
+def test_every_metric_that_can_raise_an_alert_has_a_section_on_the_page():
     known = headings()
     assert known >= set(FAMILIES)
     keys = [id.rpartition(":")[0] for id in (*CHECKS, *REMEDIES)]
     keys += [name for name, metric in catalogue().items() if metric.healthy != ANY]
     assert {page_of(key).partition("#")[2] for key in keys} <= known
-    assert set(SECTIONS) <= set(ABOUT), "anything may turn NaN"
+    assert set(SECTIONS) <= set(ABOUT), "any metric may become NaN"
 
 
-def test_the_page_names_every_check_and_no_alert_that_does_not_exist():
+def test_the_page_lists_every_check_and_no_alert_that_does_not_exist():
     text = (Path(__file__).parents[2] / PAGE).read_text()
     named = set(re.findall(r"`((?:eval:)?[a-z]+/\w+:[a-z]+)`", text))
     ranges = {n for n, metric in catalogue().items() if metric.healthy != ANY}
@@ -181,17 +181,17 @@ def test_the_page_names_every_check_and_no_alert_that_does_not_exist():
     assert {id for id in named - set(CHECKS) if id.rpartition(":")[0] not in ranges} == set()
 
 
-def test_every_picture_of_the_page_is_there_and_small():
+def test_every_picture_of_the_page_exists_and_is_small():
     page = Path(__file__).parents[2] / PAGE
     pictures = [page.parent / name for name in re.findall(r"\]\((images/\S+)\)", page.read_text())]
     assert len(pictures) >= len(FAMILIES)
     assert max(file.stat().st_size for file in pictures) <= 40_000
 
 
-def test_a_chart_belongs_to_the_family_of_its_numbers():
+def test_every_chart_has_the_family_of_its_metrics():
     for each in CHARTS:
         for key in (*each.keys, *each.instead):
             assert family_of(key.removesuffix("*")) == each.family, (each.name, key)
     plain = [key for c in CHARTS for key in (*c.keys, *c.instead) if not key.endswith("*")]
-    assert {key.rpartition(":")[2] for key in plain} <= set(METRICS), "each is declared"
+    assert {key.rpartition(":")[2] for key in plain} <= set(METRICS), "all metrics are declared"
     assert {c.family for c in CHARTS} == set(FAMILIES)

@@ -1,4 +1,4 @@
-"""Groups of seeds side by side."""
+"""Comparison of groups of seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Record = Callable[..., Run]
 
 @pytest.fixture
 def group(record: Record) -> Callable[..., list[Run]]:
-    """A finished run per score, in one group; its curve ends at the score."""
+    """Returns a function that makes a group with a finished run per score; each curve ends at the score."""
 
     def make(name: str, scores: list[float | None], **more: Any) -> list[Run]:
         runs = []
@@ -58,7 +58,7 @@ def test_the_curve_of_a_group_is_the_mean_of_its_seeds(group, record: Record, ru
     assert found["groups"][0]["area"]["mean"] == pytest.approx(10.0)
 
 
-def test_a_setting_that_seeds_of_a_group_do_not_share_is_marked(group, record: Record, runs_dir):
+def test_a_setting_that_differs_within_a_group_is_marked(group, record: Record, runs_dir):
     group("g0", [10.0])
     record([0.0, 1.0], group="g0", seed=1, overrides={"seed": 1, "algo.gamma": 0.5})
     group("g1", [10.0])
@@ -67,17 +67,17 @@ def test_a_setting_that_seeds_of_a_group_do_not_share_is_marked(group, record: R
     assert entry["values"][0] == "(varies)"
 
 
-def test_the_interval_of_a_difference_holds_the_truth_about_as_often_as_it_says():
+def test_the_interval_of_a_difference_covers_the_true_value_often_enough():
     rng = np.random.default_rng(0)
-    held = 0
+    covered = 0
     for _ in range(60):
         first, second = rng.normal(3, 1, 12).tolist(), rng.normal(1, 1, 12).tolist()
         low, high = difference_interval(first, second) or (0, 0)
-        held += low <= 2 <= high
-    assert held >= 50
+        covered += low <= 2 <= high
+    assert covered >= 50
 
 
-def test_runs_alone_are_compared_as_before_and_unknown_names_are_refused(record: Record, runs_dir):
+def test_single_runs_have_no_group_summary_and_unknown_names_are_errors(record: Record, runs_dir):
     runs = [record([1.0, 2.0]), record([1.0, 3.0])]
     assert "groups" not in api.compare([run.id for run in runs], runs_dir=runs_dir)
     with pytest.raises(RunError, match="nobody"):

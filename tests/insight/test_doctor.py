@@ -1,4 +1,4 @@
-"""The doctor names what was planted, by the record alone, and its patch is a config."""
+"""The doctor finds the planted fault from the rows alone, and its patch is a valid config."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOW = {"low": -1e9, "high": -1e9}
 def diagnosed(
     name: str, target: str, solved: bool = False, reference: Reference | None = None
 ) -> Diagnosis:
-    """By the record alone, unless a reference is given."""
+    """Diagnoses a stored run from its rows alone, unless a reference is given."""
     rows, settings = record(name)
     alerts = [asdict(alert) for alert in judged(rows, settings)]
     score = {"mean": 1.0, "low": 1.0, "high": 1.0} if solved else {"mean": -1e9} | LOW
@@ -51,7 +51,7 @@ def test_the_planted_cause_is_among_the_first_two_findings():
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_patch_is_a_config(name: str):
+def test_every_patch_gives_a_valid_and_different_config(name: str):
     fault = FAULTS[name]
     patch = diagnosed(name, fault.target).changes
     config = resolve(fault.target, fault.base | fault.planted).config
@@ -61,7 +61,7 @@ def test_a_patch_is_a_config(name: str):
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_nothing_much_is_found_in_a_healthy_run(name: str):
+def test_a_healthy_run_gets_no_patch(name: str):
     assert not diagnosed(name, name, solved=True).changes
 
 
@@ -70,7 +70,7 @@ def test_every_check_and_remedy_belongs_to_a_cause():
     assert {*CHECKS, *REMEDIES} <= known
 
 
-def test_what_is_impossible_comes_before_everything():
+def test_a_nan_is_the_first_finding():
     alert = {
         "id": "policy/kl:nan",
         "level": "error",
@@ -81,8 +81,8 @@ def test_what_is_impossible_comes_before_everything():
     high = {**alert, "id": "policy/kl:high", "level": "warning", "message": "high", "count": 9}
     info = {"id": "x", "preset": "CartPole-v1:ppo", "alerts": [high, alert]}
     info |= {"status": "running", "reason": ""}
-    told = diagnosis(info, [], {"algo.lr": 1e-3}, None)
-    assert [f.alerts for f in told.findings] == [["policy/kl:nan"], ["policy/kl:high"]]
+    found = diagnosis(info, [], {"algo.lr": 1e-3}, None)
+    assert [f.alerts for f in found.findings] == [["policy/kl:nan"], ["policy/kl:high"]]
 
 
 class TestEnvelope:
@@ -91,17 +91,17 @@ class TestEnvelope:
         for i in range(1, 101)
     ]
 
-    def test_a_run_like_the_others_does_not_depart(self):
+    def test_a_run_like_the_others_is_inside_the_envelope(self):
         band = envelope.of_runs("x", [self.ROWS, self.ROWS])
         assert envelope.departures(band, self.ROWS) == []
 
-    def test_one_that_moves_a_hundred_times_as_far_does_by_that_factor(self):
+    def test_a_run_with_updates_a_hundred_times_as_large_is_outside_by_that_factor(self):
         band = envelope.of_runs("x", [self.ROWS, self.ROWS])
         fast = [row | {"optim/update_norm": 100 * row["optim/update_norm"]} for row in self.ROWS]
         (departure,) = envelope.departures(band, fast)
         assert (departure.key, departure.side, departure.share) == ("optim/update_norm", "high", 1)
         assert departure.factor == pytest.approx(100, rel=0.05)
 
-    def test_metrics_that_a_seed_lacks_make_no_band(self):
+    def test_a_metric_that_one_seed_lacks_is_not_in_the_envelope(self):
         other = [{k: v for k, v in row.items() if k != "policy/kl"} for row in self.ROWS]
         assert set(envelope.of_runs("x", [self.ROWS, other])["bands"]) == {"optim/update_norm"}

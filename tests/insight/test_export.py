@@ -1,4 +1,4 @@
-"""Exports of a record: in every form, every value of every row to the last bit."""
+"""Exports: every format has every value of every row, bit for bit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AWKWARD = [math.nan, math.inf, -math.inf, -0.0, 5e-324, 0.1 + 0.2, 5e-4, 1 / 3, 
 
 @pytest.fixture
 def run(record: Any) -> Run:
-    """Its rows differ in their keys, and hold what is easily lost on the way."""
+    """A run whose rows have different keys and values that are easily lost in an export."""
     run = record([100.0, None, 300.0], status="finished")
     last = rows(run)[-1]
     with MetricStore(run.path / "metrics.db", "w") as store:
@@ -56,49 +56,49 @@ def read(form: str, path: Path) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "tensorboard", "wandb"])
-def test_every_form_has_every_value_to_the_last_bit(form: str, run: Run):
+def test_every_format_has_every_value_bit_for_bit(form: str, run: Run):
     for _ in range(2):  # a second export replaces the first
         done = api.export(run.id, form)
         assert done["rows"] == 6 + len(AWKWARD)
         assert bits(read(form, Path(done["path"]))) == bits(rows(run))
 
 
-def test_parquet_says_what_a_column_means(run: Run, tmp_path: Path):
+def test_parquet_columns_have_unit_and_description(run: Run, tmp_path: Path):
     from pyarrow import parquet
 
     api.export(run.id, "parquet", tmp_path / "rows.parquet")
     schema = parquet.read_schema(tmp_path / "rows.parquet")
-    told = schema.field("policy/entropy").metadata
-    assert told[b"unit"] == b"nats"
-    assert told[b"description"].startswith(b"How undecided")
+    metadata = schema.field("policy/entropy").metadata
+    assert metadata[b"unit"] == b"nats"
+    assert metadata[b"description"].startswith(b"Entropy of the policy")
 
 
-def test_tensorboard_shows_them_as_scalars(run: Run):
+def test_tensorboard_reads_the_rows_as_scalars(run: Run):
     shown = tensorboard_shows(Path(api.export(run.id, "tensorboard")["path"]))
     for key in ("value/loss", "policy/entropy", "eval:episode/return"):
         recorded = [(r["clock/vec_steps"], r[key]) for r in rows(run) if key in r]
-        with np.errstate(over="ignore"):  # it draws 32 bits of them
+        with np.errstate(over="ignore"):  # TensorBoard draws float32
             drawn = [(int(step), float(np.float32(value))) for step, value in recorded]
         assert repr(shown[key]) == repr(drawn)
 
 
-def test_a_folder_with_something_in_it_is_left_alone(run: Run, tmp_path: Path):
+def test_a_folder_that_is_not_empty_is_an_error(run: Run, tmp_path: Path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("")
     with pytest.raises(UsageError, match="is not empty"):
         api.export(run.id, "tensorboard", tmp_path / "mine")
 
 
-def test_an_unknown_form_is_refused(run: Run):
-    with pytest.raises(UsageError, match=r"parket is no form of export .*did you mean parquet"):
+def test_an_unknown_format_is_an_error(run: Run):
+    with pytest.raises(UsageError, match=r"parket is not an export format .*did you mean parquet"):
         api.export(run.id, "parket")
     assert not (run.path / "exports").exists()
 
 
-def test_a_file_of_another_kind_is_never_overwritten(run: Run, tmp_path: Path):
+def test_a_file_with_another_suffix_is_never_overwritten(run: Run, tmp_path: Path):
     own = tmp_path / "thesis.tex"
     own.write_text("months of work")
-    with pytest.raises(UsageError, match="something else than"):
+    with pytest.raises(UsageError, match="exists and is not"):
         api.export(str(run.path), "csv", own)
     assert own.read_text() == "months of work"
     api.export(str(run.path), "csv", tmp_path / "rows.csv")

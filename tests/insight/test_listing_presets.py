@@ -1,4 +1,4 @@
-"""`gymnast presets`: by family, with what others published and what is stored of ours."""
+"""`gymnast presets`: presets by family, with published scores and our stored results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listed(*words: str) -> str:
     return done.output
 
 
-def test_every_preset_stands_under_its_family_in_the_order_of_families():
+def test_every_preset_is_listed_under_its_family_in_the_order_of_families():
     lines = listed().splitlines()
     heads = [line for line in lines[1:] if not line.startswith(" ")]
     known = [family.name for family in FAMILIES]
@@ -38,23 +38,23 @@ def test_every_preset_stands_under_its_family_in_the_order_of_families():
     assert under.keys() == {preset["name"] for preset in api.presets()}
 
 
-def test_a_line_has_threshold_published_best_and_our_stored_result():
+def test_a_line_has_threshold_best_published_score_and_stored_result():
     (line,) = (x for x in listed("LunarLander").splitlines() if x.startswith("  Lunar"))
     stored = results.stored("LunarLander-v3:ppo")
     assert "  200 " in line
-    assert "242 ppo, rl-zoo" in line  # the better of the two
+    assert "242 ppo, rl-zoo" in line  # the better of two published scores
     assert f"{stored['mean']:.4g}, {stored['solved']}/{len(stored['seeds'])} seeds" in line
 
 
-def test_only_variants_that_a_file_defines_are_listed():
+def test_only_variants_that_the_preset_file_defines_are_listed():
     variants = {preset["name"]: preset["variants"] for preset in api.presets()}
     assert variants["Pendulum-v1"] == ["ppo"], "dqn cannot learn continuous actions"
-    assert not {"dqn", "reinforce"} & set(variants["tag"]), "they cannot learn roles"
+    assert not {"dqn", "reinforce"} & set(variants["tag"]), "they do not support roles"
     for name, listed_ones in variants.items():
         assert set(listed_ones) == {*find(name).own, find(name).default}
 
 
-def test_as_json_every_stored_result_belongs_to_its_preset():
+def test_json_output_has_every_stored_result_at_its_preset():
     found = json.loads(listed("--json"))
     by_variant = {
         f"{preset['name']}:{variant}": result
@@ -66,7 +66,7 @@ def test_as_json_every_stored_result_belongs_to_its_preset():
         assert by_variant[result["preset"]]["mean"] == result["mean"]
 
 
-def test_presets_of_your_own_are_listed_last_with_their_file_and_broken_ones_named(
+def test_custom_presets_are_listed_last_with_their_file_and_broken_ones_are_marked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -77,9 +77,9 @@ def test_presets_of_your_own_are_listed_last_with_their_file_and_broken_ones_nam
     )
     (folder / "torn.yaml").write_text("facts: [")
     lines = listed().splitlines()
-    place = lines.index("yours")
-    assert lines[place + 1].startswith("  mine ")
-    assert "  3 " in lines[place + 1]
-    assert lines[place + 1].endswith("presets/mine.yaml")
-    assert lines[place + 2].startswith("torn  BROKEN: ")
+    index = lines.index("yours")
+    assert lines[index + 1].startswith("  mine ")
+    assert "  3 " in lines[index + 1]
+    assert lines[index + 1].endswith("presets/mine.yaml")
+    assert lines[index + 2].startswith("torn  BROKEN: ")
     assert listed("torn").startswith("torn  BROKEN: ")

@@ -1,4 +1,4 @@
-"""`runs`, `show`, `rows` and `compare` as a user calls them."""
+"""The commands `runs`, `show`, `rows` and `compare`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def ask(runs_dir: Path) -> Callable[..., str]:
 
 @pytest.fixture
 def run(record: Record) -> Run:
-    """A run with all that can be shown."""
+    """A run with checkpoints, an alert, an event and a score."""
     made = record([10.0, 20.0, 480.0], name="try-1", tags=["paper"], score=SCORE)
     for step in (0, 512, 1024):
         checkpoint.write(
@@ -61,15 +61,13 @@ def run(record: Record) -> Run:
     return made
 
 
-def test_no_runs_is_an_empty_list(ask: Callable[..., str], runs_dir: Path):
+def test_a_missing_runs_folder_is_an_empty_list(ask: Callable[..., str], runs_dir: Path):
     assert ask("runs").startswith("no runs in ")
     assert json.loads(ask("runs", "--json")) == []
     assert not runs_dir.exists()
 
 
-def test_runs_lists_what_matters_in_one_line_each(
-    ask: Callable[..., str], run: Run, record: Record
-):
+def test_runs_prints_one_line_per_run(ask: Callable[..., str], run: Run, record: Record):
     other = record([None], seed=7)
     head, newest, oldest = ask("runs").splitlines()
     assert head.split()[:4] == ["id", "name", "preset", "status"]
@@ -81,7 +79,7 @@ def test_runs_lists_what_matters_in_one_line_each(
     assert [r["id"] for r in json.loads(ask("runs", "--json", "seed=7"))] == [other.id]
 
 
-def test_a_run_that_cannot_be_read_is_listed_and_refused_by_show(
+def test_an_unreadable_run_is_listed_and_an_error_in_show(
     ask: Callable[..., str], run: Run, record: Record
 ):
     bad = record([None])
@@ -94,14 +92,14 @@ def test_a_run_that_cannot_be_read_is_listed_and_refused_by_show(
         ask("show", bad.id)
 
 
-def test_show_as_json_has_every_promised_key(ask: Callable[..., str], run: Run):
+def test_show_json_has_every_documented_key(ask: Callable[..., str], run: Run):
     shown = json.loads(ask("show", "@last", "--json"))
     promised = (
         "id preset status reason solved score env_steps vec_steps updates seconds seed config"
     )
     for key in f"{promised} parent alerts events checkpoints".split():
         assert key in shown
-    assert shown["score"] == SCORE  # to the last digit
+    assert shown["score"] == SCORE  # bit for bit
     assert (shown["env_steps"], shown["vec_steps"], shown["updates"]) == (1536, 192, 24)
     assert shown["config"]["env"]["id"] == "CartPole-v1"
     assert shown["alerts"][0]["id"] == "policy/kl:high"
@@ -114,7 +112,7 @@ def test_show_as_json_has_every_promised_key(ask: Callable[..., str], run: Run):
     assert json.loads(ask("show", f"{run.id}:best", "--json"))["checkpoint"]["step"] == 512
 
 
-def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str], run: Run):
+def test_show_prints_status_alerts_and_next_commands(ask: Callable[..., str], run: Run):
     page = ask("show", "try-1")
     for text in (
         f"run {run.id}  try-1  CartPole-v1:ppo  seed 0",
@@ -122,7 +120,7 @@ def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str
         "over 100 episodes, threshold 475.0, solved",
         "10.0 -> 480.0 in 3 evaluations",
         "algo.batch_size",
-        "policy/kl is high, 9 rows",
+        "policy/kl is high; for 9 rows",
         "lower algo.lr",
         f"gymnast eval {run.id}:best",
     ):
@@ -130,16 +128,16 @@ def test_show_as_a_page_tells_how_it_stands_and_what_next(ask: Callable[..., str
     assert "\x1b" not in page
 
 
-def test_how_well_it_trained_is_told_by_show_runs_and_compare(
+def test_show_runs_and_compare_have_the_learning_summary(
     ask: Callable[..., str], run: Run, record: Record
 ):
     other = record([10.0, 20.0, 30.0], threshold=None)
     computed = json.loads(ask("show", run.id, "--json"))["learning"]
     assert (computed["steps_to_threshold"], computed["seconds_to_threshold"]) == (1024, 0.4)
-    assert 0.98 < computed["area"] < 1, "475, held from soon after the start of 100k steps"
+    assert 0.98 < computed["area"] < 1, "at 475 from soon after the start of 100k steps"
     page = ask("show", run.id)
     assert "lower bound reached the threshold after 1,024 env steps, 0.4 s" in page
-    assert re.search(r"area 0.99 of the budget, of which 9\d% was not used", page)
+    assert re.search(r"area under the curve 0.99, with 9\d% of the budget unused", page)
     without = json.loads(ask("show", other.id, "--json"))["learning"]
     assert without["area"] is None
     assert "learning mean return " in ask("show", other.id)
@@ -149,7 +147,7 @@ def test_how_well_it_trained_is_told_by_show_runs_and_compare(
         end = head.index("area") + len("area")
         return [line[:end].split()[-1] for line in lines]
 
-    assert areas() == ["-", "-"], "run.json alone is read, and says nothing of it"
+    assert areas() == ["-", "-"], "only run.json is read, and it has no learning summary"
     run.update(learning=computed | {"area": 0.625})
     assert areas() == ["-", "0.62"]
     assert json.loads(ask("show", run.id, "--json"))["learning"]["area"] == 0.625
@@ -159,13 +157,13 @@ def test_how_well_it_trained_is_told_by_show_runs_and_compare(
     assert "1,024" in ask("compare", run.id, other.id)
     run.update(status="failed", learning=computed | {"area": 0.625})
     again = json.loads(ask("show", run.id, "--json"))["learning"]
-    assert again["area"] != 0.625, "it went on since"
+    assert again["area"] != 0.625, "the summary of a run that has continued is computed again"
     assert again["unused"] == 0 < computed["unused"], (
-        "what the rest would have brought is not known"
+        "the result of the rest of the budget is unknown"
     )
 
 
-def test_show_says_which_checkpoints_are_damaged(ask: Callable[..., str], run: Run):
+def test_show_lists_damaged_checkpoints(ask: Callable[..., str], run: Run):
     for step in (512, 1024):
         (run.checkpoints / f"{step:012d}" / "policy.safetensors").write_bytes(b"")
     shown = json.loads(ask("show", "--json"))["checkpoints"]
@@ -175,14 +173,14 @@ def test_show_says_which_checkpoints_are_damaged(ask: Callable[..., str], run: R
     assert "DAMAGED" in ask("show")
 
 
-def test_show_works_on_a_run_that_has_barely_begun(ask: Callable[..., str], runs_dir: Path):
+def test_show_works_for_a_run_without_rows(ask: Callable[..., str], runs_dir: Path):
     Run.create(runs_dir, config_text="", preset="A-v0:ppo", seed=0, provenance={})
     assert "A-v0:ppo" in ask("show")
     shown = json.loads(ask("show", "--json"))
     assert (shown["score"], shown["env_steps"], shown["checkpoints"]["latest"]) == (None, 0, None)
 
 
-def test_rows_are_the_record_to_the_last_digit_in_every_form(ask: Callable[..., str], run: Run):
+def test_rows_prints_all_digits_in_every_format(ask: Callable[..., str], run: Run):
     with MetricStore(run.path / "metrics.db") as store:
         expected, text = list(store.rows()), to_csv(store)
     assert ask("rows", run.id) == ask("rows", run.id, "--csv") == text
@@ -191,7 +189,7 @@ def test_rows_are_the_record_to_the_last_digit_in_every_form(ask: Callable[..., 
     assert [{k: float(v) for k, v in row.items() if v} for row in read] == expected
 
 
-def test_rows_can_be_narrowed_and_missing_values_stay_missing(ask: Callable[..., str], run: Run):
+def test_rows_can_be_filtered_and_missing_values_stay_missing(ask: Callable[..., str], run: Run):
     words = ("rows", run.id, "--metric", "eval:episode/return", "--last", "2")
     lines = list(csv.DictReader(io.StringIO(ask(*words))))
     assert [line["eval:episode/return"] for line in lines] == ["", "480.0"]
@@ -204,13 +202,13 @@ def test_rows_can_be_narrowed_and_missing_values_stay_missing(ask: Callable[...,
         ask("rows", run.id, "--metric", "policy/entropi")
 
 
-def test_numbers_that_json_lacks_are_texts(ask: Callable[..., str], run: Run):
+def test_numbers_that_json_lacks_become_strings(ask: Callable[..., str], run: Run):
     run.update(score=SCORE | {"low": float("-inf")}, note=[float("nan")])
     shown = json.loads(ask("show", "--json"))
     assert (shown["score"]["low"], shown["note"]) == ("-inf", ["nan"])
 
 
-def test_compare_shows_scores_curves_and_settings(
+def test_compare_prints_scores_curves_and_settings(
     ask: Callable[..., str], run: Run, record: Record
 ):
     other = record([5.0, 6.0, 7.0], overrides={"algo.gamma": 0.5})
@@ -262,12 +260,14 @@ def probe(*words: str) -> tuple[float, set[str]]:
         (["compare", "@last", "@last"], "torch gymnasium numpy pandas"),
     ],
 )
-def test_reading_imports_only_what_it_needs_and_is_quick(
+def test_reading_commands_import_little_and_are_fast(
     run: Run, runs_dir: Path, words: list[str], unwanted: str
 ):
     assert run
     tries: list[tuple[float, set[str]]] = []
-    while len(tries) < 5 and not (tries and tries[-1][0] < 0.3):  # other work may disturb a try
+    while len(tries) < 5 and not (
+        tries and tries[-1][0] < 0.3
+    ):  # other load on the machine may disturb a try
         tries.append(probe(*words, "--runs", str(runs_dir)))
     seconds, modules = tries[-1]
     assert not modules & set(unwanted.split())
@@ -275,7 +275,7 @@ def test_reading_imports_only_what_it_needs_and_is_quick(
     assert seconds < limit
 
 
-def test_a_thousand_runs_are_listed_quickly(runs_dir: Path):
+def test_a_thousand_runs_are_listed_fast(runs_dir: Path):
     template: dict[str, Any] = {}
     for i in range(1000):
         if not template:

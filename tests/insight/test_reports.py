@@ -1,4 +1,4 @@
-"""`gymnast report`: what it says, in both forms, and what it needs."""
+"""`gymnast report`: content, formats, files and imports."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def run(record: Callable[..., Run]) -> Run:
 
 
 @pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures take a tenth of a second each, and are not what is asked."""
+def without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replaces drawing, which takes a tenth of a second per picture."""
     monkeypatch.setattr(pictures, "picture", lambda chart: chart["name"].encode())
 
 
-SAID = (
+EXPECTED = (
     "Run {id} try-1: CartPole-v1:ppo, seed 0",
     "481.0 [476.0, 490.0] over 100 episodes, threshold 475.0, solved",
     "lower bound reached the threshold after 1,024 env steps, 0.4 s",
@@ -63,9 +63,9 @@ SAID = (
     "docs/reading-charts.md#kl",
     "algo.batch_size",
     "CartPole-v1.yaml:",
-    "Compared with its parent",
+    "Comparison with the parent run",
     "algo.gamma",
-    "Changed while it trained:",
+    "Changed during training:",
     "algo.lr 0.0001 (was 0.001 -> 0)",
     "gymnast doctor {id}",
     "--set 'algo.lr=0.0003 -> 0'",
@@ -73,26 +73,26 @@ SAID = (
 )
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_both_forms_say_how_it_stands_what_was_wrong_and_what_next(run: Run, runs_dir: Path):
+@pytest.mark.usefixtures("without_drawing")
+def test_both_formats_have_status_alerts_settings_and_next_commands(run: Run, runs_dir: Path):
     found = api.report(run.id, runs_dir=runs_dir)
     folder = run.path / "report"
     assert set(found["files"]) == {str(file) for file in folder.iterdir()}
-    text, page = (folder / "report.md").read_text(), Text(folder / "report.html").said
-    for said in SAID:
-        assert said.format(id=run.id) in text, said
-        assert said.format(id=run.id) in page, said
+    text, page = (folder / "report.md").read_text(), Page(folder / "report.html").text
+    for expected in EXPECTED:
+        assert expected.format(id=run.id) in text, expected
+        assert expected.format(id=run.id) in page, expected
     named = re.findall(r"\]\((\S+\.png)\)", text)
     assert {"score.png", "entropy.png", "parent.png"} == set(named)
     assert all((folder / name).is_file() for name in named)
 
 
-class Text(HTMLParser):
-    """What a page says, its pictures, and whatever it would load."""
+class Page(HTMLParser):
+    """Collects the text, the pictures and the tags of an HTML page."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
-        self.said, self.pictures, self.tags = "", [], set[str]()
+        self.text, self.pictures, self.tags = "", [], set[str]()
         self.feed(file.read_text())
 
     def handle_starttag(self, tag: str, attrs) -> None:
@@ -102,18 +102,20 @@ class Text(HTMLParser):
                 self.pictures.append(value)
 
     def handle_data(self, data: str) -> None:
-        self.said += data
+        self.text += data
 
 
-def test_the_page_is_one_file_without_scripts_whose_pictures_are_small(run: Run, tmp_path: Path):
+def test_the_html_page_is_one_file_without_scripts_and_with_small_pictures(
+    run: Run, tmp_path: Path
+):
     file = tmp_path / "out" / "cart.html"
     found = api.report(str(run.path), out=file)
     assert found["files"] == [str(file)]
     assert list(file.parent.iterdir()) == [file]
-    page = Text(file)
+    page = Page(file)
     assert not page.tags & {"script", "link", "iframe"}
     assert "http" not in file.read_text()
-    assert "<b>" in page.said, "what a run says is text, not markup"
+    assert "<b>" in page.text, "texts of a run are escaped"
     assert len(page.pictures) == 3
     for source in page.pictures:
         kind, data = source.split(",", 1)
@@ -139,34 +141,34 @@ def test_without_matplotlib_markdown_has_text_charts_and_html_names_the_extra(
     assert not (tmp_path / "both").exists()
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_a_parent_that_is_gone_is_said(run: Run, tmp_path: Path):
+@pytest.mark.usefixtures("without_drawing")
+def test_a_missing_parent_is_reported(run: Run, tmp_path: Path):
     run.update(parent="gone1234")
     (file,) = api.report(str(run.path), out=tmp_path / "r.html")["files"]
-    assert "Its parent gone1234 cannot be read" in Text(Path(file)).said
+    assert "Its parent gone1234 cannot be read" in Page(Path(file)).text
 
 
-def test_a_run_that_has_barely_begun_has_a_report(runs_dir: Path, tmp_path: Path):
+def test_a_run_without_rows_has_a_report(runs_dir: Path, tmp_path: Path):
     run = Run.create(runs_dir, config_text="", preset="A-v0:ppo", seed=0, provenance={})
     api.report(str(run.path), ["md"], tmp_path)
     assert "A-v0:ppo" in (tmp_path / "report.md").read_text()
     assert [file.name for file in tmp_path.iterdir() if file.suffix] == ["report.md"]
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_numbers_follow_the_order_of_the_table(run: Run, tmp_path: Path):
+@pytest.mark.usefixtures("without_drawing")
+def test_metrics_are_in_table_order(run: Run, tmp_path: Path):
     with MetricStore(run.path / "metrics.db", "w") as store:
         clocks = {f"clock/{c}": 1.0 for c in ("env_steps", "vec_steps", "frames", "updates")}
         clocks |= {f"clock/{c}": 9.0 for c in ("rollouts", "episodes", "seconds")}
         store.append({**clocks, "policy/kl": 0.01, "episode/return": 3.0, "value/loss": 1.0})
     api.report(str(run.path), ["md"], tmp_path)
-    text = (tmp_path / "report.md").read_text().split("## Numbers")[1]
+    text = (tmp_path / "report.md").read_text().split("## Metrics")[1]
     places = [text.index(f"`{k}`") for k in ("episode/return", "policy/kl", "value/loss")]
     assert places == sorted(places)
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_the_command_prints_where_it_is_and_refuses_a_wrong_ending(
+@pytest.mark.usefixtures("without_drawing")
+def test_the_command_prints_the_files_and_rejects_a_wrong_suffix(
     run: Run, runs_dir: Path, tmp_path: Path
 ):
     def ask(*words: str) -> str:
@@ -175,8 +177,8 @@ def test_the_command_prints_where_it_is_and_refuses_a_wrong_ending(
             raise done.exception
         return done.stdout
 
-    told = ask("--md", "--out", str(tmp_path / "a.md"), "--x", "env_steps")
-    assert told.splitlines() == [str(tmp_path / "a.md"), "and 3 pictures"]
+    printed = ask("--md", "--out", str(tmp_path / "a.md"), "--x", "env_steps")
+    assert printed.splitlines() == [str(tmp_path / "a.md"), "and 3 pictures"]
     assert (tmp_path / "a-score.png").is_file()
     assert "env_steps" in (tmp_path / "a.md").read_text()
     files = json.loads(ask("--json", "--html", "--out", str(tmp_path)))["files"]
@@ -188,19 +190,19 @@ def test_the_command_prints_where_it_is_and_refuses_a_wrong_ending(
         ask("--html", "--out", str(tmp_path / "file" / "inside"))
 
 
-def test_a_report_needs_neither_torch_nor_gymnasium(run: Run, runs_dir: Path, tmp_path: Path):
+def test_a_report_imports_neither_torch_nor_gymnasium(run: Run, runs_dir: Path, tmp_path: Path):
     code = f"""
 import sys
 from gymnast import api
 api.charts({run.id!r}, runs_dir={str(runs_dir)!r})
-assert "matplotlib" not in sys.modules, "data needs no pictures"
+assert "matplotlib" not in sys.modules, "chart data does not need matplotlib"
 api.report({run.id!r}, ["html"], {str(tmp_path)!r}, runs_dir={str(runs_dir)!r})
 assert not {{"torch", "gymnasium", "rich"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_pictures_that_belong_to_no_report_are_never_overwritten(run: Run, tmp_path: Path):
+def test_pictures_of_others_are_never_overwritten(run: Run, tmp_path: Path):
     pytest.importorskip("matplotlib")
     files = api.report(str(run.path), ["md"], tmp_path / "first")["files"]
     picture = next(Path(file).name for file in files if file.endswith(".png"))

@@ -1,4 +1,4 @@
-"""Stored results: what ships is shown, and a repetition is judged by what was stored."""
+"""Stored results: their content, and the comparison of a repetition with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(seed: int, mean: float, low: float, *, solved: bool = True) -> dict[str, Any]:
-    """run.json of a finished seed, as far as results read it."""
+    """Returns the fields of run.json that results read, for a finished seed."""
     return {
         "id": f"run{seed}",
         "path": f"nowhere/run{seed}",
@@ -39,30 +39,30 @@ def before() -> dict[str, Any]:
     return results.of_group("Some-v0:ppo", [run(0, 490, 480), run(1, 500, 500)], 475)
 
 
-def test_the_same_scores_hold_and_are_identical(before: dict[str, Any]):
+def test_the_same_scores_confirm_the_result_and_are_identical(before: dict[str, Any]):
     verdict = results.verdict(before, [run(0, 490, 480), run(1, 500, 500)])
     assert verdict["holds"]
     assert verdict["identical"]
 
 
-def test_other_scores_within_the_stored_interval_hold(before: dict[str, Any]):
+def test_scores_within_the_stored_interval_confirm_the_result(before: dict[str, Any]):
     verdict = results.verdict(before, [run(0, 486, 476)])
     assert verdict["holds"]
     assert not verdict["identical"]
 
 
-def test_a_worse_mean_does_not_hold(before: dict[str, Any]):
+def test_a_worse_mean_does_not_confirm_the_result(before: dict[str, Any]):
     assert not results.verdict(before, [run(0, 470, 460), run(1, 480, 476)])["holds"]
 
 
-def test_a_seed_that_is_no_longer_solved_does_not_hold(before: dict[str, Any]):
+def test_a_seed_that_is_no_longer_solved_does_not_confirm_the_result(before: dict[str, Any]):
     verdict = results.verdict(before, [run(0, 490, 470, solved=False), run(1, 500, 500)])
     assert not verdict["holds"]
     assert verdict["seeds_no_longer_solved"] == [0]
 
 
 def test_a_repetition_is_compared_with_the_same_seeds(before: dict[str, Any]):
-    """The mean over both is 495; over seed 1 alone it was 500."""
+    """The stored mean is 495 over both seeds, and 500 for seed 1 alone."""
     verdict = results.verdict(before, [run(1, 496, 480)])
     assert (verdict["seeds"], verdict["stored_same_seeds"]) == ([1], 500)
     text = _means(before, verdict)
@@ -72,12 +72,12 @@ def test_a_repetition_is_compared_with_the_same_seeds(before: dict[str, Any]):
     assert _means(before, both).splitlines()[0] == "  stored  495 over the same 2 seeds"
 
 
-def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
+def test_a_learning_curve_is_downsampled_and_keeps_its_first_and_last_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    told = [(100 * i, float(i % 7)) for i in range(1, 120)]
+    points = [(100 * i, float(i % 7)) for i in range(1, 120)]
     with MetricStore(tmp_path / "metrics.db", "w") as record:
-        for rollout, (env_steps, mean) in enumerate(told):
+        for rollout, (env_steps, mean) in enumerate(points):
             row = {"clock/rollouts": 2.0 * rollout, "clock/env_steps": env_steps + 100.0}
             record.append(row | {"eval:clock/env_steps": env_steps, "eval:episode/return": mean})
             late = {"clock/rollouts": 2.0 * rollout + 1, "clock/env_steps": env_steps + 150.0}
@@ -87,8 +87,8 @@ def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
     found = curves["evaluation"]
     kept = list(zip(found["env_steps"], found["return"], strict=True))
     assert len(kept) == 50
-    assert (kept[0], kept[-1]) == (told[0], told[-1])
-    assert [point for point in told if point in kept] == kept
+    assert (kept[0], kept[-1]) == (points[0], points[-1])
+    assert [point for point in points if point in kept] == kept
     assert max(np.diff(found["env_steps"])) <= 300
 
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
@@ -98,24 +98,24 @@ def test_a_learning_curve_is_what_the_run_recorded_thinned_between_its_ends(
     assert len(path.read_text().splitlines()) < 50
 
 
-def test_a_run_that_recorded_nothing_has_empty_curves(tmp_path: Path):
+def test_a_run_without_rows_has_empty_curves(tmp_path: Path):
     nothing: dict[str, list[float]] = {"env_steps": [], "return": []}
     assert results.curves(tmp_path) == {"training": nothing, "evaluation": nothing}
 
 
-def test_a_preset_without_a_result_says_which_have_one():
+def test_a_preset_without_a_result_is_an_error_that_lists_the_others():
     with pytest.raises(UsageError, match="no result is stored for Some-v0:ppo") as refusal:
         results.stored("Some-v0:ppo")
     assert "CartPole-v1:ppo" in str(refusal.value)
 
 
-def test_the_page_of_results_is_as_generated():
+def test_docs_results_is_up_to_date():
     assert (ROOT / "docs" / "results.md").read_text() == results.markdown()
 
 
 @pytest.mark.parametrize("result", results.every(), ids=lambda result: result["preset"])
-def test_what_ships_clears_its_threshold_or_what_others_published(result: dict[str, Any]):
-    """An environment's own threshold may be beyond what the algorithm is known to reach."""
+def test_every_stored_result_reaches_its_threshold_or_a_published_score(result: dict[str, Any]):
+    """The threshold of an environment may be higher than any published score of the algorithm."""
     facts = resolve(result["preset"]).config.facts
     assert result["threshold"] == facts.threshold
     bars = [x.score for x in facts.published if x.algorithm == result["preset"].partition(":")[2]]
@@ -124,7 +124,7 @@ def test_what_ships_clears_its_threshold_or_what_others_published(result: dict[s
     assert result["revision"]
     assert all(min(map(len, entry["curves"]["evaluation"].values())) for entry in result["seeds"])
     minutes = sum(entry["seconds"] for entry in result["seeds"]) / 60
-    assert len(result["seeds"]) >= 3 or minutes > 2, "three seeds of it are a matter of minutes"
+    assert len(result["seeds"]) >= 3 or minutes > 2, "training three seeds would only take minutes"
 
 
 def test_a_stored_result_is_not_replaced_by_one_of_fewer_seeds(tmp_path: Path):

@@ -22,7 +22,7 @@ def test_a_missing_value_is_a_gap_and_not_a_zero():
     assert sparkline([]) == ""
 
 
-def test_many_values_are_pooled_by_their_mean():
+def test_many_values_are_averaged_into_few_bars():
     assert sparkline([0, 0, 1, 1, NAN, 2], width=3) == "▁▅█"
     assert len(sparkline(range(1000), width=13)) == 13
 
@@ -49,24 +49,24 @@ def cells(chart: str, mark: str) -> set[tuple[int, int]]:
     }
 
 
-def test_every_series_is_drawn_at_its_own_x():
+def test_every_series_is_drawn_at_its_own_x_values():
     chart = line_chart({"long": ([0, 100], [0, 0]), "short": ([0, 50], [1, 1])}, width=21, height=3)
     assert cells(chart, "●") == {(x, 2) for x in range(21)}
-    assert cells(chart, "○") == {(x, 0) for x in range(11)}  # half as far, not stretched
+    assert cells(chart, "○") == {(x, 0) for x in range(11)}  # half as long, not stretched
     assert "● long   ○ short" in chart
 
 
-def test_points_are_joined_and_missing_ones_are_no_points():
+def test_points_are_joined_and_missing_values_are_skipped():
     chart = line_chart({"a": ([0, 5, 10], [0, NAN, 10])}, width=11, height=11)
     assert cells(chart, "●") == {(i, 10 - i) for i in range(11)}
 
 
-def test_a_single_point_and_nothing_at_all_can_be_drawn():
+def test_a_single_point_and_an_empty_series_can_be_drawn():
     assert cells(line_chart({"a": ([3], [7])}, width=9, height=3), "●") == {(0, 2)}
     assert line_chart({"a": ([], [])}) == "(nothing to draw yet)"
 
 
-def test_axes_tell_their_ends():
+def test_axes_are_labeled_at_their_ends():
     chart = line_chart({"a": ([0, 120_000], [-200, 1.5])}, x_label="env_steps")
     assert "120k" in chart
     assert "-200" in chart
@@ -77,5 +77,5 @@ def test_axes_tell_their_ends():
     ("value", "text"),
     [(0, "0"), (999.9, "1k"), (1500, "1.5k"), (-2e6, "-2M"), (0.12345, "0.123"), (999_990, "1M")],
 )
-def test_numbers_on_axes_are_short(value: float, text: str):
+def test_axis_labels_are_short(value: float, text: str):
     assert short(value) == text

@@ -1,4 +1,4 @@
-"""Rows as the loop writes them, without the loop."""
+"""A fixture that makes rows like those of the training loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnast.clock import CLOCKS
 
 @pytest.fixture
 def row() -> Callable[..., dict[str, float]]:
-    """`row(3, policy__entropy=0.5)`: all clocks at rollout 3, and what is given."""
+    """Returns a function: `row(3, policy__entropy=0.5)` has all clocks at rollout 3, and these values."""
 
     def make(rollouts: int = 1, values: dict[str, Any] | None = None, **more: float):
         clocks = {f"clock/{clock}": float(rollouts) for clock in CLOCKS}

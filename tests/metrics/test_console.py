@@ -1,4 +1,5 @@
-"""The terminal: what a frame says, how it fits, and that nothing is left behind."""
+"""The console: content and layout of the live table, plain output, and the state of the terminal
+afterwards."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ SUMMARY = {"id": "k3f9a2bc", "solved": True, "reason": "solved", "env_steps": 10
 
 
 def full_row(row, i: int, **more: float) -> dict[str, float]:
-    """Every number of the table at once that a single agent's run has."""
+    """Returns a row with every metric of the table that a single-agent run has."""
     others = ("clock", "match", "league")
     values = {name: 0.01 * i + 0.5 for name, m in METRICS.items() if m.section not in others}
     values |= {"episode/length": 10.0, "value/explained_variance": 0.5, "policy/clip_fraction": 0.1}
@@ -63,12 +64,12 @@ def line_of(picture: Text, *words: str) -> Text:
 
 
 def style_of(line: Text, words: str) -> str:
-    """All styles on the first of these words."""
+    """Returns all styles at the first occurrence of these words."""
     at = line.plain.index(words)
     return " ".join(str(span.style) for span in line.spans if span.start <= at < span.end)
 
 
-def test_green_is_for_the_better_so_a_falling_loss_is_green_and_a_rising_one_red(row):
+def test_improvements_are_green_so_a_falling_loss_is_green_and_a_rising_one_red(row):
     falls = frame(view_of(row(1, value__loss=2.0), row(2, value__loss=1.5)), 100, 40)
     rises = frame(view_of(row(1, value__loss=1.5), row(2, value__loss=2.0)), 100, 40)
     assert style_of(line_of(falls, "loss"), "-0.5") == "green"
@@ -79,20 +80,20 @@ def test_green_is_for_the_better_so_a_falling_loss_is_green_and_a_rising_one_red
     assert style_of(line_of(neither, "loss"), "+1.0") == "bright_black"
 
 
-def test_a_value_of_zero_is_a_value(row):
+def test_a_value_of_zero_is_displayed(row):
     picture = frame(view_of(row(1, episode__return=-1.0), row(2, episode__return=0.0)), 100, 40)
     assert "0.00" in line_of(picture, "return").plain
     assert "+1.00" in line_of(picture, "return").plain
 
 
-def test_elapsed_time_is_blue_and_remaining_is_what_remains(row):
+def test_elapsed_time_is_blue_and_remaining_time_counts_down(row):
     latest = row(1, progress__share=0.25, progress__remaining=30.0, clock__seconds=10.0)
     picture = frame(view_of(latest, since_row=2.0, budget=("env_steps", 4096.0)), 100, 40)
     line = line_of(picture, "elapsed")
     assert "25.0%" in line.plain
     assert "1,024 of 4,096 env steps" in line.plain
     assert style_of(line, "12 s elapsed") == "bold blue"
-    assert "28 s left" in line.plain, "not the total of 40 s, and the clock went on"
+    assert "28 s left" in line.plain, "not the total of 40 s, and 2 s have passed since the row"
 
 
 def test_without_a_budget_there_is_no_bar_and_no_remaining_time(row):
@@ -100,7 +101,7 @@ def test_without_a_budget_there_is_no_bar_and_no_remaining_time(row):
     assert line == "1,024 env steps  1.0 s elapsed"
 
 
-def test_a_pause_and_the_keys_are_shown_while_they_hold(row):
+def test_a_pause_and_the_help_for_keys_are_displayed(row):
     running = frame(view_of(row(1)), 100, 40)
     assert "paused" not in running.plain
     paused = frame(view_of(row(1), paused=True, keys="c checkpoint   s stop"), 100, 40)
@@ -109,7 +110,7 @@ def test_a_pause_and_the_keys_are_shown_while_they_hold(row):
     assert len(frame(view_of(full_row(row, 1), keys="c"), 100, 12).split("\n")) <= 12
 
 
-def test_a_row_that_is_highlighted_and_alerting_shows_both(row):
+def test_a_highlighted_metric_with_an_alert_is_bold_and_red(row):
     picture = frame(view_of(row(1, episode__return=math.nan)), 100, 40)
     line = line_of(picture, "✖ episode  return")
     style = style_of(line, "return")
@@ -118,7 +119,7 @@ def test_a_row_that_is_highlighted_and_alerting_shows_both(row):
     assert line.plain.startswith("✖")
 
 
-def test_alerts_are_pinned_below_with_advice_and_an_alerting_number_joins_the_table(row):
+def test_alerts_are_listed_below_with_advice_and_their_metrics_join_the_table(row):
     assert not METRICS["policy/ratio_max"].in_table
     picture = frame(view_of(*[row(i, policy__ratio_max=900.0) for i in range(6)]), 100, 40)
     lines = [line.plain for line in picture.split("\n")]
@@ -128,7 +129,7 @@ def test_alerts_are_pinned_below_with_advice_and_an_alerting_number_joins_the_ta
 
 
 @pytest.mark.parametrize(("width", "height"), [(200, 60), (100, 40), (80, 24), (60, 16), (40, 10)])
-def test_a_frame_fits_and_drops_the_least_important_first(row, width, height):
+def test_a_frame_fits_and_drops_the_least_important_metrics_first(row, width, height):
     more = {"value__loss": math.nan, "policy__kl": 0.5, "rollout__faults": 0.0}
     rows = [full_row(row, i, **more) for i in range(1, 9)]
     picture = frame(view_of(*rows, last_event="checkpoint at 40,960 env steps"), width, height)
@@ -136,12 +137,14 @@ def test_a_frame_fits_and_drops_the_least_important_first(row, width, height):
     assert len(lines) <= height
     assert max(line.cell_len for line in lines) <= width
     assert "return" in picture.plain
-    assert any(line.plain.startswith("✖ value") for line in lines), "what alerts is never dropped"
+    assert any(line.plain.startswith("✖ value") for line in lines), (
+        "a metric with an alert is never dropped"
+    )
     assert ("memory" in picture.plain) == (height >= 40)
 
 
-def sick(row, n: int = 8) -> View:
-    """With an alert of a declared range, and one that several numbers tell together."""
+def unhealthy(row, n: int = 8) -> View:
+    """Returns a view with two alerts: one of a healthy range, one of a check."""
     rows = [
         row(i, policy__kl=0.5, episode__return=20.0, progress__share=0.02 * i) for i in range(n)
     ]
@@ -154,26 +157,26 @@ def sick(row, n: int = 8) -> View:
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
-def test_however_narrow_no_number_is_cut_and_alerts_are_told_whole(row, width):
-    picture = frame(sick(row), width, 40)
+def test_numbers_are_never_truncated_and_alerts_are_complete_at_any_width(row, width):
+    picture = frame(unhealthy(row), width, 40)
     lines = picture.split("\n")
     assert max(line.cell_len for line in lines) <= width
     assert "0.5000" in line_of(picture, "▲ policy ", "kl").plain
     assert "20.00" in line_of(picture, "▲ episode ", "return").plain
-    told = " ".join(line.plain.strip() for line in lines)
-    assert "the training return has not risen" in told
-    assert "See which other alerts came first" in told, "with its advice"
-    assert "healthy is at most 0.05 nats" in told
+    text = " ".join(line.plain.strip() for line in lines)
+    assert "the training return has not risen" in text
+    assert "See which other alerts came first" in text, "with its advice"
+    assert "healthy is at most 0.05 nats" in text
 
 
-def test_where_room_is_short_the_first_alert_is_told_and_the_others_counted(row):
-    lines = [line.plain for line in frame(sick(row), 60, 12).split("\n")]
+def test_if_space_is_short_the_first_alert_is_displayed_and_the_others_are_counted(row):
+    lines = [line.plain for line in frame(unhealthy(row), 60, 12).split("\n")]
     assert len(lines) <= 12
     assert any(line.startswith("▲ the training return has not risen") for line in lines)
     assert lines[-1] == "  and 1 more"
 
 
-def test_a_pinned_number_joins_the_table_and_is_dropped_last(row):
+def test_a_pinned_metric_joins_the_table_and_is_dropped_last(row):
     rows = [full_row(row, i) for i in (1, 2)]
     pinned = ("optim/param_norm", "eval:episode/iqm", "no/such")
     assert not METRICS["optim/param_norm"].in_table
@@ -184,7 +187,7 @@ def test_a_pinned_number_joins_the_table_and_is_dropped_last(row):
     assert "memory" not in small
 
 
-def test_a_pinned_number_joins_the_plain_line(row):
+def test_a_pinned_metric_joins_the_plain_line(row):
     out = io.StringIO()
     console = Console(METRICS, file=out, pinned=("optim/param_norm",))
     console.write(row(1, optim__param_norm=12.5, optim__update_norm=1.0), [])
@@ -193,22 +196,22 @@ def test_a_pinned_number_joins_the_plain_line(row):
     assert "update_norm" not in out.getvalue()
 
 
-def test_each_frame_fits_the_terminal_as_it_is_now(row):
+def test_each_frame_fits_the_current_size_of_the_terminal(row):
     terminal = Terminal(file=io.StringIO(), force_terminal=True, width=100, height=30)
     table = LiveTable(terminal, METRICS, "CartPole-v1:ppo", {"env_steps": 1e6})
-    shown: list[Text] = []
-    table._live = SimpleNamespace(update=lambda text, **_: shown.append(text))  # type: ignore[assignment]
+    frames: list[Text] = []
+    table._live = SimpleNamespace(update=lambda text, **_: frames.append(text))  # type: ignore[assignment]
     table.write(full_row(row, 1), [])
     for width, height in ((100, 30), (40, 12), (132, 50)):
         terminal.size = ConsoleDimensions(width, height)
         table._draw()
-    sizes = [(max(line.cell_len for line in t.split("\n")), len(t.split("\n"))) for t in shown]
+    sizes = [(max(line.cell_len for line in t.split("\n")), len(t.split("\n"))) for t in frames]
     assert all(w < t for (w, _), t in zip(sizes, (100, 40, 132), strict=True)), sizes
     assert all(h < t for (_, h), t in zip(sizes, (30, 12, 50), strict=True)), sizes
-    assert sizes[2][1] > sizes[0][1] > sizes[1][1], "more where there is more room"
+    assert sizes[2][1] > sizes[0][1] > sizes[1][1], "a larger terminal displays more"
 
 
-def test_evaluation_keeps_its_last_result_between_evaluations(row):
+def test_the_last_evaluation_stays_in_the_table_between_evaluations(row):
     first = row(1, {"eval:clock/env_steps": 1.0, "eval:episode/return": 5.0})
     second = row(2, {"eval:clock/env_steps": 2.0, "eval:episode/return": 7.0})
     picture = frame(view_of(first, second, row(3), row(4)), 100, 40)
@@ -217,7 +220,7 @@ def test_evaluation_keeps_its_last_result_between_evaluations(row):
     assert "+2.00" in line
 
 
-def test_late_results_do_not_wipe_the_table(row):
+def test_a_late_evaluation_result_does_not_clear_the_table(row):
     late = row(1, {"eval:clock/env_steps": 2.0, "eval:episode/return": 7.0})
     picture = frame(view_of(row(1, policy__entropy=0.5), late), 100, 40)
     assert "entropy" in picture.plain
@@ -234,12 +237,12 @@ def test_history_covers_the_whole_run_in_bounded_memory():
     assert history.change("policy/loss") == 1
 
 
-def test_an_ascii_terminal_gets_ascii(row):
+def test_an_ascii_terminal_gets_only_ascii(row):
     rows = [full_row(row, i, value__loss=math.nan) for i in (1, 2)]
     assert frame(view_of(*rows), 80, 24, ascii_only=True).plain.isascii()
 
 
-def test_no_color_leaves_no_colour(row, monkeypatch):
+def test_the_variable_no_color_disables_color(row, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     terminal = Terminal(file=io.StringIO(), force_terminal=True, width=100)
     terminal.print(frame(view_of(full_row(row, 1), full_row(row, 2)), 99, 40))
@@ -252,14 +255,14 @@ def test_a_signal_handler_may_close_the_console_while_a_row_is_added(row):
 
     class Interrupted(dict):
         def __contains__(self, key: object) -> bool:
-            history.values("policy/loss")  # as a handler does that runs in the middle of add()
+            history.values("policy/loss")  # like a signal handler that runs in the middle of add()
             return super().__contains__(key)
 
     history.add(Interrupted(row(1, policy__loss=1.0)))
     assert history.latest("policy/loss") == 1.0
 
 
-def test_into_a_pipe_go_plain_lines_and_every_evaluation(row):
+def test_a_pipe_gets_plain_lines_and_every_evaluation(row):
     out = io.StringIO()
     console = Console(METRICS, ending=end_text, file=out)
     console.write(row(1, policy__entropy=0.5), [])
@@ -271,14 +274,14 @@ def test_into_a_pipe_go_plain_lines_and_every_evaluation(row):
     lines = out.getvalue().splitlines()
     assert "\x1b" not in out.getvalue()
     assert "policy/entropy 0.500 nats" in lines[0]
-    assert "eval:episode/return 7.00" in lines[1], "row 2 came too soon for a line of its own"
+    assert "eval:episode/return 7.00" in lines[1], "row 2 came too soon to be printed"
     assert lines[2] == "checkpoint at 2,048 env steps: reason best"
-    assert "4,096 env steps" in lines[3], "the last row is always told"
+    assert "4,096 env steps" in lines[3], "the last row is always printed"
     assert lines[4].startswith("solved: ")
     assert "gymnast show k3f9a2bc" in lines[-1]
 
 
-def test_quiet_prints_one_line(row):
+def test_quiet_prints_only_one_line(row):
     out = io.StringIO()
     console = Console(METRICS, ending=end_text, quiet=True, file=out)
     console.write(row(1), [])
@@ -296,7 +299,7 @@ def test_a_closed_pipe_does_not_stop_training(row):
     console.close(SUMMARY)  # type: ignore[arg-type]
 
 
-def test_a_row_costs_the_loop_less_than_20_microseconds(row, monkeypatch):
+def test_a_row_costs_the_training_loop_less_than_20_microseconds(row, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     out = io.StringIO()
     out.isatty = lambda: True  # type: ignore[method-assign]
@@ -340,7 +343,8 @@ for i in range(1, 1000):
 def in_terminal(
     how: str, act: Callable[[subprocess.Popen], None] | None = None
 ) -> tuple[str, int, bool]:
-    """What a child leaves on a terminal, its exit code, and whether settings stayed the same."""
+    """Returns the output of a child process in a terminal, its exit code, and whether the terminal settings
+    are unchanged."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
     before = termios.tcgetattr(ours)
@@ -353,18 +357,18 @@ def in_terminal(
         env={k: v for k, v in environment.items() if v},
     )
     os.close(theirs)
-    seen = b""
+    output = b""
     while True:
         try:
-            seen += os.read(ours, 65536)
-        except OSError:  # the terminal's last user is gone
+            output += os.read(ours, 65536)
+        except OSError:  # the child has closed the terminal
             break
-        if act is not None and b"ready" in seen:
+        if act is not None and b"ready" in output:
             act(child)
             act = None
     code, same_settings = child.wait(), termios.tcgetattr(ours) == before
     os.close(ours)
-    return seen.decode(), code, same_settings
+    return output.decode(), code, same_settings
 
 
 @pytest.mark.parametrize(
@@ -380,13 +384,13 @@ def in_terminal(
     ids=["close", "exception", "exit", "SIGTERM", "SIGINT", "kill-9"],
 )
 def test_the_terminal_is_usable_however_the_process_ends(how, act, code):
-    seen, exit_code, same_settings = in_terminal(how, act)
+    output, exit_code, same_settings = in_terminal(how, act)
     assert code is None or exit_code == code
     assert same_settings, "no raw mode"
-    assert "\x1b[?1049h" not in seen, "no alternate screen"
-    assert seen.rfind("\x1b[?25h") > seen.rfind("\x1b[?25l"), "the cursor can be seen"
-    assert "child" in seen
+    assert "\x1b[?1049h" not in output, "no alternate screen"
+    assert output.rfind("\x1b[?25h") > output.rfind("\x1b[?25l"), "the cursor is visible"
+    assert "child" in output
     if how == "exception":
-        assert "RuntimeError: broken on purpose" in seen
+        assert "RuntimeError: broken on purpose" in output
     if how == "close":
-        assert seen.rstrip().endswith("gymnast show k3f9a2bc")
+        assert output.rstrip().endswith("gymnast show k3f9a2bc")

@@ -1,4 +1,4 @@
-"""log.txt: plain, capped, and readable while it is written."""
+"""log.txt: plain text, limited in size, readable while it is written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast.metrics.sinks.log import ENDING_BYTES, LogFile
 from gymnast.metrics.specs import METRICS
 
 
-def test_every_line_can_be_read_at_once(tmp_path, row):
+def test_every_line_is_on_disk_immediately(tmp_path, row):
     log = LogFile(tmp_path / "log.txt", METRICS)
     bad = row(1, policy__loss=math.nan)
     log.write(bad, Alerts(METRICS).judge(bad))
@@ -23,7 +23,7 @@ def test_every_line_can_be_read_at_once(tmp_path, row):
     log.close(None)
 
 
-def test_rows_are_sampled_and_evaluations_are_not(tmp_path, row):
+def test_few_rows_but_all_evaluations_are_logged(tmp_path, row):
     log = LogFile(tmp_path / "log.txt", METRICS)
     for i in range(100):
         log.write(row(i), [])
@@ -34,7 +34,7 @@ def test_rows_are_sampled_and_evaluations_are_not(tmp_path, row):
     log.close(None)
 
 
-def test_no_ansi_reaches_the_file(tmp_path):
+def test_ansi_escape_codes_are_removed(tmp_path):
     log = LogFile(tmp_path / "log.txt", METRICS)
     log.line(
         '\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07 50%\r100%\n  File "x.py"\udcff'
@@ -49,7 +49,7 @@ def test_no_ansi_reaches_the_file(tmp_path):
     ]
 
 
-def test_a_full_log_keeps_its_head_says_so_once_and_still_tells_the_ending(tmp_path):
+def test_a_full_log_keeps_its_beginning_says_so_once_and_still_gets_the_summary(tmp_path):
     cap = ENDING_BYTES + 3000
     log = LogFile(tmp_path / "log.txt", METRICS, ending=lambda _: "solved: all is well", cap=cap)
     log.line("the very first line")
@@ -63,7 +63,7 @@ def test_a_full_log_keeps_its_head_says_so_once_and_still_tells_the_ending(tmp_p
     assert text.endswith("solved: all is well\n")
 
 
-def test_another_attempt_adds_to_the_log_within_the_same_cap(tmp_path):
+def test_another_attempt_appends_to_the_log_within_the_same_cap(tmp_path):
     cap = ENDING_BYTES + 2000
     for attempt in range(4):
         log = LogFile(tmp_path / "log.txt", METRICS, cap=cap)
@@ -74,9 +74,9 @@ def test_another_attempt_adds_to_the_log_within_the_same_cap(tmp_path):
     assert "attempt 0" in (tmp_path / "log.txt").read_text()
 
 
-def test_warnings_and_logging_are_kept_and_still_shown(tmp_path, monkeypatch):
-    shown = []
-    monkeypatch.setattr(warnings, "showwarning", lambda *told: shown.append(told[0]))
+def test_warnings_and_log_records_are_logged_and_still_displayed(tmp_path, monkeypatch):
+    displayed = []
+    monkeypatch.setattr(warnings, "showwarning", lambda *arguments: displayed.append(arguments[0]))
     log = LogFile(tmp_path / "log.txt", METRICS)
     with log.listening():
         warnings.showwarning(UserWarning("odd space"), UserWarning, "env.py", 7)
@@ -89,10 +89,10 @@ def test_warnings_and_logging_are_kept_and_still_shown(tmp_path, monkeypatch):
     assert "error: it broke" in text
     assert "not worth keeping" not in text
     assert "after" not in text
-    assert len(shown) == 1
+    assert len(displayed) == 1
 
 
-def test_an_event_is_told_without_repeating_every_clock(tmp_path):
+def test_an_event_line_does_not_list_every_clock(tmp_path):
     score = {"mean": 498.2, "low": 495.1, "high": 500.0, "episodes": 100}
     event = {"kind": "confirmed", "env_steps": 1024, "vec_steps": 128, "seconds": 1.5}
     log = LogFile(tmp_path / "log.txt", METRICS)

@@ -1,4 +1,4 @@
-"""Alerts: at once for the impossible, patiently for the unhealthy, gone when it is gone."""
+"""Alerts: at once for impossible values, after several rows for unhealthy ones, resolved afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def judged(alerts: Alerts, key: str, *values: float) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_a_number_that_is_not_finite_is_an_error_at_once_and_resolved_when_gone(value: float):
+def test_a_value_that_is_not_finite_is_an_error_at_once_and_resolved_afterwards(value: float):
     alerts = Alerts(RESOLVED)
     assert judged(alerts, "policy/loss", 0.1, value, value, 0.1) == [
         ("policy/loss:nan", True),
@@ -36,12 +36,12 @@ def test_a_number_that_is_not_finite_is_an_error_at_once_and_resolved_when_gone(
     assert alerts.active() == []
 
 
-def test_an_alert_quotes_the_mean_that_it_is_judged_by_at_its_worst():
+def test_an_alert_quotes_the_most_extreme_short_mean():
     alerts = Alerts(RESOLVED)
     judged(alerts, "policy/kl", *[0.2] * 6, 0.7, 0.0, 0.0, 0.0)  # the last means are lower again
     (alert,) = alerts.all()
     assert alert.active
-    assert "0.3000 nats (mean of 5 rows)" in alert.message  # of four times 0.2 and 0.7
+    assert "0.3000 nats (mean of 5 rows)" in alert.message  # mean of four times 0.2 and once 0.7
     again = Alerts(RESOLVED)
     again.load(json.loads(json.dumps(alerts.state())))
     for one in (alerts, again):
@@ -49,7 +49,7 @@ def test_an_alert_quotes_the_mean_that_it_is_judged_by_at_its_worst():
         assert one.all()[0].message == alert.message
 
 
-def test_more_entropy_than_ln_n_is_impossible():
+def test_an_entropy_above_ln_n_is_impossible():
     alerts = Alerts(RESOLVED)
     assert judged(alerts, "policy/entropy", math.log(2)) == []
     assert judged(alerts, "policy/entropy", math.log(2) + 1e-7) == [], "float32 may round up"
@@ -57,7 +57,7 @@ def test_more_entropy_than_ln_n_is_impossible():
     assert "0 to 0.693147 nats" in alerts.active()[0].message
 
 
-def test_scoped_keys_are_judged_by_their_metric_under_their_own_id():
+def test_a_scoped_key_is_checked_by_its_metric_and_has_its_own_alert_id():
     metrics = {"episode/return": Metric("episode/return", "X.", bounds=(0, 500))}
     metrics["clock/env_steps"] = METRICS["clock/env_steps"]
     alerts = Alerts(metrics)
@@ -66,7 +66,7 @@ def test_scoped_keys_are_judged_by_their_metric_under_their_own_id():
     ]
 
 
-def test_unhealthy_is_a_warning_only_when_it_lasts():
+def test_an_unhealthy_value_is_a_warning_only_if_it_persists():
     alerts = Alerts(RESOLVED)
     assert judged(alerts, "policy/kl", *[0.2] * 4) == []
     assert judged(alerts, "policy/kl", 0.2) == [("policy/kl:high", True)]
@@ -77,13 +77,13 @@ def test_unhealthy_is_a_warning_only_when_it_lasts():
     assert judged(alerts, "policy/kl", *[0.0] * 5) == [("policy/kl:high", False)]
 
 
-def test_single_spikes_in_a_healthy_run_raise_nothing():
+def test_single_spikes_raise_no_alert():
     alerts = Alerts(RESOLVED)
     spiky = [0.01, 0.01, 0.01, 0.01, 0.2] * 20
     assert judged(alerts, "policy/kl", *spiky) == []
 
 
-def test_alerts_are_sorted_by_id_and_errors_come_first_among_active_ones():
+def test_alerts_are_sorted_by_id_and_active_errors_come_first():
     alerts = Alerts(RESOLVED)
     for _ in range(5):
         alerts.judge({"policy/clip_fraction": 0.9, "value/loss": math.nan, "policy/kl": 0.3})
@@ -92,21 +92,21 @@ def test_alerts_are_sorted_by_id_and_errors_come_first_among_active_ones():
     assert [alert.id for alert in alerts.active()] == ["value/loss:nan", *ids[:2]]
 
 
-def test_a_resumed_run_judges_on_as_if_it_had_not_stopped():
+def test_a_resumed_run_raises_the_same_alerts_as_an_uninterrupted_one():
     values = [0.01, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, math.nan, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]
     for stop in range(len(values)):
-        whole, first, second = Alerts(RESOLVED), Alerts(RESOLVED), Alerts(RESOLVED)
+        uninterrupted, first, second = Alerts(RESOLVED), Alerts(RESOLVED), Alerts(RESOLVED)
         judged(first, "policy/kl", *values[:stop])
         second.load(json.loads(json.dumps(first.state())))
-        expected = judged(whole, "policy/kl", *values)[
+        expected = judged(uninterrupted, "policy/kl", *values)[
             len(judged(Alerts(RESOLVED), "policy/kl", *values[:stop])) :
         ]
         assert judged(second, "policy/kl", *values[stop:]) == expected
-        assert [a.count for a in second.all()] == [a.count for a in whole.all()]
+        assert [a.count for a in second.all()] == [a.count for a in uninterrupted.all()]
 
 
-def test_a_row_is_judged_as_each_of_its_keys_would_be():
-    """Whatever is odd in some rows and gone in others, and whichever keys a row has."""
+def test_a_whole_row_is_checked_like_each_of_its_keys_alone():
+    """Uses random rows: keys come and go, and so do values that are unhealthy, impossible or not finite."""
     rng, alerts = random.Random(5), Alerts(RESOLVED)
     names = ["policy/kl", "policy/entropy", "value/loss", "policy/clip_fraction", "episode/length"]
     apart = {name: Range(RESOLVED[name]) for name in names}

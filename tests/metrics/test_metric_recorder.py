@@ -1,4 +1,4 @@
-"""The recorder: nothing undeclared, nothing after the end, every sink served."""
+"""The recorder: rejects undeclared metrics and late rows, and passes rows to every sink in order."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from gymnast.errors import GymnastError
-from gymnast.metrics import recorder as recording
+from gymnast.metrics import recorder as recorder_module
 from gymnast.metrics.alerts import Alert
-from gymnast.metrics.recorder import TOGETHER_SECONDS, Recorder, Row, Summary
+from gymnast.metrics.recorder import BATCH_SECONDS, Recorder, Row, Summary
 from gymnast.metrics.specs import METRICS
 from gymnast.metrics.store import MetricStore
 
 
-class Kept:
-    """Remembers what it was given."""
+class RecordingSink:
+    """A sink that records what it gets."""
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
@@ -37,14 +37,14 @@ class Kept:
         self.summaries.append(summary)
 
 
-class Broken(Kept):
+class FailingSink(RecordingSink):
     def close(self, summary: Summary | None) -> None:
         super().close(summary)
         raise OSError("no space left")
 
 
-def test_an_undeclared_name_raises_and_names_the_nearest(row):
-    sink = Kept()
+def test_an_undeclared_metric_is_an_error_that_names_the_closest(row):
+    sink = RecordingSink()
     recorder = Recorder(METRICS, [sink])
     with pytest.raises(
         GymnastError, match=r"'policy/entrpy' is not declared; did you mean policy/entropy"
@@ -55,23 +55,23 @@ def test_an_undeclared_name_raises_and_names_the_nearest(row):
     assert sink.rows == []
 
 
-def test_a_row_without_all_clocks_is_refused(row):
+def test_a_row_without_all_clocks_is_an_error(row):
     incomplete = row()
     del incomplete["clock/vec_steps"]
     with pytest.raises(GymnastError, match="lacks clock/vec_steps"):
         Recorder(METRICS, []).write(incomplete)
 
 
-def test_one_clock_is_never_another(row):
-    """Each counter has its own column, and evaluation's own steps are scoped."""
-    sink = Kept()
+def test_the_clocks_of_training_and_evaluation_have_separate_keys(row):
+    """Each clock has its own key, and that of an evaluation is scoped."""
+    sink = RecordingSink()
     Recorder(METRICS, [sink]).write(row(3, {"eval:clock/env_steps": 1024}))
     assert sink.rows[0]["clock/env_steps"] == 3072
     assert sink.rows[0]["eval:clock/env_steps"] == 1024
 
 
-def test_sinks_get_plain_floats_they_cannot_change(row):
-    sink = Kept()
+def test_sinks_get_plain_floats_in_read_only_rows(row):
+    sink = RecordingSink()
     written = row(policy__entropy=np.float32(0.1), optim__epochs=4)
     Recorder(METRICS, [sink]).write(written)
     written["policy/entropy"] = 9.0
@@ -81,8 +81,8 @@ def test_sinks_get_plain_floats_they_cannot_change(row):
         sink.rows[0]["policy/entropy"] = 1.0  # type: ignore[index]
 
 
-def test_alerts_reach_sinks_and_caller(row):
-    sink = Kept()
+def test_alerts_reach_the_sinks_and_the_caller(row):
+    sink = RecordingSink()
     recorder = Recorder(METRICS, [sink])
     recorder.write(row(1))
     recorder.write(row(2, policy__loss=math.nan))
@@ -92,23 +92,23 @@ def test_alerts_reach_sinks_and_caller(row):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Seconds that pass when the test says so."""
+    """A monotonic clock that only the test advances."""
     now = [1000.0]
-    monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(recorder_module.time, "monotonic", lambda: now[0])
     return now
 
 
-def test_rows_of_one_moment_are_kept_at_once_and_shown_together(row, tmp_path, clock):
-    sink, store = Kept(), MetricStore(tmp_path / "metrics.db", "w")
+def test_fast_rows_are_stored_at_once_and_passed_to_sinks_in_batches(row, tmp_path, clock):
+    sink, store = RecordingSink(), MetricStore(tmp_path / "metrics.db", "w")
     recorder = Recorder(METRICS, [sink], record=store)
-    shown: list[int] = []
+    n_passed_on: list[int] = []
     for n in range(1, 6):
         recorder.write(row(n))
-        shown.append(len(sink.rows))
+        n_passed_on.append(len(sink.rows))
         assert len(list(store.rows())) == n
-        clock[0] += TOGETHER_SECONDS * 0.4
-    assert shown == [1, 1, 1, 4, 4], "the first at once, then whatever came in a moment"
-    clock[0] += TOGETHER_SECONDS
+        clock[0] += BATCH_SECONDS * 0.4
+    assert n_passed_on == [1, 1, 1, 4, 4], "the first row at once, then the rows of each batch"
+    clock[0] += BATCH_SECONDS
     recorder.write(row(6))
     assert [r["clock/rollouts"] for r in sink.rows] == [1, 2, 3, 4, 5, 6]
     store.close()
@@ -116,8 +116,8 @@ def test_rows_of_one_moment_are_kept_at_once_and_shown_together(row, tmp_path, c
 
 @pytest.mark.parametrize("after", ["an event", "a look at the alerts", "the end"])
 @pytest.mark.usefixtures("clock")
-def test_nothing_is_told_before_the_rows_that_led_to_it(row, after):
-    sink = Kept()
+def test_pending_rows_are_passed_on_before_events_alerts_and_the_end(row, after):
+    sink = RecordingSink()
     recorder = Recorder(METRICS, [sink])
     for n in range(1, 4):
         recorder.write(row(n, policy__loss=math.nan if n == 3 else 0.0))
@@ -133,8 +133,8 @@ def test_nothing_is_told_before_the_rows_that_led_to_it(row, after):
     assert [alert.id for alert in sink.alerts] == ["policy/loss:nan"]
 
 
-class Answering(Kept):
-    """Makes an event of the second row, as trackers do."""
+class ReportingSink(RecordingSink):
+    """Reports an event when it gets the second row, as trackers do."""
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         super().write(row, alerts)
@@ -145,8 +145,8 @@ class Answering(Kept):
 
 
 @pytest.mark.usefixtures("clock")
-def test_an_event_that_a_row_leads_to_leaves_the_rows_in_order(row):
-    sinks = [Answering(), Kept()]
+def test_an_event_reported_by_a_sink_does_not_reorder_rows(row):
+    sinks = [ReportingSink(), RecordingSink()]
     sinks[0].recorder = recorder = Recorder(METRICS, sinks)
     for n in range(1, 5):
         recorder.write(row(n))
@@ -156,8 +156,8 @@ def test_an_event_that_a_row_leads_to_leaves_the_rows_in_order(row):
         assert sink.events == [{"kind": "tracking"}]
 
 
-def test_sinks_of_a_resumed_run_learn_what_already_holds(row):
-    before, sink = Recorder(METRICS, []), Kept()
+def test_sinks_of_a_resumed_run_get_the_alerts_that_are_already_active(row):
+    before, sink = Recorder(METRICS, []), RecordingSink()
     before.write(row(policy__loss=math.nan))
     after = Recorder(METRICS, [sink])
     after.alerts.load(before.alerts.state())
@@ -166,8 +166,8 @@ def test_sinks_of_a_resumed_run_learn_what_already_holds(row):
     assert [alert.id for alert in sink.alerts] == ["policy/loss:nan"]
 
 
-def test_closing_reaches_every_sink_once_in_order_even_when_one_fails():
-    sinks = [Kept(), Broken(), Kept()]
+def test_close_reaches_every_sink_once_even_if_one_fails():
+    sinks = [RecordingSink(), FailingSink(), RecordingSink()]
     recorder = Recorder(METRICS, sinks)
     with pytest.raises(OSError, match="no space"):
         recorder.close({"solved": True})
@@ -175,7 +175,7 @@ def test_closing_reaches_every_sink_once_in_order_even_when_one_fails():
     assert [sink.summaries for sink in sinks] == [[{"solved": True}]] * 3
 
 
-def test_nothing_recorded_is_lost_at_the_end_and_nothing_is_taken_afterwards(row, tmp_path):
+def test_close_loses_no_rows_and_later_rows_are_an_error(row, tmp_path):
     store = MetricStore(tmp_path / "metrics.db", "w")
     recorder = Recorder(METRICS, [], record=store)
     recorder.write(row(1))
@@ -187,7 +187,7 @@ def test_nothing_recorded_is_lost_at_the_end_and_nothing_is_taken_afterwards(row
         assert record.read(["clock/rollouts"])["clock/rollouts"].tolist() == [1, 2]
 
 
-def test_events_pass_to_sinks():
-    sink = Kept()
+def test_events_are_passed_to_sinks():
+    sink = RecordingSink()
     Recorder(METRICS, [sink]).event({"kind": "checkpoint"})
     assert sink.events == [{"kind": "checkpoint"}]

@@ -1,4 +1,4 @@
-"""The record: the same bits in every view, whoever reads, whenever the writer dies."""
+"""The metric store: bit-identical values in every format, concurrent readers, killed writers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bits(value: float) -> bytes:
 
 
 def views(store: MetricStore) -> dict[str, list[dict[str, bytes]]]:
-    """Every way of reading the record, brought to one form: rows of bits, absent keys absent."""
+    """Returns format -> rows, key -> bits of the value, for every way of reading the store."""
     head, *lines = csv.reader(io.StringIO(to_csv(store)))
     columns = store.read()
     rows = list(store.rows())
@@ -52,30 +52,30 @@ def test_store_csv_and_json_agree_bit_for_bit(tmp_path, row):
         for i, value in enumerate(AWKWARD):
             store.append(row(i, policy__loss=value, value__mean=-value))
     with MetricStore(tmp_path / "metrics.db") as store:
-        seen = views(store)
-    assert [r["policy/loss"] for r in seen["rows"]] == [bits(v) for v in AWKWARD]
-    assert seen["rows"] == seen["csv"] == seen["json"] == seen["columns"]
+        formats = views(store)
+    assert [r["policy/loss"] for r in formats["rows"]] == [bits(v) for v in AWKWARD]
+    assert formats["rows"] == formats["csv"] == formats["json"] == formats["columns"]
 
 
 @settings(deadline=None, max_examples=40)
 @given(values=st.lists(st.floats(width=64), min_size=1, max_size=20))
 def test_any_float_survives_every_view(tmp_path_factory, values):
-    path = tmp_path_factory.mktemp("record") / "metrics.db"
+    path = tmp_path_factory.mktemp("store") / "metrics.db"
     with MetricStore(path, "w") as store:
         for i, value in enumerate(values):
             store.append({"clock/rollouts": float(i), "policy/loss": value})
-        seen = views(store)
-    assert [r["policy/loss"] for r in seen["csv"]] == [bits(v) for v in values]
-    assert seen["rows"] == seen["csv"] == seen["json"] == seen["columns"]
+        formats = views(store)
+    assert [r["policy/loss"] for r in formats["csv"]] == [bits(v) for v in values]
+    assert formats["rows"] == formats["csv"] == formats["json"] == formats["columns"]
 
 
-def test_a_learning_rate_is_not_rounded_to_what_is_shown(tmp_path):
+def test_stored_values_are_not_rounded_to_the_displayed_digits(tmp_path):
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         store.append({"clock/rollouts": 1.0, "hyper/lr": 5e-4 * (1 - 1e-12)})
         assert f"{5e-4 * (1 - 1e-12)!r}" in to_csv(store)
 
 
-def test_rows_of_changing_keys_are_nan_or_empty_where_absent_never_zero(tmp_path, row):
+def test_missing_keys_are_nan_or_empty_and_never_zero(tmp_path, row):
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         store.append(row(1, policy__loss=1.0))
         store.append(row(2, {"eval:episode/return": 9.0}, policy__loss=2.0))
@@ -90,7 +90,7 @@ def test_rows_of_changing_keys_are_nan_or_empty_where_absent_never_zero(tmp_path
     assert [line["policy/loss"] for line in lines] == ["1.0", "2.0", "", "4.0"]
 
 
-def test_superseded_rows_are_left_out_and_kept(tmp_path, row):
+def test_superseded_rows_stay_in_the_file_but_are_not_read(tmp_path, row):
     path = tmp_path / "metrics.db"
     with MetricStore(path, "w") as store:
         for i in range(1, 6):
@@ -107,11 +107,13 @@ def test_superseded_rows_are_left_out_and_kept(tmp_path, row):
         kept = db.execute("SELECT rollouts, attempt, superseded FROM rows").fetchall()
     assert kept == [(1, 1, 0), (2, 1, 0), (3, 1, 0), (4, 1, 2), (5, 1, 2), (4, 2, 0), (5, 2, 0)]
     with MetricStore(path, "w") as store:
-        assert store.supersede(after_rollouts=4) == 1, "what is superseded stays as it is"
+        assert store.supersede(after_rollouts=4) == 1, (
+            "rows that are already superseded are not marked again"
+        )
         assert [r["clock/rollouts"] for r in store.rows()] == [1, 2, 3, 4]
 
 
-def test_a_lone_row_is_on_disk_within_about_a_second(tmp_path, row):
+def test_a_single_row_is_on_disk_within_about_a_second(tmp_path, row):
     path = tmp_path / "metrics.db"
     with MetricStore(path, "w") as store, MetricStore(path) as reader:
         store.append(row(1))  # the first is written at once
@@ -123,7 +125,7 @@ def test_a_lone_row_is_on_disk_within_about_a_second(tmp_path, row):
         assert len(list(reader.rows())) == 2
 
 
-def test_a_hundred_rows_do_not_wait(tmp_path, row):
+def test_a_hundred_pending_rows_are_committed_at_once(tmp_path, row):
     path = tmp_path / "metrics.db"
     with MetricStore(path, "w") as store, MetricStore(path) as reader:
         for i in range(101):
@@ -158,7 +160,7 @@ def writer(tmp_path):
     process.stdout.close()
 
 
-def test_reading_while_another_process_writes(tmp_path, writer):
+def test_a_reader_sees_consistent_rows_while_another_process_writes(tmp_path, writer):
     assert writer.stdout is not None
     writer.stdout.readline()
     seen = 0
@@ -178,24 +180,24 @@ def test_reading_while_another_process_writes(tmp_path, writer):
 
 def test_kill_9_loses_at_most_the_last_second(tmp_path, writer):
     assert writer.stdout is not None
-    told = []
+    printed = []
     began = time.monotonic()
     while time.monotonic() - began < 2.5:
-        told.append((time.monotonic(), int(writer.stdout.readline())))
+        printed.append((time.monotonic(), int(writer.stdout.readline())))
     os.kill(writer.pid, signal.SIGKILL)
     killed = time.monotonic()
     writer.wait()
     with MetricStore(tmp_path / "metrics.db") as store:
         kept = store.read()["clock/rollouts"]
     np.testing.assert_array_equal(kept, np.arange(1, len(kept) + 1))
-    older = max(i for at, i in told if at < killed - 1.5)
+    older = max(i for at, i in printed if at < killed - 1.5)
     assert len(kept) >= older
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         store.supersede(after_rollouts=10)
         assert len(list(store.rows())) == 10
 
 
-def test_a_run_without_rows_has_an_empty_record(tmp_path):
+def test_a_run_without_rows_has_an_empty_store(tmp_path):
     with MetricStore(tmp_path / "metrics.db") as store:
         assert store.read() == {}
         assert store.read(["policy/loss"])["policy/loss"].tolist() == []
@@ -203,29 +205,29 @@ def test_a_run_without_rows_has_an_empty_record(tmp_path):
         assert to_json(store) == "[]"
 
 
-def test_an_unknown_version_is_refused_clearly(tmp_path):
+def test_an_unknown_format_version_is_rejected_with_the_reason(tmp_path):
     MetricStore(tmp_path / "metrics.db", "w").close()
     with sqlite3.connect(tmp_path / "metrics.db") as db:
         db.execute("UPDATE meta SET version = 99")
     for mode in ("r", "w"):
-        with pytest.raises(RunError, match="version 99, this gymnast reads 1"):
+        with pytest.raises(RunError, match="version 99; this gymnast reads version 1"):
             MetricStore(tmp_path / "metrics.db", mode)
 
 
-def test_another_file_is_refused_clearly(tmp_path):
+def test_a_file_that_is_no_database_is_rejected_with_the_reason(tmp_path):
     (tmp_path / "metrics.db").write_text(
         "not a database at all, but long enough to look like one\n" * 99
     )
     for mode in ("r", "w"):
-        with pytest.raises(RunError, match="metric record"):
+        with pytest.raises(RunError, match="metric store"):
             MetricStore(tmp_path / "metrics.db", mode)
 
 
-def test_a_record_in_a_read_only_place_can_be_read(tmp_path, row):
+def test_a_store_in_a_read_only_folder_can_be_read(tmp_path, row):
     place = tmp_path / "archive"
     with MetricStore(place / "metrics.db", "w") as store:
         store.append(row(1))
-    assert [p.name for p in place.iterdir()] == ["metrics.db"], "a closed record is one plain file"
+    assert [p.name for p in place.iterdir()] == ["metrics.db"], "a closed store is a single file"
     (place / "metrics.db").chmod(0o444)
     place.chmod(0o555)
     try:
@@ -235,7 +237,7 @@ def test_a_record_in_a_read_only_place_can_be_read(tmp_path, row):
         place.chmod(0o755)
 
 
-def test_on_a_network_file_system_there_is_no_wal(tmp_path, row, monkeypatch):
+def test_wal_is_not_used_on_a_network_file_system(tmp_path, row, monkeypatch):
     monkeypatch.setattr("gymnast.metrics.database.on_network", lambda _: True)
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         store.append(row(1))
@@ -244,16 +246,16 @@ def test_on_a_network_file_system_there_is_no_wal(tmp_path, row, monkeypatch):
             assert len(list(reader.rows())) == 1
 
 
-def test_a_row_needs_its_rollout_and_a_reader_cannot_write(tmp_path, row):
+def test_a_row_needs_clock_rollouts_and_a_reader_cannot_write(tmp_path, row):
     with MetricStore(tmp_path / "metrics.db", "w") as store:
         with pytest.raises(RunError, match="clock/rollouts"):
             store.append({"policy/loss": 1.0})
         store.append(row(1))
-    with MetricStore(tmp_path / "metrics.db") as store, pytest.raises(RunError, match="read only"):
+    with MetricStore(tmp_path / "metrics.db") as store, pytest.raises(RunError, match="read-only"):
         store.append(row(2))
 
 
-def test_reading_rows_needs_no_numpy(tmp_path, row):
+def test_reading_rows_does_not_import_numpy(tmp_path, row):
     path = Path(tmp_path / "metrics.db")
     with MetricStore(path, "w") as store:
         store.append(row(1))

@@ -1,4 +1,4 @@
-"""The table itself: whatever is declared is complete, and worded for people."""
+"""The metric table: complete declarations, and formatted values."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def test_every_metric_states_its_bounds_or_why_it_has_none(metric: Metric):
         assert len(metric.no_bounds_reason) > 10
         return
     if callable(metric.bounds):
-        assert metric.bounds.__doc__, "its bounds are not worded"
+        assert metric.bounds.__doc__, "its bounds have no description"
         assert metric.bounds_for(KNOWN) != ANY
     if metric.bounds_for(Limits()) == ANY:
-        assert metric.no_bounds_reason, "says nothing about tasks where its bounds are open"
+        assert metric.no_bounds_reason, "gives no reason for tasks where its bounds are open"
     low, high = metric.bounds_for(KNOWN)
     assert low < high
 
 
 @EVERY
-def test_every_metric_is_worded_and_sorted(metric: Metric):
+def test_every_metric_has_description_section_and_priority(metric: Metric):
     assert metric.description.endswith(".")
     assert metric.section in SECTIONS
     assert metric.label
@@ -68,7 +68,7 @@ def test_every_clock_is_a_metric():
     assert {f"clock/{clock}" for clock in CLOCKS} <= set(METRICS)
 
 
-def test_whatever_reads_a_wall_clock_is_not_exact():
+def test_metrics_that_read_a_wall_clock_are_not_exact():
     for metric in METRICS.values():
         timed = metric.section in ("time", "speed", "system") or metric.name == "clock/seconds"
         if timed:
@@ -93,7 +93,7 @@ def test_bounds_follow_spaces_and_facts():
     assert bounds("rollout/obs_mean", obs_low=-math.inf, obs_high=math.inf) == ANY
 
 
-def test_split_takes_scopes_off_a_key():
+def test_split_separates_scopes_from_the_metric_name():
     assert split("policy/entropy") == ((), "policy/entropy")
     assert split("eval:episode/return") == (("eval",), "episode/return")
     assert split("eval/seeker:episode/return") == (("eval", "seeker"), "episode/return")
@@ -101,7 +101,7 @@ def test_split_takes_scopes_off_a_key():
     assert section("eval/seeker:episode/return") == "eval/seeker"
 
 
-def test_one_order_by_section_then_priority():
+def test_keys_are_ordered_by_section_then_priority():
     keys = [
         "system/memory",
         "policy/loss",
@@ -119,7 +119,7 @@ def config(**more) -> Config[PPOConfig]:
     return Config[PPOConfig].model_validate({**sections, **more})
 
 
-def test_declared_adds_a_hyper_metric_per_scheduled_field_with_the_fields_own_words():
+def test_declared_adds_a_hyper_metric_per_scheduled_field_with_its_docstring():
     metrics = declared(config(), KNOWN)
     assert metrics["hyper/clip"].description == PPOConfig.docs()["clip"]
     assert "hyper/value_clip" in metrics, "a schedule that is off may be switched on"
@@ -128,7 +128,7 @@ def test_declared_adds_a_hyper_metric_per_scheduled_field_with_the_fields_own_wo
     assert metrics["policy/entropy"].bounds == (0.0, math.log(4))
 
 
-def test_a_preset_declares_its_own_numbers():
+def test_a_preset_declares_its_own_metrics():
     success = MetricConfig(source="success", description="Goal reached.", better="higher")
     metric = declared(config(metrics={"env/success": success}))["env/success"]
     assert (metric.description, metric.better) == ("Goal reached.", "higher")
@@ -141,12 +141,12 @@ def test_declaring_a_name_twice_is_an_error(name: str):
 
 
 @pytest.mark.parametrize("name", ["success", "eval:env/success", "env/"])
-def test_a_preset_names_its_numbers_family_slash_name(name: str):
+def test_a_metric_of_a_preset_must_be_named_family_slash_name(name: str):
     with pytest.raises(ConfigError, match="family/name"):
         declared(config(metrics={name: MetricConfig(source="x", description="Mine.")}))
 
 
-def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
+def test_an_algorithm_declares_its_own_metrics_in_its_config_section():
     class Own(AlgoSection):
         name: str = "own"
         METRICS: ClassVar = {"own/novelty": {"description": "Mean bonus.", "bounds": (0, 1)}}
@@ -177,18 +177,18 @@ def test_an_algorithm_declares_its_own_metrics_beside_its_fields():
         ("", 2, 1e300, "1.00e+300"),
     ],
 )
-def test_format_rounds_for_people_but_never_shows_zero_for_what_is_not(unit, digits, value, text):
+def test_format_rounds_but_never_displays_zero_for_a_nonzero_value(unit, digits, value, text):
     assert Metric("a/b", "X.", unit=unit, digits=digits).format(value) == text
 
 
-def test_change_is_shown_as_finely_as_the_value():
+def test_a_change_is_formatted_with_the_digits_of_the_value():
     metric = Metric("a/b", "X.", digits=2)
     assert metric.format_change(1.5, 201.0) == "+1.50"
     assert metric.format_change(-0.001, 201.0) == ""
     assert metric.format_change(-1e-5, 3e-5) == "-1.00e-05"
 
 
-def test_improving_follows_the_better_direction():
+def test_an_improvement_is_a_change_in_the_better_direction():
     assert METRICS["value/loss"].improved(+1.0) is False
     assert METRICS["value/loss"].improved(-1.0) is True
     assert METRICS["episode/return"].improved(+1.0) is True

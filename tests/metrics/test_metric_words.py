@@ -1,4 +1,4 @@
-"""`gymnast metrics`, docs/metrics.md and the texts before and after a run."""
+"""The text of `gymnast metrics`, of docs/metrics.md, and of the messages before and after a run."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def output(*arguments: str) -> str:
     return CliRunner().invoke(metrics, arguments, catch_exceptions=False).output
 
 
-def test_docs_are_as_generated():
-    """Write them anew with `python -m gymnast.metrics.docs`."""
+def test_docs_metrics_is_up_to_date():
+    """Regenerate it with `python -m gymnast.metrics.docs`."""
     assert docs.PATH.read_text(encoding="utf-8") == docs.markdown()
 
 
-def test_the_list_names_every_metric_once_in_order():
+def test_the_list_has_every_metric_once_in_order():
     names = [line[2:].split()[0] for line in output().splitlines() if "/" in line[:20]]
     assert names == list(catalogue())
 
 
-def test_one_metric_is_explained_with_what_to_try():
+def test_the_page_of_a_metric_has_its_range_and_advice():
     text = output("policy/kl")
     for words in ("nats", "never k1", "at least 0 nats", "at most 0.05 nats", "algo.target_kl"):
         assert words in text
@@ -49,17 +49,17 @@ def test_every_metric_has_a_page_and_plain_values(metric):
     assert json.loads(json.dumps(described(metric), allow_nan=False))["name"] == metric.name
 
 
-def test_json_has_all_or_one():
+def test_json_output_has_all_metrics_or_one():
     assert len(json.loads(output("--json"))) == len(catalogue()) >= len(METRICS)
     assert json.loads(output("policy/clip_fraction", "--json"))["healthy"] == [0, 0.5]
 
 
-def test_an_unknown_metric_gets_the_nearest():
+def test_an_unknown_metric_is_an_error_that_names_the_closest():
     with pytest.raises(UsageError, match="did you mean policy/entropy"):
         output("policy/entrpy")
 
 
-def test_explaining_imports_nothing_heavy():
+def test_explaining_a_metric_imports_no_heavy_packages():
     code = (
         "import sys; from gymnast.cli.metrics import metrics\n"
         "metrics(['policy/kl'], standalone_mode=False)\n"
@@ -76,7 +76,7 @@ ENDED = {
 }  # fmt: skip
 
 
-def test_the_ending_says_solved_by_how_much_where_and_what_next():
+def test_the_summary_has_verdict_score_path_and_next_commands():
     text = end_text(ENDED)  # type: ignore[arg-type]
     for words in (
         "solved: ",
@@ -92,7 +92,7 @@ def test_the_ending_says_solved_by_how_much_where_and_what_next():
     assert "gymnast resume k3f9a2bc" in end_text(ENDED | {"stopped": True})  # type: ignore[arg-type]
 
 
-def test_a_score_of_zero_is_a_score():
+def test_a_score_of_zero_is_displayed():
     zero = ENDED | {
         "solved": False,
         "score": {"mean": 0.0, "low": 0.0, "high": 0.0, "episodes": 20},
@@ -103,17 +103,17 @@ def test_a_score_of_zero_is_a_score():
     assert "lower bound 0.00 below the threshold" in line
 
 
-def test_best_at_step_zero_is_a_checkpoint():
+def test_a_best_checkpoint_at_step_zero_is_listed():
     assert ":best" in end_text(ENDED | {"best": 0})  # type: ignore[arg-type]
     assert ":best" not in end_text(ENDED | {"best": None})  # type: ignore[arg-type]
 
 
-def test_without_threshold_or_score_nothing_is_claimed():
+def test_without_threshold_or_score_the_summary_has_no_verdict():
     line = end_line(ENDED | {"solved": None, "score": None, "threshold": None})  # type: ignore[arg-type]
     assert line.startswith("done: CartPole-v1:ppo was not scored")
 
 
-def test_preflight_says_what_is_about_to_happen():
+def test_the_preflight_text_describes_the_run():
     text = preflight_text(
         {
             "preset": "CartPole-v1:ppo",
@@ -135,14 +135,14 @@ def test_preflight_says_what_is_about_to_happen():
     assert "warning: eval.every is longer" in text
 
 
-def test_preflight_without_a_preset_says_so():
+def test_the_preflight_text_says_if_there_is_no_preset():
     text = preflight_text({"preset": "MountainCarContinuous-v0", "has_preset": False, "seed": 0})
     assert "no preset" in text
     assert "budget    none" in text
 
 
 def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
-    """Only a run that ends by itself is scored on held-out seeds."""
+    """Only a run that is not stopped early is scored on held-out seeds."""
     stopped = ENDED | {"solved": False, "confirmed": False, "stopped": True}
     line = end_line(stopped)  # type: ignore[arg-type]
     assert line.startswith("not confirmed: ")
@@ -152,7 +152,7 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "expected"),
     [
         ({}, "when the mean return of an evaluation reaches 495"),
         ({"stop.solved": "on"}, "when solved in an evaluation or when the mean return"),
@@ -160,16 +160,16 @@ def test_a_run_that_was_stopped_above_its_threshold_is_not_confirmed():
         ({"stop.train_return": 480}, "when the mean return of training episodes reaches 480"),
     ],
 )
-def test_before_it_begins_a_run_says_what_will_end_it(settings: dict[str, Any], said: str):
+def test_the_preflight_text_lists_the_stop_conditions(settings: dict[str, Any], expected: str):
     cfg = resolve("CartPole-v1", settings).config
     text = preflight_text({"threshold": cfg.facts.threshold, "stops": conditions(cfg)})
     assert "goal      solved when the lower bound of the score reaches 475.0" in text
-    assert said in next(line for line in text.splitlines() if "stops" in line)
+    assert expected in next(line for line in text.splitlines() if "stops" in line)
 
 
 @pytest.mark.parametrize(
-    ("n", "said"), [(0, "0 seeds"), (1, "1 seed"), (2, "2 seeds"), (1000, "1,000 seeds")]
+    ("n", "expected"), [(0, "0 seeds"), (1, "1 seed"), (2, "2 seeds"), (1000, "1,000 seeds")]
 )
-def test_one_thing_is_not_plural(n: int, said: str):
-    assert counted(n, "seed") == said
+def test_counts_use_singular_and_plural(n: int, expected: str):
+    assert counted(n, "seed") == expected
     assert counted(n, "match", "matches").endswith("match" if n == 1 else "matches")

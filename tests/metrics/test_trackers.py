@@ -1,4 +1,4 @@
-"""Trackers beside training: opened by the first row, harmless when they fail, told what there is."""
+"""Trackers: opened by the first row, harmless if they fail, and the data that W&B gets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.track import TRACKERS, project_of
 from gymnast.errors import ConfigError, UsageError
 from gymnast.metrics.alerts import Alert
-from gymnast.metrics.sinks import tracker as beside
+from gymnast.metrics.sinks import tracker as tracker_module
 from gymnast.metrics.sinks.tracker import Tracker
 from gymnast.metrics.sinks.wandb import Wandb
 from gymnast.metrics.specs import SECTIONS, Limits, declared, in_order, section
@@ -31,7 +31,7 @@ ALERT = Alert("policy/kl:high", "warning", "kl is high", "Lower algo.lr.", 10, 2
 
 
 class Fake:
-    """A tracker that notes what it is given, and fails where it is told to."""
+    """A tracker that records what it gets, and fails in the method named `fails_at`."""
 
     where = "somewhere"
 
@@ -63,13 +63,13 @@ class Events(list[dict[str, Any]]):
 
 def test_a_tracker_is_opened_by_the_first_row_and_gets_every_row_in_order(row: MakeRow):
     opened: list[Fake] = []
-    told = Events()
+    events = Events()
 
     def open_fake() -> Fake:
         opened.append(Fake())
         return opened[0]
 
-    tracker = Tracker("fake", open_fake, told)
+    tracker = Tracker("fake", open_fake, events)
     tracker.event({"kind": "seeding warning"})
     assert not opened
     rows = [row(k) for k in range(1, 200)]
@@ -78,50 +78,52 @@ def test_a_tracker_is_opened_by_the_first_row_and_gets_every_row_in_order(row: M
     tracker.close({"reason": "done"})
     assert opened[0].rows == rows
     assert opened[0].closed == [{"reason": "done"}]
-    assert [(e["kind"], e["tracker"], e["where"]) for e in told] == [
+    assert [(e["kind"], e["tracker"], e["where"]) for e in events] == [
         ("tracking", "fake", "somewhere")
     ]
 
 
-def test_a_run_that_never_began_opens_none():
-    told = Events()
-    Tracker("fake", lambda: pytest.fail("opened"), told).close(None)
-    assert not told
+def test_a_run_without_rows_opens_no_tracker():
+    events = Events()
+    Tracker("fake", lambda: pytest.fail("opened"), events).close(None)
+    assert not events
 
 
 @pytest.mark.parametrize("when", ["open", "write", "close"])
-def test_a_tracker_that_fails_is_told_of_once_and_stops_nothing(when: str, row: MakeRow):
-    told, opened = Events(), []
+def test_a_failing_tracker_is_reported_once_and_does_not_stop_training(when: str, row: MakeRow):
+    events, opened = Events(), []
 
     def open_fake() -> Fake:
         opened.append(Fake(when))
         return opened[0]
 
-    tracker = Tracker("fake", open_fake, told)
+    tracker = Tracker("fake", open_fake, events)
     for k in range(1, 50):
         tracker.write(row(k), [])
     tracker.close(None)
-    (failed,) = [e for e in told if e["kind"] == "tracking failed"]
+    (failed,) = [e for e in events if e["kind"] == "tracking failed"]
     assert failed["why"] == f"ValueError: no {when} today"
     assert failed["env_steps"] <= 49 * 1024
-    assert when == "open" or opened[0].closed  # it is finished all the same
+    assert when == "open" or opened[0].closed  # it is closed all the same
 
 
-def test_a_tracker_that_hangs_is_given_up(row: MakeRow, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(beside, "BEHIND", 10)
-    monkeypatch.setattr(beside, "GIVEN_UP_SECONDS", 0.01)
-    told, hang = Events(), threading.Event()
+def test_a_tracker_that_falls_too_far_behind_is_given_up(
+    row: MakeRow, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tracker_module, "BEHIND", 10)
+    monkeypatch.setattr(tracker_module, "GIVEN_UP_SECONDS", 0.01)
+    events, hang = Events(), threading.Event()
 
     def open_fake() -> Fake:
         hang.wait(60)
         return Fake()
 
-    tracker = Tracker("fake", open_fake, told)
+    tracker = Tracker("fake", open_fake, events)
     for k in range(1, 50):
         tracker.write(row(k), [])
     tracker.close(None)
     hang.set()
-    assert [(e["kind"], e["rollouts"]) for e in told] == [("tracking failed", 12)]
+    assert [(e["kind"], e["rollouts"]) for e in events] == [("tracking failed", 12)]
 
 
 # ---- packages ------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ def test_a_tracker_that_hangs_is_given_up(row: MakeRow, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("name", TRACKERS)
 @pytest.mark.parametrize("more", [[], ["--dry-run"], ["--seeds", "2"], ["--detach"]])
-def test_a_missing_package_is_refused_before_anything_is_made(
+def test_a_missing_package_is_an_error_before_anything_is_written(
     name: str, more: list[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     found = importlib.util.find_spec
@@ -160,7 +162,9 @@ def test_seeds_of_a_group_and_of_a_stored_result_are_tracked_too(
         assert started == ["--track", "wandb", "--track", "tensorboard"]
 
 
-def test_a_folder_of_that_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_with_the_name_of_a_package_does_not_count_as_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "pyarrow_of_mine").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(
@@ -171,7 +175,7 @@ def test_a_folder_of_that_name_is_no_package(tmp_path: Path, monkeypatch: pytest
     refuse_missing(TRACKERS)
 
 
-def test_settings_of_trackers_are_checked_like_all_others():
+def test_invalid_tracker_settings_are_errors():
     with pytest.raises(ConfigError) as refused:
         resolve("CartPole-v1", {"track.to": ["wand"], "track.project": "a/b", "track.mode": "on"})
     assert len(refused.value.problems) == 3
@@ -181,17 +185,17 @@ def test_settings_of_trackers_are_checked_like_all_others():
 
 
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "ALE/Pong-v5", "py:my.module:Env", "a b?%#c"])
-def test_every_environment_has_a_project_that_its_settings_would_take(env_id: str):
+def test_the_default_project_of_every_environment_is_a_valid_setting(env_id: str):
     project = project_of(env_id)
     config = resolve("CartPole-v1", {"track.project": project}).config
     assert config.track.project == project
 
 
-# ---- W&B, at its boundary ------------------------------------------------------------------------
+# ---- W&B, with a fake run ------------------------------------------------------------------------
 
 
 class FakeRun:
-    """Takes what the sink says to a run of W&B."""
+    """A W&B run that records the calls of the sink."""
 
     def __init__(self) -> None:
         self.offline, self.settings = True, SimpleNamespace(sync_dir="folder")
@@ -214,7 +218,7 @@ class FakeRun:
         self.exit_code = exit_code
 
 
-def followed(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
+def fake_wandb(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
     folder = folder / "wandb"
     folder.mkdir(exist_ok=True)
     cfg = resolve("CartPole-v1").config
@@ -230,8 +234,8 @@ def followed(folder: Path, films: Any = list) -> tuple[FakeRun, Wandb]:
     return run, Wandb(package, run, Tracked.of(info, cfg, metrics, folder, films))
 
 
-def test_metrics_are_drawn_over_vector_steps_and_sum_up_to_their_best(tmp_path: Path, row: MakeRow):
-    run, sink = followed(tmp_path)
+def test_the_x_axis_is_vector_steps_and_the_summary_is_the_best_value(tmp_path: Path, row: MakeRow):
+    run, sink = fake_wandb(tmp_path)
     sink.write(row(1, {"eval:episode/return": 3.0}, value__loss=0.5, policy__kl=0.01), [])
     assert run.defined["eval:episode/return"] == {"step_metric": AXIS, "summary": "max,last"}
     assert run.defined["value/loss"] == {"step_metric": AXIS, "summary": "min,last"}
@@ -239,15 +243,15 @@ def test_metrics_are_drawn_over_vector_steps_and_sum_up_to_their_best(tmp_path: 
     assert run.defined[AXIS]["step_metric"] is None
 
 
-def test_the_highest_entropy_is_a_line_of_its_own(tmp_path: Path, row: MakeRow):
-    run, sink = followed(tmp_path)
+def test_the_maximum_entropy_is_logged_as_its_own_series(tmp_path: Path, row: MakeRow):
+    run, sink = fake_wandb(tmp_path)
     for k in (1, 2):
         sink.write(row(k, policy__entropy=0.5), [])
     assert [values["bounds/policy/entropy"] for values in run.logged] == [math.log(2)] * 2
 
 
-def test_actions_become_a_histogram_where_a_row_has_their_shares(tmp_path: Path, row: MakeRow):
-    run, sink = followed(tmp_path)
+def test_action_shares_are_logged_as_a_histogram(tmp_path: Path, row: MakeRow):
+    run, sink = fake_wandb(tmp_path)
     sink.write(row(1), [])
     sink.write(row(2, {f"rollout/action_share.{k}": s for k, s in enumerate([0.5, 0.2, 0.3])}), [])
     assert "histograms/actions" not in run.logged[0]
@@ -255,8 +259,10 @@ def test_actions_become_a_histogram_where_a_row_has_their_shares(tmp_path: Path,
     assert (heights, edges) == ([0.5, 0.2, 0.3], [-0.5, 0.5, 1.5, 2.5])
 
 
-def test_an_alert_is_sent_when_it_is_raised_and_both_ends_are_listed(tmp_path: Path, row: MakeRow):
-    run, sink = followed(tmp_path)
+def test_an_alert_is_sent_when_raised_and_listed_as_raised_and_resolved(
+    tmp_path: Path, row: MakeRow
+):
+    run, sink = fake_wandb(tmp_path)
     sink.write(row(1), [ALERT])
     sink.write(row(2), [])
     sink.write(row(3), [Alert(**{**vars(ALERT), "active": False})])
@@ -271,30 +277,32 @@ def test_an_alert_is_sent_when_it_is_raised_and_both_ends_are_listed(tmp_path: P
     ("summary", "code"),
     [(None, 1), ({"interrupted": True}, 130), ({"solved": True, "score": {"mean": 500.0}}, 0)],
 )
-def test_the_exit_code_is_that_of_the_process(tmp_path: Path, summary: Any, code: int):
-    run, sink = followed(tmp_path)
+def test_the_exit_code_depends_on_how_the_run_ended(tmp_path: Path, summary: Any, code: int):
+    run, sink = fake_wandb(tmp_path)
     sink.close(summary)
     assert run.exit_code == code
     assert run.summary.get("result/score/mean") == (500.0 if code == 0 else None)
 
 
-def test_a_film_is_shown_once_at_the_step_of_its_episode(tmp_path: Path, row: MakeRow):
+def test_a_video_is_logged_once_at_the_step_of_its_policy_version(tmp_path: Path, row: MakeRow):
     film = {"path": "eval-000000000512-best.mp4", "vec_steps": 64.0, "return": 9.0, "version": 512}
     for attempt in (1, 2):
-        run, sink = followed(tmp_path, lambda: [film])
+        run, sink = fake_wandb(tmp_path, lambda: [film])
         sink.write(row(attempt), [])
         sink.close(None)
-        shown = [values for values in run.logged if "films/eval-best" in values]
-        assert len(shown) == (attempt == 1)
-        for values in shown:
+        logged = [values for values in run.logged if "films/eval-best" in values]
+        assert len(logged) == (attempt == 1)
+        for values in logged:
             assert values == {
                 "films/eval-best": (film["path"], "return 9, env steps 512"),
                 AXIS: 64,
             }
 
 
-def test_the_workspace_follows_the_order_and_the_bounds_of_the_table(tmp_path: Path, row: MakeRow):
-    _, sink = followed(tmp_path)
+def test_the_workspace_has_the_order_and_the_bounds_of_the_metric_table(
+    tmp_path: Path, row: MakeRow
+):
+    _, sink = fake_wandb(tmp_path)
     keys = row(
         1, {"eval:episode/return": 3.0}, policy__entropy=0.5, episode__return=2.0, loss__total=1
     )

@@ -1,4 +1,4 @@
-"""What a report is made of, whatever it is written in."""
+"""The building blocks of a report, independent of its format."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Paragraph:
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
-    """Empty words where the first column names the rows."""
+    """Column titles; empty if the first column names the rows."""
     rows: Sequence[Sequence[str]]
     code: tuple[int, ...] = ()
-    """Columns of keys, values and commands."""
+    """Indices of the columns that are set as code."""
 
 
 @dataclass(frozen=True)
 class Figure:
     chart: Mapping[str, Any]
-    """As `chart_data.charts` gives it."""
+    """A chart as `chart_data.charts` returns it."""
 
 
 Block = Heading | Paragraph | Table | Figure

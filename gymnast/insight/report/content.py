@@ -1,4 +1,4 @@
-"""What a report of a run says, from how it stands down to what to do next."""
+"""The content of the report of a run: status, alerts, next commands, settings, charts and metrics."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from gymnast.text import wording
 
 Charts = Sequence[Mapping[str, Any]]
 EVENTS = 40
-"""How many of the latest events a report has."""
+"""Number of the latest events in a report."""
 
 
 def content(
     run: dict[str, Any], rows: Sequence[Row], charts: Charts, parent: Mapping[str, Any] | str | None
 ) -> list[Block]:
-    """`run`: as `api.show` gives it. `parent`: compared with it, or why that cannot be."""
+    """Returns the blocks of a report. `run`: the result of `api.show`; `parent`: the comparison with the
+    parent run, or the reason why there is none."""
     name = f" {run['name']}" if run["name"] else ""
     return [
         Heading(f"Run {run['id']}{name}: {run['preset']}, seed {run['seed']}", 1),
@@ -33,7 +34,7 @@ def content(
         *_settings(run),
         *_parent(parent),
         *_charts(charts),
-        *_numbers(rows),
+        *_metrics(rows),
         *_timing(rows),
         *_events(run),
     ]
@@ -42,11 +43,11 @@ def content(
 def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
     yield Heading("Alerts")
     if not run["alerts"]:
-        yield Paragraph("None was raised.")
+        yield Paragraph("No alert was raised.")
         return
     lines = [
         (
-            alert["level"] + ("" if alert["active"] else ", gone"),
+            alert["level"] + ("" if alert["active"] else ", resolved"),
             alert["id"],
             f"{alert['message']}. {alert['advice']}".rstrip(),
             f"{alert['first']:,} to {alert['last']:,}",
@@ -55,20 +56,20 @@ def _alerts(run: Mapping[str, Any]) -> Iterator[Block]:
         )
         for alert in sorted(run["alerts"], key=lambda alert: alert["first"])
     ]
-    head = ("level", "alert", "what and what to try", "env steps", "rows", "how to read it")
+    head = ("level", "alert", "problem and advice", "env steps", "rows", "more about it")
     yield Table(head, lines, code=(1, 5))
 
 
 def _next(run: dict[str, Any]) -> Iterator[Block]:
     yield Heading("Next steps")
-    yield Table(("command", "for"), list(page.next_steps(run)), code=(0,))
+    yield Table(("command", "purpose"), list(page.next_steps(run)), code=(0,))
 
 
 def _settings(run: dict[str, Any]) -> Iterator[Block]:
-    yield Heading("Settings that are not defaults")
-    yield Table(("key", "value", "from"), page.settings(run), code=(0, 1))
+    yield Heading("Settings that differ from the defaults")
+    yield Table(("key", "value", "origin"), page.settings(run), code=(0, 1))
     if run["live"]:
-        yield Paragraph("Changed while it trained:")
+        yield Paragraph("Changed during training:")
         changed = [(key, str(value)) for key, value in run["live"].items()]
         yield Table(("key", "value now"), changed, code=(0, 1))
 
@@ -76,7 +77,7 @@ def _settings(run: dict[str, Any]) -> Iterator[Block]:
 def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
     if parent is None:
         return
-    yield Heading("Compared with its parent")
+    yield Heading("Comparison with the parent run")
     if isinstance(parent, str):
         yield Paragraph(parent)
         return
@@ -93,19 +94,19 @@ def _parent(parent: Mapping[str, Any] | str | None) -> Iterator[Block]:
         for run in runs
     ]
     yield Table(("run", "score", "area", "steps to threshold", "env steps", "time"), lines)
-    if figure := _both(parent):
+    if figure := _curves_of_both(parent):
         yield Figure(figure)
     if parent["config_problem"]:
-        yield Paragraph(f"Their settings cannot be compared: {parent['config_problem']}")
+        yield Paragraph(f"The settings cannot be compared: {parent['config_problem']}")
     elif parent["config"]:
         differing = [(entry["key"], *map(str, entry["values"])) for entry in parent["config"]]
         yield Table(("setting", *(run["id"] for run in runs)), differing, code=(0, 1, 2))
     else:
-        yield Paragraph("Their settings are the same.")
+        yield Paragraph("The settings are the same.")
 
 
-def _both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The evaluation curves of both as one chart."""
+def _curves_of_both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Returns the evaluation curves of run and parent as one chart; None if there are none."""
     series = [
         {"key": run["id"], "label": label(run), "low": None, "high": None, **run["curve"]}
         for run in parent["runs"]
@@ -113,15 +114,18 @@ def _both(parent: Mapping[str, Any]) -> dict[str, Any] | None:
     ]
     if not series:
         return None
-    return empty("parent", "score", "Evaluations of both", parent["x"]) | {"series": series}
+    return empty("parent", "score", "Evaluations of run and parent", parent["x"]) | {
+        "series": series
+    }
 
 
 def _charts(charts: Charts) -> Iterator[Block]:
     yield Heading("Charts")
-    told = (
-        "Green is the healthy range, ▲ where an alert began, a dashed line a change from outside."
+    legend = (
+        "Green is the healthy range, ▲ marks the start of an alert, a dashed vertical line is an event that "
+        "changed how the run trains."
     )
-    yield Paragraph(f"{told} How to read them: {PAGE}.")
+    yield Paragraph(f"{legend} How to read the charts: {PAGE}.")
     for family, title in FAMILIES.items():
         drawn = [c for c in charts if c["family"] == family and c["name"] != "score"]
         if drawn:
@@ -129,11 +133,11 @@ def _charts(charts: Charts) -> Iterator[Block]:
         for chart in drawn:
             yield Figure(chart)
             if chart["left_out"]:
-                yield Paragraph(f"{chart['left_out']} more are left out.")
+                yield Paragraph(f"{chart['left_out']} more series are omitted.")
 
 
-def _numbers(rows: Sequence[Row]) -> Iterator[Block]:
-    """What the live table shows, in its order."""
+def _metrics(rows: Sequence[Row]) -> Iterator[Block]:
+    """Yields a table of the metrics of the live table, in its order."""
     columns: dict[str, list[float]] = {}
     for row in rows:
         for key, value in row.items():
@@ -141,13 +145,13 @@ def _numbers(rows: Sequence[Row]) -> Iterator[Block]:
             if metric is not None and metric.in_table:
                 columns.setdefault(key, []).append(value)
     if columns:
-        yield Heading("Numbers")
+        yield Heading("Metrics")
         lines = [
             (key, *(METRICS[split(key)[1]].format(f(values)) for f in (_first, min, max, _last)))
             for key in in_order(columns)
             if (values := columns[key])
         ]
-        yield Table(("metric", "first", "least", "greatest", "last"), lines, code=(0,))
+        yield Table(("metric", "first", "minimum", "maximum", "last"), lines, code=(0,))
 
 
 def _timing(rows: Sequence[Row]) -> Iterator[Block]:
@@ -156,12 +160,12 @@ def _timing(rows: Sequence[Row]) -> Iterator[Block]:
     spent = {part: sum(row.get(part, 0.0) for row in rows) for part in parts}
     total = sum(spent.values())
     if total > 0:
-        yield Heading("Where the time went")
+        yield Heading("Wall time by activity")
         lines = [
             (part.removeprefix("time/"), wording.duration(seconds), f"{seconds / total:.1%}")
             for part, seconds in sorted(spent.items(), key=lambda item: -item[1])
         ]
-        yield Table(("part", "time", "share"), lines)
+        yield Table(("activity", "time", "share"), lines)
 
 
 def _events(run: Mapping[str, Any]) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Where a report goes, and writing it."""
+"""Writing the files of a report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ FORMS = ("md", "html")
 def write(
     blocks: list[Block], title: str, *, forms: Collection[str], home: Path, out: Path | None
 ) -> list[Path]:
-    """The files written. `out`: a directory, or one file that ends as its form is called; `home`: the
-    directory without it. Markdown alone does without pictures where matplotlib is missing."""
+    """Writes a report and returns the files written.
+
+    `out`: a directory, or a file whose suffix is the format; `home`: the default directory. Markdown alone
+    has no pictures if matplotlib is missing.
+    """
     folder, stem, forms = _place(forms, home, out)
     drawing = "html" in forms or pictures.installed()
     if drawing:
@@ -32,13 +35,13 @@ def write(
     def png(name: str) -> bytes:
         return pictures.picture(drawn[name])
 
-    def beside(chart: Mapping[str, Any]) -> str:
+    def save_picture(chart: Mapping[str, Any]) -> str:
         file = f"{chart['name']}.png" if stem == "report" else f"{stem}-{chart['name']}.png"
         files[folder / file] = png(chart["name"])
         return file
 
     if "md" in forms:
-        text = markdown(blocks, beside if drawing else None)
+        text = markdown(blocks, save_picture if drawing else None)
         files = {folder / f"{stem}.md": text.encode(), **files}
     if "html" in forms:
         page = html(title, blocks, lambda chart: png(chart["name"]))
@@ -55,21 +58,22 @@ def write(
 
 
 def _refuse_overwriting(files: Collection[Path], pages: Collection[Path]) -> None:
-    """Pictures are replaced only where an earlier report lies: without one, they are someone's own."""
-    taken = [path for path in files if path not in pages and path.exists()]
-    if taken and not any(page.exists() for page in pages):
-        what = f"{taken[0].name} is there already, and no report that it could belong to"
-        raise UsageError(what, at=str(taken[0].parent), fix="name another directory with --out")
+    """Raises UsageError if pictures would be overwritten in a folder without an earlier report, since they
+    would not be ours."""
+    existing = [path for path in files if path not in pages and path.exists()]
+    if existing and not any(page.exists() for page in pages):
+        what = f"{existing[0].name} already exists, and there is no report that it could belong to"
+        raise UsageError(what, at=str(existing[0].parent), fix="name another directory with --out")
 
 
 def _place(
     forms: Collection[str], home: Path, out: Path | None
 ) -> tuple[Path, str, Collection[str]]:
-    """Directory, name without its ending, and what to write."""
+    """Returns the directory, the file name without its suffix, and the formats to write."""
     form = "" if out is None else out.suffix.removeprefix(".")
     if out is None or form not in FORMS:
         return out or home, "report", forms or FORMS
     if forms and set(forms) != {form}:
         asked = " and ".join(f"--{other}" for other in forms)
-        raise UsageError(f"{out.name} is not what {asked} writes", fix="give a directory as --out")
+        raise UsageError(f"{asked} cannot write to {out.name}", fix="give a directory as --out")
     return out.parent, out.stem, (form,)

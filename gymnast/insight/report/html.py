@@ -1,4 +1,4 @@
-"""A report as one HTML file: pictures inside, no scripts, nothing from elsewhere."""
+"""Writes a report as one HTML file with embedded pictures, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ summary { font-size: .8em; opacity: .7; cursor: pointer; }
 
 
 def html(title: str, blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], bytes]) -> str:
-    """`picture`: a chart as PNG."""
+    """Returns a report as an HTML page. `picture`: returns a chart as PNG."""
     body = "\n".join(_block(block, picture) for block in blocks)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
     view = '<meta name="viewport" content="width=device-width">'

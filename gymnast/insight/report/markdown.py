@@ -1,4 +1,4 @@
-"""A report as Markdown; pictures lie beside it."""
+"""Writes a report as Markdown, with pictures in separate files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from gymnast.insight.report.texts import as_text
 def markdown(
     blocks: Sequence[Block], picture: Callable[[Mapping[str, Any]], str] | None = None
 ) -> str:
-    """`picture`: the file that a chart was drawn into; without it, charts are text alone."""
+    """Returns a report as Markdown. `picture`: returns the file of a chart; without it, charts are text
+    only."""
     return "\n\n".join(_block(block, picture) for block in blocks) + "\n"
 
 

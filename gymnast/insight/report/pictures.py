@@ -1,4 +1,4 @@
-"""Charts as PNG, by matplotlib. Only who wants pictures needs it: the extra `report`."""
+"""Draws charts as PNG with matplotlib, which the extra `report` installs."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from gymnast import figures
 from gymnast.text.chart import short
 
 Chart = Mapping[str, Any]
-"""As `chart_data.charts` gives it."""
+"""A chart as `chart_data.charts` returns it."""
 
 WIDTH, HEIGHT = 6.6, 2.7
-"""Inches of one chart."""
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
-"""Told apart by colour-blind people too. (Okabe and Ito)"""
+"""Size of one chart in inches."""
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7f7f7f")
+"""A palette that color-blind people can distinguish too. (Okabe and Ito)"""
 LEVELS = {"error": "#c0392b", "warning": "#d98200"}
 HEALTHY, GREY = "#2e8b57", "#777777"
 
 
 def picture(*charts: Chart, titles: Sequence[str] = ()) -> bytes:
-    """One PNG; several charts side by side."""
+    """Returns one PNG; several charts are drawn side by side."""
     width = WIDTH * max(1, 0.75 * len(charts))
     figure = figures.blank(width, HEIGHT, otherwise=_OTHERWISE)
-    for place, chart in enumerate(charts):
-        axes = figure.add_subplot(1, len(charts), place + 1)
-        _draw(axes, chart, titles[place] if titles else chart["title"])
+    for index, chart in enumerate(charts):
+        axes = figure.add_subplot(1, len(charts), index + 1)
+        _draw(axes, chart, titles[index] if titles else chart["title"])
     return figures.png(figure)
 
 
@@ -36,11 +36,11 @@ def installed() -> bool:
 
 
 def check_installed() -> None:
-    """Says what to install, before anything is written."""
+    """Raises an error that names the extra to install, before anything is written."""
     figures.blank(otherwise=_OTHERWISE)
 
 
-_OTHERWISE = "or `gymnast report --md`: its charts are text then"
+_OTHERWISE = "or use `gymnast report --md`, whose charts are then text"
 
 
 def _draw(axes: Any, chart: Chart, title: str) -> None:
@@ -74,15 +74,15 @@ def _draw(axes: Any, chart: Chart, title: str) -> None:
 def _lines(axes: Any, chart: Chart) -> None:
     from matplotlib.ticker import NullFormatter
 
-    for place, line in enumerate(chart["series"]):
-        colour, size = COLOURS[place % len(COLOURS)], _size(chart, line)
+    for index, line in enumerate(chart["series"]):
+        color, size = COLORS[index % len(COLORS)], _size(chart, line)
         ys = [_nan(y, size) for y in line["y"]]
         largest = f" (largest {size:.3g})" if chart["each"] else ""
         few = len(ys) <= 40
         axes.plot(
             line["x"],
             ys,
-            color=colour,
+            color=color,
             linewidth=1.4,
             marker="o" if few else "",
             markersize=2.5,
@@ -90,7 +90,7 @@ def _lines(axes: Any, chart: Chart) -> None:
         )
         if line["low"] is not None and line["high"] is not None:
             low, high = ([_nan(y, size) for y in line[end]] for end in ("low", "high"))
-            axes.fill_between(line["x"], low, high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(line["x"], low, high, color=color, alpha=0.18, linewidth=0)
     if chart["log"]:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
@@ -109,7 +109,7 @@ def _lines(axes: Any, chart: Chart) -> None:
 
 
 def _healthy(axes: Any, span: Sequence[float | None]) -> None:
-    """Shaded where it can be seen; the view stays on the data."""
+    """Shades the healthy range within the current view, without changing the view."""
     bottom, top = axes.get_ylim()
     low, high = (bottom if span[0] is None else span[0]), (top if span[1] is None else span[1])
     axes.axhspan(max(low, bottom), min(high, top), color=HEALTHY, alpha=0.07, linewidth=0)
@@ -125,7 +125,7 @@ def _stack(axes: Any, chart: Chart) -> None:
         series[0]["x"],
         [line["y"] for line in series],
         labels=[line["label"] for line in series],
-        colors=[COLOURS[i % len(COLOURS)] for i in range(len(series))],
+        colors=[COLORS[i % len(COLORS)] for i in range(len(series))],
         alpha=0.85,
         linewidth=0,
     )
@@ -145,7 +145,7 @@ def _heat(axes: Any, chart: Chart) -> None:
 
 
 def _mark(axes: Any, chart: Chart) -> None:
-    """Ticks at the bottom, alerts from where they began, events as lines."""
+    """Draws ticks at the bottom, alerts as spans from their start, events as vertical lines."""
     across = axes.get_xaxis_transform()
     left, right = axes.get_xlim()
     if chart["ticks"]:
@@ -153,23 +153,23 @@ def _mark(axes: Any, chart: Chart) -> None:
         axes.vlines(at, 0, 0.05, colors="#c0392b", linewidth=0.8, transform=across)
         axes.plot([], [], "|", color="#c0392b", label=f"{chart['ticks']['label']} ({len(at)}x)")
     for event in chart["events"]:
-        if event["x"] > 0:  # what is so from the start changes nothing
+        if event["x"] > 0:  # at 0 nothing has changed yet
             axes.axvline(event["x"], color="#5b4b8a", linewidth=1, linestyle="--")
-    for place, alert in enumerate(chart["alerts"]):
-        colour = LEVELS[alert["level"]]
-        axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=colour, alpha=0.08, lw=0)
-        axes.axvline(alert["x"], color=colour, linewidth=1)
+    for index, alert in enumerate(chart["alerts"]):
+        color = LEVELS[alert["level"]]
+        axes.axvspan(alert["x"], max(alert["until"], alert["x"]), color=color, alpha=0.08, lw=0)
+        axes.axvline(alert["x"], color=color, linewidth=1)
         late = alert["x"] > (left + right) / 2
         label = axes.annotate(
             f"▲ {alert['id']}",
-            (alert["x"], 0.97 - 0.09 * place),
+            (alert["x"], 0.97 - 0.09 * index),
             xycoords=across,
             xytext=(-3 if late else 3, 0),
             textcoords="offset points",
             ha="right" if late else "left",
             va="top",
             fontsize=7.5,
-            color=colour,
+            color=color,
             bbox={"facecolor": "white", "alpha": 0.75, "pad": 0.6, "linewidth": 0},
         )
         label.set_in_layout(False)
@@ -177,14 +177,14 @@ def _mark(axes: Any, chart: Chart) -> None:
 
 
 def _tick(value: float) -> str:
-    """With as many digits as it takes to tell neighbours apart."""
+    """Formats a tick label with enough digits to distinguish it from its neighbors."""
     return short(value) if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def _size(chart: Chart, line: Mapping[str, Any]) -> float:
-    """What its values are divided by."""
-    seen = [abs(y) for y in line["y"] if y is not None]
-    return (max(seen, default=0.0) or 1.0) if chart["each"] else 1.0
+    """Returns the divisor of the values of a series."""
+    sizes = [abs(y) for y in line["y"] if y is not None]
+    return (max(sizes, default=0.0) or 1.0) if chart["each"] else 1.0
 
 
 def _nan(y: float | None, size: float) -> float:

@@ -1,4 +1,4 @@
-"""Charts as text: axes for curves of one unit, a line per series for what is a share or of its own."""
+"""Charts as text: a plot for curves of one unit, one sparkline per series for shares and mixed units."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 64, 9
 
 
 def as_text(chart: Mapping[str, Any]) -> str:
-    """With what is marked on it below."""
+    """Returns a chart as text, with its marks listed below."""
     rows = chart["kind"] != "line" or chart["each"]
     return "\n".join([_rows(chart) if rows else _curves(chart), *_marks(chart)])
 
@@ -25,11 +25,11 @@ def _curves(chart: Mapping[str, Any]) -> str:
 
 
 def _rows(chart: Mapping[str, Any]) -> str:
-    def shown(value: float) -> str:
+    def text(value: float) -> str:
         return f"{value:.0%}" if chart["kind"] != "line" else short(value)
 
     lines = [
-        (line["label"], sparkline(_values(line), 40), shown(ys[0]), shown(ys[-1]))
+        (line["label"], sparkline(_values(line), 40), text(ys[0]), text(ys[-1]))
         for line in chart["series"]
         if (ys := [y for y in line["y"] if y is not None])
     ]

@@ -1,4 +1,4 @@
-"""What a check is: something that several numbers together say is wrong, and what to do about it."""
+"""The definition of a check: a condition on several metrics that indicates a problem, and its remedy."""
 
 from __future__ import annotations
 
@@ -12,72 +12,73 @@ from gymnast.metrics.checks.patch import permitted
 from gymnast.metrics.seen import Phase, RunHistory
 
 Changes = dict[str, Any]
-"""Dotted key -> value, as `--set` takes it."""
+"""Dotted config key -> value, as `--set` takes it."""
 
 
 @dataclass(frozen=True)
 class Remedy:
     why: str
-    """What it may come from, as a sentence."""
+    """The likely cause, as a sentence."""
     changes: Changes = field(default_factory=dict[str, Any])
 
     def for_run(self, settings: Mapping[str, Any]) -> Remedy:
-        """The same with only those changes that a run of these settings may be advised."""
+        """Returns the remedy with only the changes that may be advised for a run with these settings."""
         return replace(self, changes=permitted(self.changes, settings))
 
     def text(self, settings: Mapping[str, Any]) -> str:
-        """The reason, then each change as a user would type it."""
-        told = [
+        """Returns the cause, followed by each change in the form that `--set` takes."""
+        assignments = [
             f"{key}={value} (now {settings.get(key, 'unset')})"
             for key, value in self.changes.items()
         ]
-        return f"{self.why} Try {', '.join(told)}." if told else self.why
+        return f"{self.why} Try {', '.join(assignments)}." if assignments else self.why
 
 
 @dataclass(frozen=True)
 class Check:
     id: str
-    """`KEY:what`: the key of the row that shows it best, and what is wrong."""
+    """`KEY:problem`: the key of the row that shows the problem best, and a word for the problem."""
     needs: tuple[str, ...]
-    """Keys that must have been seen."""
+    """Keys that must have appeared in a row before the check is run."""
     judge: Callable[[RunHistory], str | None]
-    """What is wrong, in a clause with its numbers; None where nothing is."""
+    """Returns a description of the problem, with its numbers; None if there is no problem."""
     remedy: Callable[[RunHistory], Remedy]
+    """Returns the cause and the advised changes, for a run that has the problem."""
     patience: int = 5
-    """Bad rows in a row before it is raised."""
+    """Number of bad rows in succession that raise the alert."""
     excused: frozenset[Phase] = frozenset()
-    """Phases in which it is not judged."""
+    """Phases of training in which the check is not run."""
     of_roles: bool = True
-    """Whether it is judged for each role of a match. The return of a role is not evidence: it falls
-    when the opponent improves."""
+    """Whether the check is run for each role of a match. Checks of the return are not: the return of a role
+    also falls when its opponent improves."""
 
 
-def scaled(seen: RunHistory, key: str, factor: float) -> Changes:
-    """This schedule times a factor, in round numbers."""
-    schedule = Schedule.parse(seen.setting(key, 0.0))
+def scaled(history: RunHistory, key: str, factor: float) -> Changes:
+    """Returns the change that multiplies a schedule by a factor, rounded to two digits; empty if it is 0."""
+    schedule = Schedule.parse(history.setting(key, 0.0))
     return {key: rounded(schedule.scaled(factor)).plain()} if schedule.highest > 0 else {}
 
 
 def rounded(schedule: Schedule) -> Schedule:
-    """With values of two digits."""
+    """Returns the schedule with its values rounded to two significant digits."""
     frames = tuple((position, float(f"{value:.2g}")) for position, value in schedule.frames)
     return replace(schedule, frames=frames)
 
 
-def at_most(seen: RunHistory, key: str, peak: float) -> Changes:
-    """This schedule, brought down as a whole so that it never exceeds the peak."""
-    highest = Schedule.parse(seen.setting(key, 0.0)).highest
-    return scaled(seen, key, peak / highest) if highest > peak else {}
+def at_most(history: RunHistory, key: str, peak: float) -> Changes:
+    """Returns the change that scales a schedule down to this peak; empty if it is already below."""
+    highest = Schedule.parse(history.setting(key, 0.0)).highest
+    return scaled(history, key, peak / highest) if highest > peak else {}
 
 
-def capped(seen: RunHistory, key: str, cap: float) -> Changes:
-    """This schedule where it is below the cap, and the cap where it is not."""
-    schedule = Schedule.parse(seen.setting(key, 0.0))
+def capped(history: RunHistory, key: str, cap: float) -> Changes:
+    """Returns the change that limits every value of a schedule to the cap."""
+    schedule = Schedule.parse(history.setting(key, 0.0))
     frames = [(position, min(value, cap)) for position, value in schedule.frames]
     while len(frames) > 2 and frames[0][1] == frames[1][1]:
-        del frames[0]  # before its first frame a schedule stands still
+        del frames[0]  # a schedule is constant before its first frame
     return {key: rounded(replace(schedule, frames=tuple(frames))).plain()}
 
 
-def shown(value: float) -> str:
+def rounded_text(value: float) -> str:
     return number_text(float(f"{value:.3g}"))

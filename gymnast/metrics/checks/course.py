@@ -1,91 +1,99 @@
-"""How the run goes: returns that stall or fall, evaluation behind training, a machine that slows."""
+"""Checks of the course of a run: a stalled or falling return, poor evaluations, low speed."""
 
 from __future__ import annotations
 
 import math
 
-from gymnast.metrics.checks.check import Check, Remedy, scaled, shown
+from gymnast.metrics.checks.check import Check, Remedy, rounded_text, scaled
 from gymnast.metrics.seen import RETURN, SCORE, RunHistory
 
 PATIENT_SHARE = 0.3
-"""Of the budget without a better training return."""
+"""Share of the budget without a better training return after which a run counts as stalled."""
 SPREAD, COUNT, SPEED = "episode/return_std", "episode/count", "speed/env_steps"
 KL = "policy/kl"
 LARGE_KL = 0.02
-"""Nats per update: from here on smaller steps may keep what was learned."""
+"""KL per update, in nats, above which smaller steps may prevent a loss of performance."""
 
 
-def _noise(seen: RunHistory) -> float:
-    """How far the mean training return moves by chance."""
-    return seen.now(SPREAD) / math.sqrt(max(seen.now(COUNT), 1.0))
+def _noise(history: RunHistory) -> float:
+    """Returns the standard error of the mean training return."""
+    return history.now(SPREAD) / math.sqrt(max(history.now(COUNT), 1.0))
 
 
-def _gained(seen: RunHistory) -> float:
-    return seen.tracks[RETURN].best - seen.first(RETURN)
+def _improvement(history: RunHistory) -> float:
+    return history.tracks[RETURN].best - history.first(RETURN)
 
 
-def _stalled(seen: RunHistory) -> str | None:
-    gone = seen.without_gain()
-    late = seen.rows >= 100 if seen.progress is None else True
-    if not late or gone < PATIENT_SHARE:
+def _stalled(history: RunHistory) -> str | None:
+    share = history.without_gain()
+    late = history.rows >= 100 if history.progress is None else True
+    if not late or share < PATIENT_SHARE:
         return None
-    return f"the training return has not risen for {gone:.0%} of the budget, and it is not solved"
+    return f"the training return has not improved for {share:.0%} of the budget, and the task is not solved"
 
 
-def _look_closer(_: RunHistory) -> Remedy:
-    why = "See which other alerts came first; `gymnast doctor` weighs them."
+def _see_other_alerts(_: RunHistory) -> Remedy:
+    why = "See which other alerts came first; `gymnast doctor` ranks them."
     return Remedy(why)
 
 
-def _falls(seen: RunHistory) -> str | None:
-    now, best, noise = seen.now(RETURN), seen.tracks[RETURN].best, _noise(seen)
-    lost, gained = best - now, _gained(seen)
-    if lost <= max(4 * noise, 0.5 * gained, 1e-9 * abs(best)):
+def _falls(history: RunHistory) -> str | None:
+    now, best, noise = history.now(RETURN), history.tracks[RETURN].best, _noise(history)
+    lost, improvement = best - now, _improvement(history)
+    if lost <= max(4 * noise, 0.5 * improvement, 1e-9 * abs(best)):
         return None
-    if gained < 4 * noise and now > seen.first(RETURN) - 4 * noise:
+    if improvement < 4 * noise and now > history.first(RETURN) - 4 * noise:
         return None
-    return f"the training return fell from {shown(best)} to {shown(now)}"
+    return f"the training return fell from {rounded_text(best)} to {rounded_text(now)}"
 
 
-def _steadier(seen: RunHistory) -> Remedy:
-    large = seen.has(KL) and seen.now(KL) > LARGE_KL
-    why = "What was learned is being lost."
-    return Remedy(why, scaled(seen, "algo.lr", 0.3) if large else {})
+def _smaller_steps(history: RunHistory) -> Remedy:
+    large = history.has(KL) and history.now(KL) > LARGE_KL
+    why = "The policy is losing performance that it had already reached."
+    return Remedy(why, scaled(history, "algo.lr", 0.3) if large else {})
 
 
-def _behind(seen: RunHistory) -> str | None:
-    trained, scored = seen.now(RETURN), seen.tracks[SCORE].recent[-1]
-    gained = max(_gained(seen), 1e-9)
-    if gained < 4 * _noise(seen) or trained - scored < max(0.5 * gained, 4 * _noise(seen)):
+def _evaluates_worse(history: RunHistory) -> str | None:
+    trained, scored = history.now(RETURN), history.tracks[SCORE].recent[-1]
+    improvement = max(_improvement(history), 1e-9)
+    if improvement < 4 * _noise(history) or trained - scored < max(
+        0.5 * improvement, 4 * _noise(history)
+    ):
         return None
-    return f"evaluation returns {shown(scored)}, training {shown(trained)}"
+    return f"the evaluation return is {rounded_text(scored)}, the training return {rounded_text(trained)}"
 
 
-def _compare_play(_: RunHistory) -> Remedy:
+def _compare_evaluation(_: RunHistory) -> Remedy:
     return Remedy(
-        "The most likely action is worse than a sampled one, so the policy has not committed to what "
-        "works yet; or the environment of evaluation differs from that of training."
+        "The deterministic policy is worse than the sampled one, so it has not converged yet; or the "
+        "evaluation environment differs from the training environment."
     )
 
 
-def _slower(seen: RunHistory) -> str | None:
-    now, usual = seen.now(SPEED), seen.tracks[SPEED].usual
-    return f"{shown(now)} env steps a second, {shown(usual)} before" if now < 0.3 * usual else None
+def _slower(history: RunHistory) -> str | None:
+    now, usual = history.now(SPEED), history.tracks[SPEED].usual
+    return (
+        f"{rounded_text(now)} env steps per second, compared with {rounded_text(usual)} on average"
+        if now < 0.3 * usual
+        else None
+    )
 
 
-def _what_else_runs(_: RunHistory) -> Remedy:
-    return Remedy("Look at what else runs here, at system/memory, and at longer episodes.")
+def _check_machine(_: RunHistory) -> Remedy:
+    return Remedy(
+        "Check what else is running on this machine, system/memory, and whether episodes got longer."
+    )
 
 
-def _waits(seen: RunHistory) -> str | None:
-    wait, total = seen.now("time/evaluate_wait"), sum(map(seen.now, TIMES))
+def _waits(history: RunHistory) -> str | None:
+    wait, total = history.now("time/evaluate_wait"), sum(map(history.now, TIMES))
     if total <= 0 or wait < 0.5 * total:
         return None
     return f"{wait / total:.0%} of the time is spent waiting for evaluations"
 
 
 def _evaluate_less(_: RunHistory) -> Remedy:
-    return Remedy("A longer eval.every or fewer eval.episodes would shorten the wait.")
+    return Remedy("Evaluate less often (eval.every) or on fewer episodes (eval.episodes).")
 
 
 TIMES = tuple(f"time/{part}" for part in ("env", "inference", "update", "rest", "evaluate_wait"))
@@ -94,7 +102,7 @@ CHECKS = (
         "episode/return:stalled",
         (RETURN,),
         _stalled,
-        _look_closer,
+        _see_other_alerts,
         excused=frozenset({"solved", "warm-up"}),
         of_roles=False,
     ),
@@ -102,7 +110,7 @@ CHECKS = (
         "episode/return:falls",
         (RETURN, SPREAD, COUNT),
         _falls,
-        _steadier,
+        _smaller_steps,
         patience=10,
         excused=frozenset({"solved", "warm-up"}),
         of_roles=False,
@@ -110,12 +118,12 @@ CHECKS = (
     Check(
         "eval:episode/return:behind",
         (SCORE, RETURN, SPREAD, COUNT),
-        _behind,
-        _compare_play,
+        _evaluates_worse,
+        _compare_evaluation,
         patience=3,
         excused=frozenset({"solved", "warm-up"}),
         of_roles=False,
     ),
-    Check("speed/env_steps:dropped", (SPEED,), _slower, _what_else_runs, patience=20),
+    Check("speed/env_steps:dropped", (SPEED,), _slower, _check_machine, patience=20),
     Check("time/evaluate_wait:long", TIMES, _waits, _evaluate_less, patience=20),
 )

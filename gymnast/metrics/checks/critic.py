@@ -1,72 +1,79 @@
-"""The critic: does it learn, and does it leave room for the actor?"""
+"""Checks of the critic: whether it learns, and whether its gradient dominates the actor's."""
 
 from __future__ import annotations
 
 from gymnast.config.schedule import Schedule
-from gymnast.metrics.checks.check import Changes, Check, Remedy, scaled, shown
+from gymnast.metrics.checks.check import Changes, Check, Remedy, rounded_text, scaled
 from gymnast.metrics.seen import RunHistory
 
 ACTOR, CRITIC = "optim/grad_norm_actor", "optim/grad_norm_critic"
 EXPLAINED = "value/explained_variance"
 DOMINATES = 1e4
+"""Ratio of the gradient norms of critic and actor above which clipping both together starves the actor."""
 USUAL_TARGET = 10.0
-"""Below this, the scale of the rewards does not hold a critic up."""
+"""Size of value targets up to which the reward scale does not slow down the critic."""
 LARGEST_TARGET = 300.0
-"""A critic's first layers know nothing of numbers of this size."""
+"""Size of value targets that a freshly initialized critic takes too long to reach."""
 
 
-def _frozen(seen: RunHistory) -> str | None:
-    if seen.now(CRITIC) > 1e-9:
+def _frozen(history: RunHistory) -> str | None:
+    if history.now(CRITIC) > 1e-9:
         return None
-    return f"the critic gets no gradient, and explains {seen.now(EXPLAINED):.2f} of its targets"
-
-
-def _let_it_learn(seen: RunHistory) -> Remedy:
-    off = Schedule.parse(seen.setting("algo.value_coef", 0.5)).highest <= 0
-    changes: Changes = {"algo.value_coef": 0.5} if off else {}
-    return Remedy("Advantages are noise while the critic does not learn.", changes)
-
-
-def _dominates(seen: RunHistory) -> str | None:
-    actor, critic = seen.now(ACTOR), seen.now(CRITIC)
-    cut = seen.now("optim/clipped_share")
-    if cut < 0.9 or critic < DOMINATES * actor:
-        return None
+    explained = history.now(EXPLAINED)
     return (
-        f"the critic's gradient is {shown(critic / max(actor, 1e-12))} times the actor's, and both "
-        "are cut together"
+        f"the critic gets no gradient and explains {explained:.2f} of the variance of its targets"
     )
 
 
-def _too_large(seen: RunHistory) -> str | None:
-    if seen.setting("normalize.value") or seen.setting("normalize.reward") == "running":
+def _let_it_learn(history: RunHistory) -> Remedy:
+    off = Schedule.parse(history.setting("algo.value_coef", 0.5)).highest <= 0
+    changes: Changes = {"algo.value_coef": 0.5} if off else {}
+    return Remedy("Without a critic that learns, the advantages are mostly noise.", changes)
+
+
+def _dominates(history: RunHistory) -> str | None:
+    actor, critic = history.now(ACTOR), history.now(CRITIC)
+    cut = history.now("optim/clipped_share")
+    if cut < 0.9 or critic < DOMINATES * actor:
         return None
-    size = _target_size(seen)
-    return f"the critic is to predict numbers of {shown(size)}" if size > LARGEST_TARGET else None
+    return (
+        f"the critic's gradient is {rounded_text(critic / max(actor, 1e-12))} times the actor's, and both "
+        "are clipped together"
+    )
 
 
-def _target_size(seen: RunHistory) -> float:
-    return max(abs(seen.now("value/target_mean")), seen.now("value/target_std"))
+def _too_large(history: RunHistory) -> str | None:
+    if history.setting("normalize.value") or history.setting("normalize.reward") == "running":
+        return None
+    size = _target_size(history)
+    return f"the value targets are about {rounded_text(size)}" if size > LARGEST_TARGET else None
 
 
-def _targets_are_large(seen: RunHistory) -> bool:
-    return seen.has("value/target_mean", "value/target_std") and _target_size(seen) > USUAL_TARGET
+def _target_size(history: RunHistory) -> float:
+    return max(abs(history.now("value/target_mean")), history.now("value/target_std"))
 
 
-def normalised_rewards(seen: RunHistory) -> Remedy:
-    if seen.setting("normalize.reward") == "running":
-        why = "The value loss outweighs the policy's, though rewards are normalised."
-        return Remedy(why, scaled(seen, "algo.value_coef", 0.1))
-    why = "Rewards are too large to learn from as they are."
-    if "algo.replay" in seen.settings:  # stored rewards must keep one scale
+def _targets_are_large(history: RunHistory) -> bool:
+    return (
+        history.has("value/target_mean", "value/target_std")
+        and _target_size(history) > USUAL_TARGET
+    )
+
+
+def normalize_rewards(history: RunHistory) -> Remedy:
+    if history.setting("normalize.reward") == "running":
+        why = "The value loss outweighs the policy loss, although rewards are normalized."
+        return Remedy(why, scaled(history, "algo.value_coef", 0.1))
+    why = "The rewards are too large without normalization."
+    if "algo.replay" in history.settings:  # rewards in a replay buffer must all have the same scale
         return Remedy(why, {"normalize.reward": "sign"})
     return Remedy(why, {"normalize.reward": "running"})
 
 
-def better_critic(seen: RunHistory) -> Remedy:
-    if seen.setting("normalize.reward") is None and _targets_are_large(seen):
-        return normalised_rewards(seen)
-    return Remedy("The critic's predictions are worse than their mean would be.")
+def better_critic(history: RunHistory) -> Remedy:
+    if history.setting("normalize.reward") is None and _targets_are_large(history):
+        return normalize_rewards(history)
+    return Remedy("The critic predicts its targets worse than their mean would.")
 
 
 CHECKS = (
@@ -75,18 +82,18 @@ CHECKS = (
         "value/target_std:large",
         ("value/target_mean", "value/target_std"),
         _too_large,
-        normalised_rewards,
+        normalize_rewards,
     ),
     Check(
         "optim/grad_norm_critic:dominates",
         (ACTOR, CRITIC, "optim/clipped_share"),
         _dominates,
-        normalised_rewards,
+        normalize_rewards,
         patience=10,
         excused=frozenset({"solved"}),
     ),
 )
 REMEDIES = {
-    "optim/grad_norm:high": normalised_rewards,
+    "optim/grad_norm:high": normalize_rewards,
     "value/explained_variance:low": better_critic,
 }

@@ -1,145 +1,159 @@
-"""What the agent meets: rewards that mislead, observations too large, actions without effect."""
+"""Checks of the data: opposed rewards, large observations, actions without effect, small rollouts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gymnast.config.numbers import Share, is_percent
-from gymnast.metrics.checks.check import Check, Remedy, shown
+from gymnast.metrics.checks.check import Check, Remedy, rounded_text
 from gymnast.metrics.seen import RunHistory
 
 EFFECT, AGREEMENT = "rollout/action_effect", "rollout/reward_agreement"
 NO_EFFECT = 0.004
+"""Effect of actions below which they count as having none, beyond what chance explains."""
 LARGE_OBS = 10.0
+"""Size of observations above which they should be normalized."""
 SMALL_ROLLOUT, SMALL_MINIBATCH = 64, 16
+"""Steps below which gradients are mostly noise."""
 SHORT_HORIZON = 5.0
+"""Discount horizon, in steps, below which a run is suspected of looking too short a way ahead."""
 
 
-def _opposed(seen: RunHistory) -> str | None:
-    agreement = seen.now(AGREEMENT)
+def _opposed(history: RunHistory) -> str | None:
+    agreement = history.now(AGREEMENT)
     return (
-        f"what is learned from is the opposite of the raw reward: agreement {agreement:.2f}"
+        f"the training reward is opposed to the raw reward: agreement {agreement:.2f}"
         if agreement < -0.5
         else None
     )
 
 
-def _turn(seen: RunHistory) -> Remedy:
-    scale = seen.setting("normalize.reward_scale", 1.0)
+def _fix_reward_sign(history: RunHistory) -> Remedy:
+    scale = history.setting("normalize.reward_scale", 1.0)
     if scale < 0:
-        return Remedy("Rewards are turned around.", {"normalize.reward_scale": -scale})
+        return Remedy("The reward scale is negative.", {"normalize.reward_scale": -scale})
     weights = {
-        k: v for k, v in seen.settings.items() if k.startswith("shaping.") and k.endswith(".weight")
+        k: v
+        for k, v in history.settings.items()
+        if k.startswith("shaping.") and k.endswith(".weight")
     }
-    return Remedy("Shaping outweighs the reward.", dict.fromkeys(weights, 0))
+    return Remedy("The shaping terms outweigh the reward.", dict.fromkeys(weights, 0))
 
 
-def _unscaled(seen: RunHistory) -> str | None:
-    if seen.setting("normalize.obs") is not None:
+def _large_observations(history: RunHistory) -> str | None:
+    if history.setting("normalize.obs") is not None:
         return None
-    size = obs_size(seen)
+    size = obs_size(history)
     return (
-        f"observations of about {shown(size)} reach the network as they are"
+        f"observations of about {rounded_text(size)} reach the network without normalization"
         if size > LARGE_OBS
         else None
     )
 
 
-def obs_size(seen: RunHistory) -> float:
-    """Of a typical observation; 0 where it was not recorded."""
-    keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if seen.has(key)]
-    return max((abs(seen.now(key)) for key in keys), default=0.0)
+def obs_size(history: RunHistory) -> float:
+    """Returns the typical size of an observation component; 0 if it was not recorded."""
+    keys = [key for key in ("rollout/obs_mean", "rollout/obs_std") if history.has(key)]
+    return max((abs(history.now(key)) for key in keys), default=0.0)
 
 
-def normalised_observations(_: RunHistory) -> Remedy:
-    return Remedy("Networks learn from numbers around 1.", {"normalize.obs": "running"})
+def normalize_observations(_: RunHistory) -> Remedy:
+    return Remedy("Networks train best on inputs of about 1.", {"normalize.obs": "running"})
 
 
-def rollout_steps(seen: RunHistory) -> float:
-    """Steps in a rollout, as far as the settings say."""
-    return seen.number("env.n_envs", 1) * seen.number("algo.n_steps", 2048)
+def rollout_steps(history: RunHistory) -> float:
+    """Returns the number of env steps in a rollout, from the settings."""
+    return history.number("env.n_envs", 1) * history.number("algo.n_steps", 2048)
 
 
-def _no_effect(seen: RunHistory) -> str | None:
-    chance = 10.0 / min(rollout_steps(seen), 256.0)
-    effect = seen.now(EFFECT)
+def _no_effect(history: RunHistory) -> str | None:
+    chance = 10.0 / min(rollout_steps(history), 256.0)
+    effect = history.now(EFFECT)
     if effect > NO_EFFECT + chance:
         return None
-    return f"what happens does not depend on the actions: they tell {max(effect, 0):.1%} of it"
+    return f"actions have no effect: they explain {max(effect, 0):.1%} of the change of the observation"
 
 
-def _mend_environment(_: RunHistory) -> Remedy:
+def _fix_environment(_: RunHistory) -> Remedy:
     return Remedy(
-        "Look at how the environment uses its action (`gymnast check ENV`), at env.noise, and at the "
-        "order of wrappers: no setting of the learner can help."
+        "Check how the environment uses its action (`gymnast check ENV`), env.noise, and the order of the "
+        "wrappers. No training setting can fix this."
     )
 
 
-def _minibatch(seen: RunHistory) -> float:
-    size, steps = seen.setting("algo.batch_size", "100%"), rollout_steps(seen)
-    return Share.parse(size) * steps if is_percent(size) else seen.number("algo.batch_size", steps)
+def _minibatch(history: RunHistory) -> float:
+    size, steps = history.setting("algo.batch_size", "100%"), rollout_steps(history)
+    return (
+        Share.parse(size) * steps if is_percent(size) else history.number("algo.batch_size", steps)
+    )
 
 
-def _few(seen: RunHistory) -> str | None:
-    if seen.setting("algo.n_steps") is None:
+def _too_few_steps(history: RunHistory) -> str | None:
+    if history.setting("algo.n_steps") is None:
         return None
-    steps, minibatch = rollout_steps(seen), _minibatch(seen)
+    steps, minibatch = rollout_steps(history), _minibatch(history)
     if steps >= SMALL_ROLLOUT and minibatch >= SMALL_MINIBATCH:
         return None
-    return f"{steps:.0f} steps a rollout and {minibatch:.0f} a gradient step are mostly noise"
+    return f"{steps:.0f} steps per rollout and {minibatch:.0f} per gradient step give mostly noise"
 
 
-def _more(seen: RunHistory) -> Remedy:
-    envs = max(seen.setting("env.n_envs", 1), 8)
+def _more_steps(history: RunHistory) -> Remedy:
+    envs = max(history.setting("env.n_envs", 1), 8)
     changes: dict[str, Any] = {"env.n_envs": envs, "algo.n_steps": max(1024 // envs, 1)}
-    if seen.setting("algo.batch_size") is not None:
+    if history.setting("algo.batch_size") is not None:
         changes["algo.batch_size"] = 128
-    return Remedy("An update needs more steps to tell luck from skill.", changes)
+    return Remedy("Gradient estimates from so few steps are too noisy.", changes)
 
 
-def _shortsighted(seen: RunHistory) -> str | None:
-    gamma = seen.number("algo.gamma", 0.99)
-    if gamma == 0:  # chosen for bandits, where an action changes nothing that follows
+def _shortsighted(history: RunHistory) -> str | None:
+    gamma = history.number("algo.gamma", 0.99)
+    if gamma == 0:  # a contextual bandit: an action does not affect later rewards
         return None
-    horizon, length = horizon_of(gamma), seen.now("episode/length")
+    horizon, length = horizon_of(gamma), history.now("episode/length")
     if horizon >= SHORT_HORIZON or length < 4 * horizon:
         return None
     return f"rewards more than {horizon:.1f} steps ahead hardly count; episodes have {length:.0f} steps"
 
 
-def _farther(seen: RunHistory) -> Remedy:
-    gamma = gamma_for(seen.tracks["episode/length"].peak)
+def _larger_gamma(history: RunHistory) -> Remedy:
+    gamma = gamma_for(history.tracks["episode/length"].peak)
     return Remedy(
-        "What an action leads to comes later than the learner looks.", {"algo.gamma": gamma}
+        "The consequences of an action come after the discount horizon.", {"algo.gamma": gamma}
     )
 
 
 def horizon_of(gamma: float) -> float:
-    """Steps ahead after which a reward counts less than 37 %."""
+    """Returns the number of steps after which a reward is discounted to 37 % (1 / e)."""
     return 1 / max(1 - gamma, 1e-6)
 
 
 def gamma_for(steps: float) -> float:
-    """A discount that looks far enough ahead in episodes of so many steps."""
+    """Returns a discount factor whose horizon suits episodes of this many steps."""
     return 0.99 if steps < 300 else 0.995
 
 
 CHECKS = (
-    Check("rollout/reward_agreement:opposed", (AGREEMENT,), _opposed, _turn, patience=3),
+    Check("rollout/reward_agreement:opposed", (AGREEMENT,), _opposed, _fix_reward_sign, patience=3),
     Check(
         "rollout/obs_std:large",
         ("rollout/obs_mean", "rollout/obs_std"),
-        _unscaled,
-        normalised_observations,
+        _large_observations,
+        normalize_observations,
         patience=3,
     ),
-    Check("rollout/action_effect:none", (EFFECT,), _no_effect, _mend_environment, patience=3),
-    Check("advantage/std:few", ("advantage/std",), _few, _more, excused=frozenset({"solved"})),
+    Check("rollout/action_effect:none", (EFFECT,), _no_effect, _fix_environment, patience=3),
+    Check(
+        "advantage/std:few",
+        ("advantage/std",),
+        _too_few_steps,
+        _more_steps,
+        excused=frozenset({"solved"}),
+    ),
     Check(
         "episode/length:shortsighted",
         ("episode/length",),
         _shortsighted,
-        _farther,
+        _larger_gamma,
         excused=frozenset({"solved"}),
     ),
 )

@@ -1,4 +1,4 @@
-"""The network: units that no input moves any more."""
+"""Remedies for dead and saturated hidden units."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from gymnast.metrics.checks.check import Remedy, capped, scaled
 from gymnast.metrics.seen import RunHistory
 
 SPIKE = 10.0
-"""Times the rate of now: units died of it."""
+"""A peak learning rate this many times the current one is blamed for dead units."""
 
 
-def revive(seen: RunHistory) -> Remedy:
-    rate = seen.tracks.get("hyper/lr")
+def revive(history: RunHistory) -> Remedy:
+    rate = history.tracks.get("hyper/lr")
     if rate is not None and rate.peak > SPIKE * rate.recent[-1] > 0:
-        why = "Units died of the first, large steps."
-        return Remedy(why, capped(seen, "algo.lr", rate.recent[-1]))
-    changes = scaled(seen, "algo.lr", 0.1)
-    if seen.setting("policy.activation") in ("relu", "silu", "gelu", "elu"):
+        why = "Units died during the first updates, when the learning rate was much larger."
+        return Remedy(why, capped(history, "algo.lr", rate.recent[-1]))
+    changes = scaled(history, "algo.lr", 0.1)
+    if history.setting("policy.activation") in ("relu", "silu", "gelu", "elu"):
         changes["policy.activation"] = "tanh"
-    return Remedy("Units that no observation moves learn nothing.", changes)
+    return Remedy("Dead units do not learn, since they get no gradient.", changes)
 
 
-def unsaturate(seen: RunHistory) -> Remedy:
-    if seen.setting("normalize.obs") is None:
-        return Remedy("Inputs are too large for tanh.", {"normalize.obs": "running"})
-    return Remedy("Weights have grown too large for tanh.", scaled(seen, "algo.lr", 0.3))
+def unsaturate(history: RunHistory) -> Remedy:
+    if history.setting("normalize.obs") is None:
+        return Remedy("The inputs are too large for tanh.", {"normalize.obs": "running"})
+    return Remedy("The weights have grown too large for tanh.", scaled(history, "algo.lr", 0.3))
 
 
 REMEDIES = {

@@ -1,8 +1,8 @@
-"""Which settings advice may change: how the agent learns, never how it is measured.
+"""The settings that advice may change: those of learning, never those of measurement.
 
-Evaluation, facts, stop conditions, seeds and the environment decide what a score means. A change there
-makes two runs incomparable, so advice cannot contain one: this is the only list, and what is not on it
-is not advised.
+Evaluation, facts, stop conditions, seeds and the environment determine what a score means. Changing them
+makes two runs incomparable, so advice must not. This list is the only authority: settings that are not on it
+are never advised.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 SECTIONS = ("algo", "policy", "normalize")
-"""Every setting in these concerns learning, except for the algorithm's name."""
+"""Config sections in which every setting concerns learning, except for the name of the algorithm."""
 OTHERS = ("env.n_envs",)
-"""Evaluation has its own number of environment copies."""
+"""Settings of other sections that concern learning. Evaluation has its own number of environment copies."""
 
 
 def concerns_learning(key: str) -> bool:
-    """Whether a setting changes how the agent learns, and nothing about how it is scored."""
+    """True if a setting affects how the agent learns, and not how it is scored."""
     section, _, field = key.partition(".")
-    if section == "shaping":  # scores are without shaping terms
+    if section == "shaping":  # scores exclude shaping terms
         return key.endswith(".weight")
     return key in OTHERS or (section in SECTIONS and field not in ("", "name"))
 
 
 def permitted(changes: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those changes that concern learning, that the run's algorithm has a setting for, and that
-    differ from the run's `settings` (dotted key -> plain value)."""
+    """Returns the changes that concern learning, that exist for the run's algorithm, and that differ from the
+    run's `settings` (dotted config key -> plain value)."""
     return {
         key: value
         for key, value in changes.items()

@@ -1,5 +1,7 @@
-"""One metric per action, per amount of a Box action and per number of an observation of a run's task.
-Their keys end with the place of it, from 0: `rollout/action_share.2`."""
+"""Metrics per discrete action, per dimension of a Box action and per component of a vector observation.
+
+Their keys end with an index that starts at 0: `rollout/action_share.2`.
+"""
 
 from __future__ import annotations
 
@@ -10,36 +12,39 @@ from typing import Any
 from gymnast.metrics.metric import INF, Limits, Metric, Part
 
 MOST = 32
-"""Spaces of more than this many have none."""
-STD = "standard deviation, in the value's own unit"
-_OPEN = "open where spaces and facts do not give the range"
+"""Spaces with more dimensions than this get no per-dimension metrics."""
+STD = "standard deviation, in the unit of the value"
+_OPEN = "unbounded where neither the spaces nor the facts give a range"
 _PLACE = re.compile(r"\.(\d+)$")
 
 
 def of_task(limits: Limits) -> list[Metric]:
-    """Of the spaces of one task, with their labels and ranges."""
+    """Returns the per-dimension metrics for the spaces of one task, with their labels and bounds."""
     return [
         *(_share(k, label) for k, label in enumerate(_few(limits.options))),
-        *(of(k, part) for k, part in enumerate(_few(limits.amounts)) for of in (_mean, _std)),
+        *(metric(k, p) for k, p in enumerate(_few(limits.amounts)) for metric in (_mean, _std)),
         *(_obs(k, part) for k, part in enumerate(_few(limits.components))),
     ]
 
 
 def patterns() -> list[Metric]:
-    """Of any task, with K for the place: for docs and `gymnast metrics`."""
+    """Returns the metrics with K in place of the index, for the docs and `gymnast metrics`."""
     any_part = Part("", -INF, INF)
-    of_parts = (of("K", any_part) for of in (_mean, _std, _obs))
-    reason = "in a run, they are those of the part: by its space and its facts"
-    return [_share("K", ""), *(replace(m, bounds=None, no_bounds_reason=reason) for m in of_parts)]
+    generic = (metric("K", any_part) for metric in (_mean, _std, _obs))
+    reason = "in a run they follow from the space and the facts of that dimension"
+    return [_share("K", ""), *(replace(m, bounds=None, no_bounds_reason=reason) for m in generic)]
 
 
 def pattern_of(name: str) -> str:
-    """`rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
+    """Returns the name with K for its index: `rollout/obs_mean.3` -> `rollout/obs_mean.K`."""
     return place_of(name)[0]
 
 
 def place_of(name: str) -> tuple[str, int]:
-    """`rollout/obs_mean.3` -> `rollout/obs_mean.K`, 3; any other name as it is, and 0."""
+    """Splits off the index: `rollout/obs_mean.3` -> (`rollout/obs_mean.K`, 3).
+
+    A name without an index is returned unchanged, with index 0.
+    """
     found = _PLACE.search(name)
     return (f"{name[: found.start()]}.K", int(found[1])) if found else (name, 0)
 
@@ -51,7 +56,7 @@ def _few(parts: tuple[Any, ...]) -> tuple[Any, ...]:
 def _share(k: object, label: str) -> Metric:
     return Metric(
         f"rollout/action_share.{k}",
-        f"Share of the steps at which action {_which(k, label)} was taken; Discrete actions only.",
+        f"Share of steps in which action {_which(k, label)} was taken. Discrete actions only.",
         unit="share",
         digits=1,
         priority=8,
@@ -62,7 +67,7 @@ def _share(k: object, label: str) -> Metric:
 def _mean(k: object, part: Part) -> Metric:
     return Metric(
         f"rollout/action_mean.{k}",
-        f"Mean of amount {_which(k, part.name)} of the actions that the environment got; Box only.",
+        f"Mean of action dimension {_which(k, part.name)}, as passed to the environment. Box actions only.",
         priority=8,
         bounds=(part.low, part.high),
         no_bounds_reason=_OPEN,
@@ -72,7 +77,8 @@ def _mean(k: object, part: Part) -> Metric:
 def _std(k: object, part: Part) -> Metric:
     return Metric(
         f"rollout/action_std.{k}",
-        f"Spread of amount {_which(k, part.name)} of the actions that the environment got; Box only.",
+        f"Standard deviation of action dimension {_which(k, part.name)}, as passed to the environment. "
+        "Box actions only.",
         priority=9,
         estimator=STD,
         bounds=(0, (part.high - part.low) / 2),
@@ -82,7 +88,7 @@ def _std(k: object, part: Part) -> Metric:
 def _obs(k: object, part: Part) -> Metric:
     return Metric(
         f"rollout/obs_mean.{k}",
-        f"Mean of number {_which(k, part.name)} of the observation, as the environment gave it.",
+        f"Mean of observation component {_which(k, part.name)}, as the environment returned it.",
         priority=9,
         bounds=(part.low, part.high),
         no_bounds_reason=_OPEN,

@@ -1,4 +1,4 @@
-"""What the agent met: steps of the rollout, and episodes in training and evaluation (`eval:`)."""
+"""Metrics of the data: the steps of a rollout, and the episodes of training and of evaluation (`eval:`)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from gymnast.metrics import bounds
 from gymnast.metrics.metric import INF, Metric
 
 WINDOW = 100
-"""Episodes that the `episode/*` means are over, at most."""
-EPISODES = f"the last {WINDOW} finished episodes; in `eval:` the episodes of that evaluation"
-STD = "standard deviation, in the value's own unit"
-NO_RANGE = "open where the environment's facts do not give the range"
+"""Largest number of episodes that the `episode/*` means are taken over."""
+EPISODES = (
+    f"the last {WINDOW} finished episodes; with the scope `eval:`, the episodes of that evaluation"
+)
+STD = "standard deviation, in the unit of the value"
+NO_RANGE = "unbounded where the environment's facts do not give a range"
 
 
 METRICS = (
-    # ---- episodes: raw return, before any shaping or normalisation ------------------------------
+    # ---- episodes: raw return, before any shaping or normalization ------------------------------
     Metric(
         "episode/return",
         "Mean raw return: the score.",
@@ -27,7 +29,7 @@ METRICS = (
     ),
     Metric(
         "episode/return_std",
-        "Spread of the raw return over episodes.",
+        "Standard deviation of the raw return over episodes.",
         digits=2,
         priority=6,
         estimator=STD,
@@ -57,7 +59,7 @@ METRICS = (
     ),
     Metric(
         "episode/length",
-        "Mean number of steps of an episode.",
+        "Mean episode length.",
         unit="steps",
         digits=1,
         priority=4,
@@ -67,7 +69,7 @@ METRICS = (
     ),
     Metric(
         "episode/count",
-        "Episodes that the episode numbers are over.",
+        "Number of episodes that the other episode/* metrics are computed over.",
         digits=0,
         priority=8,
         window=EPISODES,
@@ -75,13 +77,14 @@ METRICS = (
     ),
     Metric(
         "episode/low",
-        "Lower end of the 95% confidence interval of the mean return. Solved: above the threshold.",
+        "Lower end of the 95% confidence interval of the mean return. A run is solved when it is above the "
+        "threshold.",
         digits=2,
         better="higher",
         priority=2,
         estimator="Student's t interval of the mean",
         window="the episodes of that evaluation",
-        no_bounds_reason="an interval may reach past the range of what it estimates",
+        no_bounds_reason="a confidence interval may extend beyond the range of the returns",
         in_table=True,
     ),
     Metric(
@@ -92,7 +95,7 @@ METRICS = (
         priority=3,
         estimator="Student's t interval of the mean",
         window="the episodes of that evaluation",
-        no_bounds_reason="an interval may reach past the range of what it estimates",
+        no_bounds_reason="a confidence interval may extend beyond the range of the returns",
         in_table=True,
     ),
     Metric(
@@ -108,18 +111,17 @@ METRICS = (
     ),
     Metric(
         "episode/shaped_return",
-        "Mean return with what shaping adds, before normalisation: what is learned from. Absent "
-        "without shaping.",
+        "Mean return including shaping rewards, before normalization. Absent without shaping.",
         digits=2,
         better="higher",
         priority=7,
-        window=f"the last {WINDOW} finished episodes that were learned from",
-        no_bounds_reason="weights and terms are of any size",
+        window=f"the last {WINDOW} finished episodes that were used for training",
+        no_bounds_reason="shaping terms and their weights may have any size",
     ),
     # ---- rollout: every step just collected -----------------------------------------------------
     Metric(
         "rollout/reward_mean",
-        "Mean raw reward of a step.",
+        "Mean raw reward per step.",
         better="higher",
         priority=6,
         bounds=bounds.reward,
@@ -128,18 +130,18 @@ METRICS = (
     ),
     Metric(
         "rollout/faults",
-        "Copies of the environment that raised, died, hung or broke their contract.",
+        "Environment copies that raised an exception, crashed, hung or violated the environment API.",
         digits=0,
         better="lower",
         priority=7,
         exact=False,
         bounds=(0, INF),
         healthy=(0, 0.5),
-        if_high="Episodes are being lost. `gymnast show` lists faults by cause; see log.txt for tracebacks.",
+        if_high="Episodes are being lost. `gymnast show` lists faults by cause; log.txt has the tracebacks.",
     ),
     Metric(
         "rollout/reward_std",
-        "Spread of the raw reward over steps.",
+        "Standard deviation of the raw reward over steps.",
         priority=8,
         estimator=STD,
         bounds=bounds.reward_spread,
@@ -162,12 +164,12 @@ METRICS = (
     ),
     Metric(
         "rollout/reward_interval",
-        "Steps from one reward other than 0 to the next: algo.n_steps should be no fewer.",
+        "Mean number of steps between nonzero rewards; algo.n_steps should be at least this.",
         unit="steps",
         digits=1,
         better="lower",
         priority=8,
-        estimator="steps over rewards other than 0; all steps where there is none",
+        estimator="number of steps divided by the number of nonzero rewards; all steps if there are none",
         bounds=(1, INF),
     ),
     Metric(
@@ -179,7 +181,7 @@ METRICS = (
     ),
     Metric(
         "rollout/truncated_share",
-        "Share of the ended episodes that a time limit cut off.",
+        "Share of the finished episodes that were truncated by a time limit.",
         unit="share",
         digits=0,
         priority=7,
@@ -187,92 +189,95 @@ METRICS = (
     ),
     Metric(
         "rollout/obs_mean",
-        "Mean of all observation components, as the environment gave them.",
+        "Mean of all observation components, as the environment returned them.",
         priority=9,
         bounds=bounds.obs,
-        no_bounds_reason="open where the observation space is",
+        no_bounds_reason="unbounded where the observation space is",
     ),
     Metric(
         "rollout/obs_std",
-        "Spread of all observation components, as the environment gave them.",
+        "Standard deviation of all observation components, as the environment returned them.",
         priority=9,
         estimator=STD,
         bounds=bounds.obs_spread,
     ),
     Metric(
         "rollout/diversity",
-        "How different the copies' observations are at the same step: 0 if all copies see the same, "
-        "around 1 if they are independent of each other and of how long the rollout has lasted.",
+        "How different the observations of the environment copies are at the same step: 0 if all are "
+        "identical, around 1 if they are independent of each other and of the time step.",
         digits=2,
         priority=7,
         estimator=(
-            "variance over copies at the same step, over the variance of all; mean over components "
-            "that vary; of up to 16 steps x 16 copies x 32 numbers, evenly spread"
+            "variance over copies at the same step, divided by the variance over all steps and copies; mean "
+            "over the components that vary; on up to 16 steps x 16 copies x 32 components, evenly spaced"
         ),
-        # unbiased variances of few: 2 copies may be further apart than all are on average
+        # unbiased variances of small samples: 2 copies may differ more than all samples do on average
         bounds=(0, 2),
         healthy=(0.01, INF),
         if_low=(
-            "The copies live through nearly the same episode, so that many of them teach little more "
-            "than one: let the environment draw its start from the seed, or use fewer copies."
+            "The copies go through nearly the same episode, so they provide little more data than one "
+            "copy. Randomize the initial state by the seed in reset(), or use fewer copies."
         ),
     ),
     Metric(
         "rollout/action_effect",
-        "How much of what changes in a step is told by the action taken: 0 if actions do nothing.",
+        "How much of the change of the observation in a step the action explains; 0 if actions have no "
+        "effect.",
         digits=3,
         priority=6,
         estimator=(
-            "of each observation component, the share of the variance of its change over one step "
-            "that actions explain beyond a linear fit to the observation, less what chance explains; "
-            "the largest; of up to 256 steps; absent for images and where what is seen tells the action"
+            "for each observation component, the share of the variance of its one-step change that actions "
+            "explain beyond a linear fit to the observation, minus what chance would explain; the "
+            "maximum over components, on up to 256 steps; absent for images and where the observation "
+            "determines the action"
         ),
         window="every fourth rollout at first, every 16th after 64",
         bounds=(-1, 1),
     ),
     Metric(
         "rollout/neg_logprob",
-        "How unlikely the policy held the actions it took: at first the entropy it begins with.",
+        "Mean negative log probability of the sampled actions; at the start of training it equals the "
+        "entropy of the untrained policy.",
         unit="nats",
         priority=7,
-        estimator="mean of minus the log probability, or density, of each action",
-        no_bounds_reason="rare actions have any surprise, and densities may exceed 1",
+        estimator="mean over steps of minus the log probability (for Box actions, the log density)",
+        no_bounds_reason="rare actions may have any negative log probability, and densities may exceed 1",
     ),
     Metric(
         "rollout/learned_reward",
-        "Mean reward of a step as it is learned from: shaped and scaled, before it is normalised.",
+        "Mean training reward per step: with shaping and scaling, before normalization.",
         priority=7,
-        no_bounds_reason="weights, terms and scale are of any size",
+        no_bounds_reason="shaping terms, their weights and the reward scale may have any size",
     ),
     Metric(
         "rollout/reward_agreement",
-        "Whether what is learned from points where the raw reward does: 1 the same, -1 the opposite.",
+        "Agreement of the training reward with the raw reward: 1 the same direction, -1 the opposite one.",
         digits=2,
         priority=7,
-        estimator="cosine of raw and learned rewards of all steps; absent where either is all 0",
+        estimator="cosine similarity of raw and training rewards of all steps; absent if either is all 0",
         bounds=(-1, 1),
     ),
     Metric(
         "rollout/action_mean",
-        "Mean of the actions taken by the environment; of the index where they are Discrete.",
+        "Mean of the actions passed to the environment; for Discrete actions, of their index.",
         priority=7,
         bounds=bounds.action,
-        no_bounds_reason="open where the action space is",
+        no_bounds_reason="unbounded where the action space is",
     ),
     Metric(
         "rollout/action_std",
-        "Spread of the actions taken by the environment; of the index where they are Discrete.",
+        "Standard deviation of the actions passed to the environment; for Discrete actions, of their index.",
         priority=7,
         estimator=STD,
         bounds=bounds.action_spread,
     ),
     Metric(
         "rollout/action_at_limit",
-        "Share of the amounts of Box actions that lie on a limit of their range, clipped or squashed.",
+        "Share of Box action components that are at a limit of their range, by clipping or squashing.",
         unit="share",
         digits=1,
         priority=7,
-        estimator="over the components that have a limit",
+        estimator="over the components that have finite limits",
         bounds=(0, 1),
     ),
 )

@@ -1,4 +1,4 @@
-"""What an update did to policy and critic."""
+"""Metrics of an update: the policy, the critic and the advantages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from gymnast.metrics.families.network import SAMPLED
 from gymnast.metrics.metric import INF, Metric
 
 MINIBATCHES = "the minibatches of this update"
-AFTERWARDS = "the whole rollout, after the update"
-REWARD_SCALE = "as large as rewards and critic make it"
+AFTER_UPDATE = "the whole rollout, after the update"
+REWARD_SCALE = "depends on the scale of the rewards and on the critic"
 
 METRICS = (
     # ---- policy ---------------------------------------------------------------------------------
     Metric(
         "policy/loss",
-        "What the policy update minimises: the negative surrogate objective.",
+        "Policy loss: the negative surrogate objective.",
         digits=4,
         priority=6,
         window=MINIBATCHES,
@@ -23,24 +23,24 @@ METRICS = (
     ),
     Metric(
         "policy/entropy",
-        "How undecided the policy is; ln n when all n actions are equally likely.",
+        "Entropy of the policy; ln n when all n actions are equally likely.",
         unit="nats",
         priority=2,
         estimator="exact, of the action distribution",
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=bounds.entropy,
-        no_bounds_reason="open for Box actions: a density's entropy may be any number",
+        no_bounds_reason="unbounded for Box actions, whose differential entropy may be any number",
         in_table=True,
     ),
     Metric(
         "policy/entropy_share",
-        "Entropy as a share of the highest: 100% when all actions that a mask allows are equally likely, "
+        "Entropy as a share of its maximum: 100% when all actions that the mask allows are equally likely, "
         "0% when one is certain. Not for Box actions.",
         unit="share",
         digits=1,
         priority=7,
-        estimator="policy/entropy over ln n, summed over elements",
-        window=AFTERWARDS,
+        estimator="policy/entropy divided by ln n (summed over the elements of a MultiDiscrete action)",
+        window=AFTER_UPDATE,
         bounds=(0, 1),
         healthy=(0.02, 1),
         excused=frozenset({"solved"}),
@@ -48,13 +48,13 @@ METRICS = (
     ),
     Metric(
         "policy/kl",
-        "How far the update moved the policy: KL divergence of the new from the collecting one.",
+        "KL divergence between the policy that collected the rollout and the policy after the update.",
         unit="nats",
         digits=4,
         priority=2,
-        estimator="exact, from the stored distribution parameters; k3 where a head has no closed "
+        estimator="exact, from the stored distribution parameters; k3 where the distribution has no closed "
         "form; never k1, which may be negative",
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=(0, INF),
         healthy=(-INF, 0.05),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or set algo.target_kl.",
@@ -62,22 +62,22 @@ METRICS = (
     ),
     Metric(
         "policy/approx_kl",
-        "The same as policy/kl, estimated from the actions taken: what other tools report under this "
-        "name. policy/kl is the exact one.",
+        "policy/kl, estimated from the sampled actions, as other libraries report it under this name. "
+        "policy/kl is exact.",
         unit="nats",
         digits=4,
         priority=8,
         estimator="k3: mean of ratio - 1 - ln ratio, never negative",
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=(0, INF),
     ),
     Metric(
         "policy/clip_fraction",
-        "Share of samples whose ratio left the clip range.",
+        "Share of samples whose probability ratio is outside the clip range.",
         unit="share",
         digits=1,
         priority=3,
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=(0, 1),
         healthy=(0, 0.5),
         if_high="Updates are too large. Lower algo.lr or algo.epochs, or use larger batches.",
@@ -85,49 +85,50 @@ METRICS = (
     ),
     Metric(
         "policy/ratio_mean",
-        "Mean probability ratio of the new to the collecting policy; near 1 by definition.",
+        "Mean probability ratio of the updated policy to the policy that collected the rollout; its "
+        "expected value is 1.",
         priority=7,
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=(0, INF),
         healthy=(0.8, 1.25),
-        if_low="The policy left the data behind. Lower algo.lr or algo.epochs.",
-        if_high="The policy left the data behind. Lower algo.lr or algo.epochs.",
+        if_low="The policy moved too far from the collected data. Lower algo.lr or algo.epochs.",
+        if_high="The policy moved too far from the collected data. Lower algo.lr or algo.epochs.",
     ),
     Metric(
         "policy/ratio_max",
         "Largest probability ratio of any sample.",
         priority=7,
-        window=AFTERWARDS,
+        window=AFTER_UPDATE,
         bounds=(0, INF),
         healthy=(0, 50),
-        if_high="A few samples dominate. Lower algo.lr or algo.epochs, or set algo.target_kl.",
+        if_high="A few samples dominate the update. Lower algo.lr or algo.epochs, or set algo.target_kl.",
     ),
     Metric(
         "policy/prob_max_mean",
-        "Mean probability of the likeliest action. Not for Box actions.",
+        "Mean probability of the most likely action. Not for Box actions.",
         unit="share",
         digits=1,
         priority=7,
-        estimator="mean over steps and elements",
+        estimator="mean over steps and over the elements of the action",
         window=SAMPLED,
         bounds=bounds.likeliest,
     ),
     Metric(
         "policy/prob_min_mean",
-        "Mean probability of the unlikeliest action; 0 where a mask rules one out. Not for Box actions.",
+        "Mean probability of the least likely action; 0 where a mask forbids one. Not for Box actions.",
         unit="share",
         digits=1,
         priority=8,
-        estimator="mean over steps and elements",
+        estimator="mean over steps and over the elements of the action",
         window=SAMPLED,
         bounds=bounds.unlikeliest,
     ),
     Metric(
         "policy/log_std",
-        "Mean log standard deviation of a Gaussian policy; Box actions only.",
+        "Mean log standard deviation of a Gaussian policy. Box actions only.",
         priority=5,
         window="after the update",
-        no_bounds_reason="a free parameter of the network",
+        no_bounds_reason="it is a free parameter of the network",
         healthy=(-5, 2),
         if_low="The policy has stopped exploring. Raise algo.entropy_coef or policy.log_std.",
         if_high="Actions are mostly noise. Lower algo.entropy_coef or policy.log_std.",
@@ -135,7 +136,7 @@ METRICS = (
     ),
     Metric(
         "policy/kl_penalty",
-        "KL divergence from the collecting policy that algo.kl_coef weighs; 0 where that is 0.",
+        "KL divergence from the policy that collected the rollout, before algo.kl_coef; 0 if that is 0.",
         digits=4,
         priority=8,
         window=MINIBATCHES,
@@ -144,97 +145,101 @@ METRICS = (
     # ---- value ----------------------------------------------------------------------------------
     Metric(
         "value/loss",
-        "Error of the critic against its targets, before algo.value_coef.",
+        "Value loss: error of the critic against its targets, before algo.value_coef.",
         digits=4,
         better="lower",
         priority=4,
-        estimator="mean squared or Huber error, as algo.value_loss says",
+        estimator="mean squared error or Huber loss, depending on algo.value_loss",
         window=MINIBATCHES,
         bounds=(0, INF),
         in_table=True,
     ),
     Metric(
         "value/explained_variance",
-        "Part of the targets' variance that the critic predicts. 1: all. 0: no better than a mean.",
+        "Share of the variance of the value targets that the critic explains: 1 is perfect, 0 is no better "
+        "than predicting their mean.",
         better="higher",
         priority=2,
-        estimator="1 - Var(target - value) / Var(target), with the collecting policy's values; "
-        "for constant targets 1 where the errors are constant too, else 0",
+        estimator="1 - Var(target - value) / Var(target), with the values predicted during collection; for "
+        "constant targets, 1 if the errors are constant too, else 0",
         bounds=(-INF, 1),
         healthy=(-0.5, 1),
         excused=frozenset({"warm-up", "solved"}),
-        if_low="The critic misleads. Check the reward scale (normalize.reward: running), raise "
+        if_low="The critic predicts poorly. Check the reward scale (normalize.reward: running), raise "
         "algo.value_coef, or lower algo.gamma.",
         in_table=True,
     ),
     Metric(
         "value/mean",
-        "Mean value predicted while collecting.",
+        "Mean value predicted during collection.",
         priority=7,
-        no_bounds_reason="a prediction may be wrong by any amount",
+        no_bounds_reason="predictions may be wrong by any amount",
     ),
     Metric(
         "value/std",
-        "Spread of the values predicted while collecting.",
+        "Standard deviation of the values predicted during collection.",
         priority=8,
         bounds=(0, INF),
     ),
     Metric(
         "value/target_mean",
-        "Mean target of the critic: advantage plus predicted value.",
+        "Mean value target: advantage plus predicted value.",
         priority=7,
-        no_bounds_reason="bootstrapped from predictions, which may be wrong by any amount",
+        no_bounds_reason="targets are bootstrapped from predictions, which may be wrong by any amount",
     ),
-    Metric("value/target_std", "Spread of the critic's targets.", priority=8, bounds=(0, INF)),
+    Metric(
+        "value/target_std", "Standard deviation of the value targets.", priority=8, bounds=(0, INF)
+    ),
     Metric(
         "value/bias",
-        "How far the critic's targets are above its values on average.",
+        "Mean difference between the value targets and the predicted values.",
         priority=8,
-        estimator="mean of target - value, with the collecting policy's values",
+        estimator="mean of target - value, with the values predicted during collection",
         no_bounds_reason=REWARD_SCALE,
     ),
     Metric(
         "value/rmse_share",
-        "Error of the critic relative to how much its targets vary; 1 is no better than their mean.",
+        "Error of the critic relative to the variation of its targets; 1 is no better than predicting their "
+        "mean.",
         digits=2,
         better="lower",
         priority=8,
-        estimator="root mean square of target - value, over the targets' standard deviation; for "
-        "constant targets 0 where they are met, else 1",
+        estimator="root mean square of target - value, divided by the standard deviation of the targets; "
+        "for constant targets, 0 if they are predicted exactly, else 1",
         bounds=(0, INF),
     ),
     Metric(
         "value/clip_fraction",
-        "Share of samples whose value moved past algo.value_clip.",
+        "Share of samples whose predicted value moved by more than algo.value_clip.",
         unit="share",
         digits=1,
         priority=8,
         window=MINIBATCHES,
         bounds=(0, 1),
     ),
-    # ---- advantage: before normalisation --------------------------------------------------------
+    # ---- advantage: before normalization --------------------------------------------------------
     Metric(
         "advantage/mean",
-        "Mean advantage, before normalisation; near 0 once the critic is right.",
+        "Mean advantage, before normalization; near 0 once the critic is accurate.",
         priority=7,
         no_bounds_reason=REWARD_SCALE,
     ),
     Metric(
         "advantage/std",
-        "Spread of the advantage, before normalisation.",
+        "Standard deviation of the advantage, before normalization.",
         priority=6,
         bounds=(0, INF),
         in_table=True,
     ),
     Metric(
         "advantage/min",
-        "Lowest advantage, before normalisation.",
+        "Lowest advantage, before normalization.",
         priority=8,
         no_bounds_reason=REWARD_SCALE,
     ),
     Metric(
         "advantage/max",
-        "Highest advantage, before normalisation.",
+        "Highest advantage, before normalization.",
         priority=8,
         no_bounds_reason=REWARD_SCALE,
     ),

@@ -1,4 +1,4 @@
-"""Matches between roles: who wins, how they end, and how the roles are rated."""
+"""Metrics of matches between roles: win rates, outcomes and ratings."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from gymnast.metrics.metric import ANY, INF, Limits, Metric
 from gymnast.metrics.metric import Range as Span
 
 WINDOW = (
-    "the last matches of all learners (league.window); in `eval/ROLE:` those of that evaluation"
+    "the last matches between learning policies (league.window); with the scope `eval/ROLE:`, the "
+    "matches of that evaluation"
 )
-WILSON = "Wilson interval of the share, 95%"
-
-
+WILSON = "95% Wilson score interval"
 EVALUATED = "the matches of that evaluation"
 
 
@@ -22,7 +21,7 @@ def _ends(section: str, what: str, window: str) -> list[Metric]:
     return [
         Metric(
             f"{section}/win_{end}",
-            f"{side} end of the 95% interval of the {what}.",
+            f"{side} end of the 95% confidence interval of the {what}.",
             unit="share",
             digits=0,
             priority=6,
@@ -41,24 +40,24 @@ def _band(limits: Limits) -> Span:
 METRICS = (
     Metric(
         "league/win_rate",
-        "Share of matches between those who learn that the role wins. Matches whose outcome is unknown "
-        "count for nobody.",
+        "Share of matches between the learning policies that the role wins. Matches with an unknown outcome "
+        "are not counted.",
         unit="share",
         digits=0,
         priority=1,
         window=WINDOW,
         bounds=(0, 1),
         healthy=_band,
-        if_low="The role is dominated. Try league.balance.remedies=[alone, handicap], a higher "
-        "learning rate for it (roles.ROLE.set), or a start from weights that can play (--from).",
-        if_high="The role dominates, so its opponent learns little. Try "
-        "league.balance.remedies=[alone, handicap], or more past selves (league.live_share).",
+        if_low="The role loses too often. Try league.balance.remedies=[alone, handicap], a higher "
+        "learning rate for it (roles.ROLE.set), or start from trained weights (--from).",
+        if_high="The role wins too often, so its opponent learns little. Try "
+        "league.balance.remedies=[alone, handicap], or more past opponents (league.live_share).",
         in_table=True,
     ),
-    *_ends("league", "win rate between those who learn", WINDOW),
+    *_ends("league", "win rate between the learning policies", WINDOW),
     Metric(
         "league/past_win_rate",
-        "Share of matches that the role wins against past selves of its opponent.",
+        "Share of matches that the role wins against past versions of its opponent.",
         unit="share",
         digits=0,
         priority=4,
@@ -68,7 +67,7 @@ METRICS = (
     ),
     Metric(
         "match/win_rate",
-        "Share of the evaluated matches that the role wins; of one opponent where the scope names it.",
+        "Share of the evaluation matches that the role wins; against one opponent if the scope names it.",
         unit="share",
         digits=0,
         better="higher",
@@ -77,10 +76,10 @@ METRICS = (
         bounds=(0, 1),
         in_table=True,
     ),
-    *_ends("match", "evaluated win rate", EVALUATED),
+    *_ends("match", "evaluation win rate", EVALUATED),
     Metric(
         "match/count",
-        "Matches that the match numbers are over.",
+        "Number of matches that the other match/* metrics are computed over.",
         digits=0,
         priority=8,
         window=WINDOW,
@@ -88,7 +87,7 @@ METRICS = (
     ),
     Metric(
         "match/duration",
-        "Mean number of steps of a match.",
+        "Mean length of a match.",
         unit="steps",
         digits=1,
         priority=4,
@@ -98,7 +97,7 @@ METRICS = (
     ),
     Metric(
         "match/unknown_share",
-        "Share of matches whose outcome the environment did not tell.",
+        "Share of matches whose outcome the environment did not report.",
         unit="share",
         digits=0,
         priority=7,
@@ -107,14 +106,14 @@ METRICS = (
     ),
     Metric(
         "league/pool",
-        "Past selves of the role that may be met.",
+        "Number of past versions of the role in the opponent pool.",
         digits=0,
         priority=7,
         bounds=(0, INF),
     ),
     Metric(
         "league/rung",
-        "Place on its ladder of the opponent that is met now.",
+        "Current opponent's position on the ladder of opponents, from 1.",
         digits=0,
         priority=3,
         bounds=(1, INF),
@@ -122,32 +121,32 @@ METRICS = (
     ),
     Metric(
         "league/rating",
-        "Rating of the role by its matches against scripted opponents; 400 points are odds of 10 to 1.",
+        "Rating of the role from its matches against scripted opponents; 400 points mean odds of 10 to 1.",
         digits=0,
         better="higher",
         priority=3,
-        estimator="Bradley-Terry by maximum a posteriori; scripted:medium is 1000",
+        estimator="maximum a posteriori estimate of a Bradley-Terry model; scripted:medium is 1000",
         window="all evaluations so far",
-        no_bounds_reason="ratings have no end",
+        no_bounds_reason="ratings are unbounded",
         in_table=True,
     ),
     Metric(
         "league/rating_low",
-        "Lower end of the 95% interval of the rating.",
+        "Lower end of the 95% confidence interval of the rating.",
         digits=0,
         better="higher",
         priority=6,
         window="all evaluations so far",
-        no_bounds_reason="ratings have no end",
+        no_bounds_reason="ratings are unbounded",
     ),
     Metric(
         "league/rating_high",
-        "Upper end of the 95% interval of the rating.",
+        "Upper end of the 95% confidence interval of the rating.",
         digits=0,
         better="higher",
         priority=6,
         window="all evaluations so far",
-        no_bounds_reason="ratings have no end",
+        no_bounds_reason="ratings are unbounded",
     ),
 )
 
@@ -157,21 +156,21 @@ _SHARE = re.compile(r"match/(?!unknown_)\w+_share")
 
 
 def patterns() -> list[Metric]:
-    """Of any environment of several agents: for docs and `gymnast metrics`."""
+    """Returns the metric with OUTCOME in place of an outcome, for the docs and `gymnast metrics`."""
     return list(of_outcomes(Limits(outcomes=("OUTCOME",))))
 
 
 def pattern_of(name: str) -> str:
-    """`match/timeout_share` -> `match/OUTCOME_share`; any other name as it is."""
+    """Returns the generic name: `match/timeout_share` -> `match/OUTCOME_share`; other names unchanged."""
     return _OUTCOME if _SHARE.fullmatch(name) else name
 
 
 def of_outcomes(limits: Limits) -> Iterable[Metric]:
-    """One per way in which a match may end."""
+    """Yields one metric per possible outcome of a match."""
     for outcome in limits.outcomes:
         yield Metric(
             f"match/{outcome}_share",
-            f"Share of matches that ended by {outcome}.",
+            f"Share of matches that ended with the outcome {outcome}.",
             unit="share",
             digits=0,
             priority=3,

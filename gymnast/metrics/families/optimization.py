@@ -1,14 +1,12 @@
-"""How the optimiser moved the parameters, and what the normalisers hold."""
+"""Metrics of the loss terms, the optimizer, the parameters and the running normalizers."""
 
 from __future__ import annotations
 
 from gymnast.metrics import bounds
 from gymnast.metrics.metric import INF, Metric
 
-STEPS = "the optimiser steps of this update"
-EXPLODING = (
-    "Gradients explode. Lower algo.lr, set algo.max_grad_norm, or set normalize.reward: running."
-)
+STEPS = "the optimizer steps of this update"
+EXPLODING = "The gradients explode. Lower algo.lr, set algo.max_grad_norm, or set normalize.reward: running."
 
 
 PARTS = {
@@ -24,7 +22,7 @@ def _gradient(part: str) -> Metric:
         f"Gradient norm of {PARTS[part]}, before clipping.",
         priority=8,
         estimator="L2 norm",
-        window="the last optimiser step of this update",
+        window="the last optimizer step of this update",
         bounds=(0, INF),
     )
 
@@ -32,7 +30,7 @@ def _gradient(part: str) -> Metric:
 def _size(part: str) -> Metric:
     return Metric(
         f"optim/param_norm_{part}",
-        f"Size of {PARTS[part]}.",
+        f"Norm of {PARTS[part]}.",
         digits=2,
         priority=9,
         estimator="L2 norm",
@@ -42,13 +40,13 @@ def _size(part: str) -> Metric:
 
 
 def _term(name: str, description: str, reason: str = "") -> Metric:
-    """One summand of loss/total."""
+    """Declares one term of loss/total."""
     return Metric(
         f"loss/{name}",
         description,
         digits=4,
         priority=8,
-        estimator="as it enters loss/total, its weight included",
+        estimator="as added to loss/total, including its coefficient",
         window="the minibatches of this update",
         bounds=None if reason else (0, INF),
         no_bounds_reason=reason,
@@ -58,21 +56,21 @@ def _term(name: str, description: str, reason: str = "") -> Metric:
 METRICS = (
     Metric(
         "loss/total",
-        "What the optimiser minimises: policy, value, entropy and penalty terms, weighted.",
+        "Total loss that the optimizer minimizes: weighted sum of policy, value, entropy and KL terms.",
         digits=4,
         priority=7,
         window="the minibatches of this update",
-        no_bounds_reason="a sum with the policy loss and entropy bonus, which have either sign",
+        no_bounds_reason="it includes the policy loss and the entropy bonus, which may have either sign",
     ),
-    _term("policy", "The policy's term of the loss: policy/loss.", "it follows the advantages"),
-    _term("value", "The critic's term of the loss: value/loss times algo.value_coef."),
+    _term("policy", "Policy term of the loss: policy/loss.", "it follows the advantages"),
+    _term("value", "Value term of the loss: value/loss times algo.value_coef."),
     _term(
         "entropy",
-        "The entropy bonus in the loss: minus entropy times algo.entropy_coef.",
-        "a density's entropy may be any number",
+        "Entropy term of the loss: minus the entropy times algo.entropy_coef.",
+        "differential entropy may be any number",
     ),
-    _term("kl", "The penalty in the loss: policy/kl_penalty times algo.kl_coef."),
-    # ---- optimiser ------------------------------------------------------------------------------
+    _term("kl", "KL term of the loss: policy/kl_penalty times algo.kl_coef."),
+    # ---- optimizer ------------------------------------------------------------------------------
     Metric(
         "optim/grad_norm",
         "Gradient norm before clipping.",
@@ -95,7 +93,7 @@ METRICS = (
     *map(_gradient, PARTS),
     Metric(
         "optim/clipped_share",
-        "Share of optimiser steps whose gradient algo.max_grad_norm cut.",
+        "Share of optimizer steps whose gradient was clipped by algo.max_grad_norm.",
         unit="share",
         digits=0,
         priority=7,
@@ -104,8 +102,8 @@ METRICS = (
     ),
     Metric(
         "optim/epochs",
-        "Passes made over the rollout; algo.target_kl, or a budget in updates, may end an update "
-        "before algo.epochs.",
+        "Epochs over the rollout in this update; algo.target_kl or a budget in updates may stop it before "
+        "algo.epochs.",
         digits=0,
         priority=6,
         window="this update",
@@ -114,7 +112,7 @@ METRICS = (
     ),
     Metric(
         "optim/kl_stop",
-        "1 where algo.target_kl ended this update early, else 0.",
+        "1 if algo.target_kl stopped this update early, else 0.",
         digits=0,
         priority=7,
         window="this update",
@@ -122,39 +120,39 @@ METRICS = (
     ),
     Metric(
         "optim/rollbacks",
-        "Attempts at this update that broke the policy and were undone; 2: the batch was dropped.",
+        "Times this update was rolled back because it broke the policy; 2: the batch was dropped.",
         digits=0,
         better="lower",
         priority=7,
         window="this update",
         bounds=(0, 2),
         healthy=(0, 0.2),
-        if_high="Updates are too large or the numbers overflow. Lower algo.lr; see the incidents.",
+        if_high="Updates are too large, or numbers overflow. Lower algo.lr; see the run's incidents.",
     ),
     Metric(
         "optim/update_norm",
-        "How far the whole update moved the parameters.",
+        "Norm of the change of the parameters over the whole update.",
         digits=4,
         priority=7,
-        estimator="L2 norm of parameters after minus before",
+        estimator="L2 norm of the parameters after the update minus before it",
         window="this update",
         bounds=(0, INF),
     ),
     Metric(
         "optim/update_share",
-        "How far the whole update moved the parameters, relative to their size.",
+        "Norm of the change of the parameters over the whole update, relative to their norm.",
         unit="share",
         digits=2,
         priority=7,
-        estimator="optim/update_norm over optim/param_norm",
+        estimator="optim/update_norm divided by optim/param_norm",
         window="this update",
         bounds=(0, INF),
         healthy=(0, 0.5),
-        if_high="Each update replaces half of what was learned. Halve algo.lr, or algo.epochs.",
+        if_high="Each update changes the parameters by half of their norm. Halve algo.lr or algo.epochs.",
     ),
     Metric(
         "optim/param_norm",
-        "Size of all parameters together.",
+        "Norm of all parameters.",
         digits=2,
         priority=8,
         estimator="L2 norm",
@@ -162,10 +160,10 @@ METRICS = (
         bounds=(0, INF),
     ),
     *map(_size, PARTS),
-    # ---- normalisers: part of the training state ------------------------------------------------
+    # ---- normalizers: part of the training state ------------------------------------------------
     Metric(
         "normalize/obs_count",
-        "Observations behind the running mean and spread.",
+        "Number of observations in the running mean and standard deviation.",
         digits=0,
         priority=9,
         window="since the run began, over all attempts",
@@ -173,21 +171,21 @@ METRICS = (
     ),
     Metric(
         "normalize/reward_scale",
-        "What rewards are divided by: running standard deviation of the discounted return.",
+        "Divisor of the rewards: the running standard deviation of the discounted return.",
         priority=7,
         window="since the run began, over all attempts",
         bounds=(0, INF),
     ),
     Metric(
         "normalize/value_mean",
-        "Mean of the value targets that PopArt holds.",
+        "Running mean of the value targets (PopArt).",
         priority=9,
         window="running",
-        no_bounds_reason="bootstrapped from predictions, which may be wrong by any amount",
+        no_bounds_reason="targets are bootstrapped from predictions, which may be wrong by any amount",
     ),
     Metric(
         "normalize/value_std",
-        "Standard deviation of the value targets that PopArt holds.",
+        "Running standard deviation of the value targets (PopArt).",
         priority=9,
         window="running",
         bounds=(0, INF),

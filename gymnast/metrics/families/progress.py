@@ -1,4 +1,4 @@
-"""How far, how fast and at what cost: clocks, progress, time, speed, system."""
+"""Metrics of progress and cost: clocks, share of the budget, wall time, speed, memory."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _seconds(name: str, description: str, *, priority: int = 8, in_table: bool =
     )
 
 
-def _part(name: str, of: str) -> Metric:
+def _time_share(name: str, activity: str) -> Metric:
     return Metric(
         name,
-        f"Share of the wall time that was {of}.",
+        f"Share of the wall time spent {activity}.",
         unit="share",
         digits=0,
         priority=8,
@@ -49,15 +49,19 @@ def _counter(name: str, description: str, priority: int, *, in_table: bool = Fal
 
 METRICS = (
     # ---- clocks: every row carries all of them; any can be a chart's x axis ---------------------
-    _counter("clock/env_steps", "Steps taken, summed over environment copies.", 3),
-    _counter("clock/vec_steps", "Steps taken by all copies together: calls of `env.step`.", 7),
-    _counter("clock/frames", "Game frames played: env steps times the frame skip.", 9),
-    _counter("clock/updates", "Steps of the optimiser.", 6, in_table=True),
-    _counter("clock/rollouts", "Rollouts collected and learned from; one row each.", 7),
+    _counter("clock/env_steps", "Environment steps, summed over the environment copies.", 3),
+    _counter(
+        "clock/vec_steps",
+        "Steps of the vector environment: calls of `env.step` that step all copies.",
+        7,
+    ),
+    _counter("clock/frames", "Emulator frames: env steps times the frame skip.", 9),
+    _counter("clock/updates", "Optimizer steps.", 6, in_table=True),
+    _counter("clock/rollouts", "Rollouts collected and trained on; each has one row.", 7),
     _counter("clock/episodes", "Episodes finished in training.", 6, in_table=True),
     Metric(
         "clock/seconds",
-        "Wall time spent training, pauses left out.",
+        "Wall time of training, without pauses.",
         unit="s",
         digits=1,
         priority=4,
@@ -68,7 +72,7 @@ METRICS = (
     # ---- progress -------------------------------------------------------------------------------
     Metric(
         "progress/share",
-        "Share of the budget used, on the budget's own clock; absent without a budget.",
+        "Share of the budget used, on the clock of the budget; absent without a budget.",
         unit="share",
         digits=1,
         priority=3,
@@ -78,37 +82,41 @@ METRICS = (
     ),
     Metric(
         "progress/remaining",
-        "Wall time until the budget is spent, if training keeps its pace.",
+        "Estimated wall time until the budget is spent.",
         unit="s",
         digits=0,
         priority=4,
-        estimator="what is left of the budget over the pace on its clock",
+        estimator="remaining budget divided by the mean speed on its clock",
         window="the run so far",
         exact=False,
         bounds=(0, INF),
     ),
     Metric(
         "progress/stage",
-        "Stage of the curriculum that the rollout was collected in, from 1; absent without one.",
+        "Curriculum stage in which the rollout was collected, from 1; absent without a curriculum.",
         digits=0,
         priority=5,
         window=THIS_ROW,
         bounds=(0, INF),
     ),
     # ---- time: where this row's wall time went --------------------------------------------------
-    _seconds("time/env", "Spent in the environments' steps and resets.", priority=7, in_table=True),
-    _seconds("time/inference", "Spent asking the policy for actions and values."),
-    _seconds("time/update", "Spent learning from the rollout.", priority=7, in_table=True),
-    _seconds("time/evaluate_wait", "Spent waiting for an evaluation to end."),
-    _seconds("time/checkpoint", "Spent writing checkpoints."),
-    _seconds("time/rest", "Spent on everything else: statistics, records, console."),
-    _part("time/env_share", "spent in the environments' steps and resets"),
-    _part("time/inference_share", "spent asking the policy for actions and values"),
-    _part("time/update_share", "spent learning from the rollout"),
-    _part("time/rest_share", "spent on everything else, evaluations and checkpoints apart"),
+    _seconds(
+        "time/env", "Time spent stepping and resetting environments.", priority=7, in_table=True
+    ),
+    _seconds(
+        "time/inference", "Time spent on policy inference (actions and values) during collection."
+    ),
+    _seconds("time/update", "Time spent on updates.", priority=7, in_table=True),
+    _seconds("time/evaluate_wait", "Time spent waiting for evaluations to finish."),
+    _seconds("time/checkpoint", "Time spent writing checkpoints."),
+    _seconds("time/rest", "Time spent on everything else: statistics, logging, console."),
+    _time_share("time/env_share", "stepping and resetting environments"),
+    _time_share("time/inference_share", "on policy inference during collection"),
+    _time_share("time/update_share", "on updates"),
+    _time_share("time/rest_share", "on everything else, except evaluations and checkpoints"),
     Metric(
         "time/wall",
-        "How long an evaluation took in its own process.",
+        "Wall time of an evaluation in its own process.",
         unit="s",
         digits=2,
         better="lower",
@@ -119,7 +127,7 @@ METRICS = (
     ),
     Metric(
         "time/wait",
-        "How long training waited for an evaluation's result.",
+        "Time that training waited for the result of an evaluation.",
         unit="s",
         digits=2,
         better="lower",
@@ -143,7 +151,7 @@ METRICS = (
     ),
     Metric(
         "speed/updates",
-        "Steps of the optimiser per second of wall time, everything included.",
+        "Optimizer steps per second of wall time, everything included.",
         unit="/s",
         digits=0,
         better="higher",
@@ -154,12 +162,12 @@ METRICS = (
     ),
     Metric(
         "system/memory",
-        "Most memory the training process has held so far.",
+        "Peak memory of the training process so far.",
         unit="MB",
         digits=0,
         better="lower",
         priority=8,
-        estimator="peak resident set",
+        estimator="peak resident set size",
         window="since this attempt began",
         exact=False,
         bounds=(0, INF),
@@ -167,19 +175,19 @@ METRICS = (
     ),
     Metric(
         "system/memory_now",
-        "Memory that the training process holds now; Linux only.",
+        "Current memory of the training process. Linux only.",
         unit="MB",
         digits=0,
         better="lower",
         priority=9,
-        estimator="resident set",
+        estimator="resident set size",
         window="when the row is written",
         exact=False,
         bounds=(0, INF),
     ),
     Metric(
         "system/cpu",
-        "CPU time of the training process per wall time; 100% is one core kept busy.",
+        "CPU time of the training process divided by wall time; 100% is one fully used core.",
         unit="share",
         digits=0,
         priority=9,

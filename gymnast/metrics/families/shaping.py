@@ -1,4 +1,4 @@
-"""What shaping adds to the reward that is learned from. Returns and scores are without it."""
+"""Metrics of the shaping terms that are added to the training reward. Returns and scores exclude them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gymnast.metrics.metric import Metric
 if TYPE_CHECKING:
     from gymnast.config.sections.shaping import TermConfig
 
-_UNBOUNDED = "weights and terms are of any size"
+_UNBOUNDED = "shaping terms and their weights may have any size"
 
 METRICS = (
     Metric(
         "shaping/total",
-        "Mean over steps of what all terms together add to the reward that is learned from.",
+        "Sum of all shaping terms that are added to the training reward; mean over steps.",
         priority=5,
         no_bounds_reason=_UNBOUNDED,
         in_table=True,
@@ -24,7 +24,7 @@ METRICS = (
 
 
 def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
-    """A metric for each term of a config, and one for its weight."""
+    """Returns two metrics for each shaping term of a config: its mean reward and its weight."""
     from gymnast.config.sections.shaping import known_term
 
     found: list[Metric] = []
@@ -34,7 +34,7 @@ def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
         found += [
             Metric(
                 f"shaping/{name}",
-                f"{known.description} In reward, its weight included.",
+                f"{known.description} In units of reward, including the weight.",
                 priority=6,
                 estimator=f"mean over steps of weight x term, in units of one {unit or 'unit'}",
                 no_bounds_reason=_UNBOUNDED,
@@ -42,18 +42,18 @@ def of_terms(terms: Mapping[str, TermConfig]) -> list[Metric]:
             ),
             Metric(
                 f"hyper/shaping.{name}",
-                f"Current weight of the term {name}: reward for one {unit or 'of its units'}.",
+                f"Current weight of the shaping term {name}: reward per {unit or 'unit'}.",
                 digits=4,
                 priority=8,
                 window="this update",
-                no_bounds_reason="it is what the config, its schedule or a live change says",
+                no_bounds_reason="set by the config, its schedule or a live change",
             ),
         ]
     return found
 
 
 def shipped() -> list[Metric]:
-    """Of every term that may be asked for by name, under that name."""
+    """Returns the metrics of every built-in shaping term, for the docs."""
     from gymnast.config.sections.shaping import TERMS, TermConfig
 
     return of_terms({name: TermConfig() for name in TERMS})

@@ -1,4 +1,4 @@
-"""The terminal: a live table while training, an ending afterwards; plain lines into a pipe."""
+"""Console output: a live table in a terminal, plain lines in a pipe, and the summary of a run at its end."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gymnast.metrics.sinks.history import EVALUATED
 from gymnast.metrics.sinks.plain import alert_line, event_line, row_line
 
 LINE_SECONDS = 2.0
-"""Into a pipe: a line this often, and for every evaluation."""
+"""Plain output prints a row this often, and for every evaluation."""
 URGENT = ("stopping", "stalled", "stall ended")
-"""Events that a person must see now, also one who asked for silence."""
+"""Events that are printed even with --quiet."""
 
 
 class Console:
-    """Where a person watches a run. `quiet` prints nothing but the first line of the ending."""
+    """The console of a run. With `quiet`, only the first line of the final summary is printed."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class Console:
         pinned: Sequence[str] = (),
         file: TextIO | None = None,
     ) -> None:
-        """`budget`: clock -> total, the main one first. `ending`: the summary as text. Without
-        `live`: plain lines on a terminal too, which a debugger may then share. `pinned`: keys that are
-        shown whatever their priority."""
+        """`budget`: clock -> total, the main clock first. `ending`: formats the final summary. `live=False`
+        prints plain lines in a terminal too, so that a debugger can share it. `pinned`: keys that are always
+        displayed, whatever their priority."""
         self._file = file or sys.stdout
         self._terminal = None if quiet else _terminal_at(self._file)
         self._ending, self._quiet = ending, quiet
@@ -59,7 +59,7 @@ class Console:
 
     def event(self, event: Mapping[str, Any]) -> None:
         if self._quiet and event.get("kind") in URGENT:
-            with suppress(OSError, ValueError):  # nobody is watching any more
+            with suppress(OSError, ValueError):  # the terminal or pipe is closed
                 print(event_line(event), file=sys.stderr, flush=True)
         self._show.event(event)
 
@@ -68,19 +68,19 @@ class Console:
             return
         self._closed = True
         atexit.unregister(self._abandon)
-        with suppress(OSError, ValueError):  # nobody is watching any more
+        with suppress(OSError, ValueError):  # the terminal or pipe is closed
             self._show.close()
             if summary is not None and self._ending is not None:
-                self._tell(summary, self._ending(summary).rstrip())
+                self._print_ending(summary, self._ending(summary).rstrip())
 
-    def _tell(self, summary: Summary, ending: str) -> None:
+    def _print_ending(self, summary: Summary, ending: str) -> None:
         first, _, others = ending.partition("\n")
         if self._terminal is None:  # rich ends the process on a closed pipe
             self._file.write(f"{first if self._quiet else ending}\n")
             self._file.flush()
             return
-        moods = {True: "bold green", False: "bold yellow", None: "bold"}
-        self._terminal.print(first, style=moods[summary.get("solved")], markup=False)
+        styles = {True: "bold green", False: "bold yellow", None: "bold"}
+        self._terminal.print(first, style=styles[summary.get("solved")], markup=False)
         self._terminal.print(others, markup=False)
 
     def _abandon(self) -> None:
@@ -88,10 +88,11 @@ class Console:
 
 
 def _terminal_at(file: TextIO) -> Any:
-    """The terminal behind a file, as rich sees it; None for a pipe, which needs no rich."""
-    told = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
-    with suppress(ValueError):  # closed already
-        if told or file.isatty():
+    """Returns the rich console of a file that is a terminal; None for a pipe, so that rich is not
+    imported."""
+    forced = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+    with suppress(ValueError):  # the file is closed
+        if forced or file.isatty():
             from rich.console import Console as Terminal
 
             terminal = Terminal(file=file, highlight=False, soft_wrap=True)
@@ -115,30 +116,30 @@ class _Lines:
     ) -> None:
         self._file, self._metrics, self._pinned = file, metrics, pinned
         self._last = float("-inf")
-        self._untold: Row | None = None
+        self._unprinted: Row | None = None
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
             self._put(alert_line(alert))
         now = time.monotonic()
-        self._untold = row
+        self._unprinted = row
         if now - self._last >= LINE_SECONDS or EVALUATED in row:
             self._last = now
-            self._tell()
+            self._print_row()
 
     def event(self, event: Mapping[str, Any]) -> None:
         self._put(event_line(event))
 
     def close(self) -> None:
-        """The last row is always told."""
-        self._tell()
+        """Prints the last row, if it has not been printed."""
+        self._print_row()
 
-    def _tell(self) -> None:
-        if self._untold is not None:
-            self._put(row_line(self._untold, self._metrics, self._pinned))
-            self._untold = None
+    def _print_row(self) -> None:
+        if self._unprinted is not None:
+            self._put(row_line(self._unprinted, self._metrics, self._pinned))
+            self._unprinted = None
 
     def _put(self, line: str) -> None:
-        with suppress(OSError, ValueError):  # nobody is reading: training goes on
+        with suppress(OSError, ValueError):  # a closed pipe must not stop training
             self._file.write(f"{line}\n")
             self._file.flush()

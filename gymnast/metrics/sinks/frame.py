@@ -1,4 +1,4 @@
-"""One picture of a run for the terminal: progress, the table by section, alerts. Pure layout.
+"""Layout of one frame of the live table: progress, metrics by section, alerts. Pure functions.
 
 CartPole-v1:ppo · seed 0
 ━━━━━━━━━━━━━━━━━━╸━━━━━━━━━  62.5%  62,464 of 100,000 env steps  12.3 s  7.4 s left
@@ -30,35 +30,35 @@ from gymnast.text.wording import duration
 MARKS = {"error": "✖", "warning": "▲"}
 STYLES = {"error": "red", "warning": "yellow"}
 NUMBER, UNIT, CHANGE = 11, 6, 11
-"""Widths of these columns; section and label take what their names need."""
+"""Widths of these columns; the columns of section and label are as wide as their content."""
 SHORTEST_BAR, SHORTEST_LABEL = 10, 8
 SPARKLINE = (8, 40)
-"""The sparkline takes what is left, or is left out."""
+"""Minimum and maximum width. The sparkline uses the remaining width, or is omitted."""
 
 
 @dataclass(frozen=True)
 class View:
-    """What one frame shows."""
+    """The content of one frame."""
 
     metrics: Mapping[str, Metric]
     history: History
     alerts: Sequence[Alert]
-    """What holds now, errors first."""
+    """The active alerts, errors first."""
     title: str = ""
     budget: tuple[str, float] | None = None
     """The main clock and its total."""
     since_row: float = 0.0
-    """Seconds since the latest row, during which the clock went on."""
+    """Seconds since the latest row, to be added to the elapsed time."""
     last_event: str = ""
     paused: bool = False
     keys: str = ""
-    """What may be pressed, while that is asked for."""
+    """Help for the command keys, while it is displayed."""
     pinned: Sequence[str] = ()
-    """Keys that are shown whatever their priority."""
+    """Keys that are always displayed, whatever their priority."""
 
 
 def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> Text:
-    """Fits the given size: where room is short, what has the least priority is left out."""
+    """Lays out a frame of the given size; if space is short, metrics of low priority are omitted."""
     paused = "   paused" if view.paused else ""
     title = Text.assemble(
         (view.title or "training", "bold"),
@@ -69,7 +69,7 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
     head += [Text(f"  {view.keys}", style="cyan")] if view.keys else []
     foot = _alerts(view.alerts, width, max(2, min(8, height // 4)))
     room = height - len(head) - len(foot) - 2  # a blank line above and below the table
-    keys = chosen(view, room)
+    keys = chosen_keys(view, room)
     lines = [*head, Text(), *_table(view, keys, width, ascii_only)]
     if foot:
         lines += [Text(), *foot]
@@ -82,12 +82,15 @@ def frame(view: View, width: int, height: int, *, ascii_only: bool = False) -> T
     return Text("\n", no_wrap=True).join(lines)
 
 
-def chosen(view: View, room: int) -> list[str]:
-    """The keys worth a line: the most important first in, the table's own order kept."""
+def chosen_keys(view: View, room: int) -> list[str]:
+    """Returns the keys to display, at most `room`, in table order.
+
+    Keys with an alert are chosen_keys first, then pinned keys, then keys by priority.
+    """
     names = view.history.names()
     pinned, alerting = names.intersection(view.pinned), {alert.key for alert in view.alerts}
-    shown = {key for key in names if spec(key, view.metrics).in_table}
-    ordered = in_order(shown | pinned | alerting, view.metrics)
+    in_table = {key for key in names if spec(key, view.metrics).in_table}
+    ordered = in_order(in_table | pinned | alerting, view.metrics)
     by_worth = sorted(
         ordered, key=lambda key: (key not in alerting, key not in pinned, _priority(view, key))
     )
@@ -100,7 +103,7 @@ def _priority(view: View, key: str) -> int:
 
 
 def _progress(view: View, width: int, ascii_only: bool) -> Text:
-    """The bar, and as many facts beside it as fit."""
+    """Returns the progress bar, followed by as many details as fit."""
     latest = view.history.latest
     share, remaining = latest("progress/share"), latest("progress/remaining")
     elapsed = duration(latest("clock/seconds") + view.since_row)
@@ -121,9 +124,9 @@ def _progress(view: View, width: int, ascii_only: bool) -> Text:
 
 
 def _counted(view: View, *, total: bool = False) -> str:
-    """`62,464 of 100,000 env steps`, on the budget's clock unless that is time."""
+    """Returns `62,464 of 100,000 env steps`, on the clock of the budget unless that is time."""
     clock, goal = view.budget or ("env_steps", math.nan)
-    if clock == "seconds":  # elapsed and remaining time say it already
+    if clock == "seconds":  # elapsed and remaining time are displayed anyway
         clock, goal = "env_steps", math.nan
     value = view.history.latest(f"clock/{clock}")
     of = f" of {goal:,.0f}" if total and math.isfinite(goal) else ""
@@ -145,7 +148,7 @@ def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> lis
     first = max((len(section(key)) for key in keys), default=0) + 2
     second = max((len(_label(key)) for key in keys), default=0) + 1
     number = NUMBER
-    if 2 + first + second + number + UNIT > width:  # no number is ever cut
+    if 2 + first + second + number + UNIT > width:  # numbers are never truncated
         number = max(len(_parts(view, key)[0]) for key in keys) + 1
         second = min(second, max(width - 2 - first - number - UNIT, SHORTEST_LABEL))
     left = width - 2 - first - second - number - UNIT - 1
@@ -160,7 +163,7 @@ def _table(view: View, keys: Sequence[str], width: int, ascii_only: bool) -> lis
         if left >= CHANGE:
             line.append_text(_change(view, key))
         values = view.history.values(key)
-        counter = key.startswith("clock/")  # its curve says nothing
+        counter = key.startswith("clock/")  # a sparkline of a counter is a straight line
         if spark >= SPARKLINE[0] and len(values) > 1 and not (ascii_only or counter):
             line.append("  " + sparkline(values, spark), style="bright_black")
         lines.append(line)
@@ -176,51 +179,52 @@ def _clipped(text: str, width: int) -> str:
 
 
 def _label(key: str) -> str:
-    """The name within its section; what a scope is about is its episodes."""
+    """Returns the name within its section; a scoped key also drops `episode/`."""
     scopes, name = split(key)
     return name.removeprefix("episode/") if scopes else name.partition("/")[2]
 
 
 def _cells(view: View, key: str, alert: Alert | None, title: str, label: str, width: int) -> Text:
-    """Mark, section, label, number and unit. Highlight is weight, alert is colour: both show."""
+    """Returns mark, section, label, number and unit. Bold is for priority 1, color for alerts: both can
+    apply."""
     metric = spec(key, view.metrics)
-    colour = STYLES[alert.level] if alert else ""
+    color = STYLES[alert.level] if alert else ""
     weight = "bold " if metric.priority == 1 else ""
     number, unit = _parts(view, key)
     return Text.assemble(
-        (f"{MARKS[alert.level] if alert else ' '} ", colour),
+        (f"{MARKS[alert.level] if alert else ' '} ", color),
         (title, "cyan"),
-        (label, f"{weight}{colour}"),
-        (f"{number:>{width}} ", f"{weight}{colour}"),
-        (f"{unit:<{UNIT - 1}}", colour or "bright_black"),
+        (label, f"{weight}{color}"),
+        (f"{number:>{width}} ", f"{weight}{color}"),
+        (f"{unit:<{UNIT - 1}}", color or "bright_black"),
     )
 
 
 def _change(view: View, key: str) -> Text:
-    """Green is for the better, which for a loss is down."""
+    """Returns the change since the row before: green for an improvement, red for the opposite."""
     metric, change = spec(key, view.metrics), view.history.change(key)
     if not math.isfinite(change):
         return Text(" " * CHANGE)
     style = {True: "green", False: "red", None: "bright_black"}[metric.improved(change)]
-    shown = metric.format_change(change, view.history.latest(key))
-    return Text(f"{shown:>{CHANGE}}", style=style)
+    text = metric.format_change(change, view.history.latest(key))
+    return Text(f"{text:>{CHANGE}}", style=style)
 
 
 def _alerts(alerts: Sequence[Alert], width: int, room: int) -> list[Text]:
-    """Whole ones, as many as there is room for; of the first at least its beginning."""
+    """Returns as many complete alerts as fit into `room` lines; the first one is truncated if it must be."""
     lines: list[Text] = []
-    for place, alert in enumerate(alerts):
-        told = [
+    for index, alert in enumerate(alerts):
+        wrapped = [
             *_wrapped(f"{MARKS[alert.level]} {alert.message}", STYLES[alert.level], width),
             *_wrapped(f"  {alert.advice}", "dim", width),
         ]
-        others = len(alerts) - place - 1
-        if len(lines) + len(told) + bool(others) > room:
-            lines += [] if lines else told[: room - bool(others)]
-            others += place > 0
+        others = len(alerts) - index - 1
+        if len(lines) + len(wrapped) + bool(others) > room:
+            lines += [] if lines else wrapped[: room - bool(others)]
+            others += index > 0
             lines += [Text(f"  and {others} more", style="dim")] if others else []
             break
-        lines += told
+        lines += wrapped
     return lines
 
 

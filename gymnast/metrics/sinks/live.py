@@ -1,8 +1,8 @@
-"""The live table: a picture of the run, drawn over itself. Only a terminal needs this, and rich.
+"""The live table of a run in a terminal, redrawn in place with rich.
 
-A thread of its own draws, so a row costs the loop microseconds and elapsed time goes on during a
-long rollout. Drawing never puts the terminal into a state that would need restoring: no hidden
-cursor, no alternate screen; so even `kill -9` leaves it usable.
+A separate thread draws, so a row costs the training loop only microseconds, and the elapsed time keeps
+counting during a long rollout. Drawing never puts the terminal into a state that would have to be restored
+(no hidden cursor, no alternate screen), so the terminal stays usable even after `kill -9`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from gymnast.metrics.sinks.history import History
 from gymnast.metrics.sinks.plain import event_line
 
 REDRAW_SECONDS = 0.25
-"""Never more often than this."""
+"""Minimum time between two frames."""
 IDLE_SECONDS = 1.0
-"""Without a new row only the elapsed time moves."""
+"""Time between two frames without a new row, when only the elapsed time changes."""
 DRAWING_SHARE = 0.02
-"""Drawing takes at most this share of the time: a slow terminal is redrawn less often."""
+"""Drawing takes at most this share of the time; a slow terminal is redrawn less often."""
 LASTING = ("tracking", "tracking failed", "stopping", "stalled", "stall ended")
-"""Events that stay on the terminal, above the table; of others only the latest is shown."""
+"""Events that are printed above the table; of other events only the latest is displayed."""
 
 
 class LiveTable:
@@ -54,7 +54,7 @@ class LiveTable:
         self._fresh = False
         self._live: Live | None = None
         self._stop = Event()
-        self._thread = Thread(target=self._draw_on, name="console", daemon=True)
+        self._thread = Thread(target=self._draw_forever, name="console", daemon=True)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
         self._history.add(row)
@@ -70,7 +70,7 @@ class LiveTable:
     def event(self, event: Mapping[str, Any]) -> None:
         now, kind = time.monotonic(), event.get("kind")
         self._fresh = True
-        if kind == "keys":  # shown, and hidden again
+        if kind == "keys":  # toggles the help
             self._keys = "" if self._keys else event["text"]
             return
         if kind in LASTING or self._stop.is_set():
@@ -102,19 +102,19 @@ class LiveTable:
         self._terminal.show_cursor(True)  # rich hides it
         self._thread.start()
 
-    def _draw_on(self) -> None:
-        drawn, pause = 0.0, REDRAW_SECONDS
+    def _draw_forever(self) -> None:
+        drawn_at, pause = 0.0, REDRAW_SECONDS
         while not self._stop.wait(pause):
             began = time.monotonic()
-            if not self._fresh and began - drawn < IDLE_SECONDS:
+            if not self._fresh and began - drawn_at < IDLE_SECONDS:
                 continue
             self._fresh = False
             try:
                 self._draw()
-            except (OSError, ValueError):  # the terminal went away: training goes on
+            except (OSError, ValueError):  # a closed terminal must not stop training
                 return
-            drawn = time.monotonic()
-            pause = max(REDRAW_SECONDS, (drawn - began) / DRAWING_SHARE)
+            drawn_at = time.monotonic()
+            pause = max(REDRAW_SECONDS, (drawn_at - began) / DRAWING_SHARE)
 
     def _draw(self) -> None:
         assert self._live is not None
@@ -134,5 +134,5 @@ class LiveTable:
             pinned=self._pinned,
         )
         ascii_only = self._terminal.options.ascii_only
-        picture = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)
-        self._live.update(picture, refresh=True)
+        text = frame(view, size.width - 1, size.height - 1, ascii_only=ascii_only)
+        self._live.update(text, refresh=True)

@@ -1,4 +1,4 @@
-"""The run's plain-text log: what happened, readable while it runs, never larger than its cap."""
+"""The plain-text log of a run, log.txt: readable while it runs, never larger than its cap."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gymnast.processes import env_output
 
 CAP_BYTES = 10_000_000
 ENDING_BYTES = 10_000
-"""Kept free below the cap, so that a full log still says how the run ended."""
+"""Reserved below the cap, so that even a full log says how the run ended."""
 ROW_SECONDS = 10.0
-"""Rows are in the metric record; the log takes one this often, and every evaluation."""
+"""The log gets a row this often, and for every evaluation; all rows are in the metric store."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
 
 class LogFile:
-    """`log.txt` of a run. Adds to what earlier attempts wrote; keeps the head when it is full."""
+    """The file `log.txt` of a run. It is appended to over attempts; a full log keeps its beginning."""
 
     def __init__(
         self,
@@ -45,12 +45,12 @@ class LogFile:
         self._last_row = float("-inf")
 
     def line(self, text: str) -> None:
-        """Anything worth keeping: a warning, a worker's traceback. May have several lines."""
+        """Appends a text of one or more lines, each with a time stamp. ANSI escape codes are removed."""
         lines = _ANSI.sub("", text).replace("\r", "\n").rstrip().split("\n")
         stamp = time.strftime("%Y-%m-%d %H:%M:%S ")
         if not self._full and not self._put(lines, stamp, ENDING_BYTES):
             self._full = True
-            note = "the log is full; rows and events go on in metrics.db and events.jsonl"
+            note = "the log is full; further rows and events are in metrics.db and events.jsonl"
             self._put([note], stamp, ENDING_BYTES // 2)
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
@@ -76,8 +76,8 @@ class LogFile:
 
     @contextmanager
     def listening(self) -> Iterator[LogFile]:
-        """Meanwhile `warnings`, records of `logging` from WARNING on and, under a command, what
-        environments print are kept here too."""
+        """Context manager that also logs `warnings`, `logging` records of level WARNING and above and, when
+        run from the command line, the output that environments print."""
         handler, root, show = _Handler(self), logging.getLogger(), warnings.showwarning
 
         def show_and_keep(
@@ -102,9 +102,9 @@ class LogFile:
             root.removeHandler(handler)
 
     def _put(self, lines: Sequence[str], stamp: str = "", reserve: int = 0) -> bool:
-        """One write, so that lines of several threads do not mix; False where it does not fit."""
+        """Writes the lines at once, so that threads do not interleave. Returns False if they do not fit."""
         if self._file.closed:
-            return True  # a worker's last words came after ours
+            return True  # output of a worker that arrived after the log was closed
         text = "".join(f"{stamp}{line}\n" for line in lines)
         encoded = text.encode("utf-8", "backslashreplace")
         if self._size + len(encoded) > self._cap - reserve:

@@ -1,4 +1,4 @@
-"""A row, an alert or an event as one line of plain text: for pipes, files and the log."""
+"""Formats a row, an alert or an event as one line of plain text, for pipes, files and the log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gymnast.metrics.recorder import Row
 from gymnast.metrics.specs import in_order, spec
 from gymnast.text.wording import change, score
 
-_UNTOLD = {"kind", "time", "id", "traceback", *CLOCKS}
-"""Said elsewhere: in the line itself, or below it in the log."""
+_OMITTED = {"kind", "time", "id", "traceback", *CLOCKS}
+"""Fields of an event that are already in the line, or below it in the log."""
 
 
 def row_line(row: Row, metrics: Mapping[str, Metric], pinned: Sequence[str] = ()) -> str:
-    """Elapsed time, progress, the numbers that matter most and those that are pinned."""
+    """Formats elapsed time, progress, the most important metrics and the pinned ones."""
     parts = [f"{spec('clock/seconds', metrics).format(row['clock/seconds']):>11}"]
     if "progress/share" in row:
         parts.append(f"{spec('progress/share', metrics).format(row['progress/share']):>6}")
@@ -40,10 +40,11 @@ def alert_line(alert: Alert) -> str:
 
 
 def event_line(event: Mapping[str, Any]) -> str:
-    """`checkpoint at 40,960 env steps: reason best`; of an event with a `message`, only that."""
+    """Formats an event: `checkpoint at 40,960 env steps: reason best`. A `message` replaces all other
+    details."""
     where = f" at {event['env_steps']:,} env steps" if "env_steps" in event else ""
-    told = (f"{key} {_value(value)}" for key, value in event.items() if key not in _UNTOLD)
-    detail = event["message"] if "message" in event else ", ".join(told)
+    fields = (f"{key} {_value(value)}" for key, value in event.items() if key not in _OMITTED)
+    detail = event["message"] if "message" in event else ", ".join(fields)
     return f"{event.get('kind', 'event')}{where}{': ' if detail else ''}{detail}"
 
 

@@ -1,7 +1,7 @@
-"""TensorBoard: event files, written without TensorFlow or torch. Steps are vector steps.
+"""The TensorBoard tracker: event files, written without TensorFlow or torch. Steps are vector steps.
 
-TensorBoard draws 32 bits of a value and no other scalars than those; all 64 are beside them in the
-same tensor (`double_val`), for whoever reads the file.
+TensorBoard only draws float32 scalars (`float_val`). The same tensor also holds the float64 value
+(`double_val`), for programs that read the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gymnast.metrics.specs import spec
 from gymnast.metrics.tracking import AXIS, Tracked
 
 FLUSH_SECONDS = 2.0
-"""How long a row may wait in memory."""
+"""How long a row may stay buffered in memory."""
 
 
 def open_tracker(tracked: Tracked) -> TensorBoard:
@@ -42,7 +42,7 @@ class TensorBoard:
         self._known: set[str] = set()
         self._flushed = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
-        # read in order of their names: attempts at a run in order of time
+        # TensorBoard reads files in the order of their names: attempts must sort by time
         name = f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}.{os.getpid()}"
         self._file = (folder / name).open("xb")
         self._put(self._events.Event(wall_time=tracked.created, file_version="brain.Event:2"))
@@ -71,8 +71,10 @@ class TensorBoard:
         self._file.close()
 
     def _begin(self, step: int, row: Row) -> None:
-        """What another attempt wrote from here on is superseded: TensorBoard leaves that out."""
-        first = step + 1 if is_late(row) else step  # a late row stands beside one that is kept
+        """Marks the start of an attempt, so that TensorBoard drops later steps of earlier attempts."""
+        first = (
+            step + 1 if is_late(row) else step
+        )  # a late row has the same step as a row that must be kept
         event = self._events.Event(wall_time=self._time(row), step=first)
         event.session_log.status = self._events.SessionLog.START
         self._put(event)
@@ -82,7 +84,7 @@ class TensorBoard:
         self._put(event)
 
     def _time(self, row: Row) -> float:
-        """As if it had been trained without a pause."""
+        """Returns the wall time of a row as if training had never been paused."""
         return self._tracked.created + row["clock/seconds"]
 
     def _text(self, event: Any, key: str, text: str) -> None:
@@ -91,7 +93,7 @@ class TensorBoard:
         value.tensor.string_val.append(text.encode())
 
     def _value(self, event: Any, key: str, plugin: str, description: str) -> Any:
-        """A new value of an event; what a key is, is said the first time."""
+        """Adds a value to an event; the first value of a key carries its metadata."""
         value = event.summary.value.add(tag=key)
         if key not in self._known:
             self._known.add(key)
@@ -100,7 +102,7 @@ class TensorBoard:
         return value
 
     def _put(self, event: Any) -> None:
-        """Framed as a TFRecord: length and content, each with its checksum."""
+        """Writes an event as a TFRecord: length and content, each followed by its checksum."""
         content = event.SerializeToString()
         length = struct.pack("<Q", len(content))
         sums = (struct.pack("<I", self._checksum(part)) for part in (length, content))

@@ -1,6 +1,6 @@
-"""Weights & Biases. Offline unless asked otherwise: a folder in the run that `wandb sync` uploads.
+"""The Weights & Biases tracker. Offline by default: it writes a folder in the run that `wandb sync` uploads.
 
-Its own process writes and uploads; `wandb` is imported here and nowhere else.
+A process of wandb itself writes and uploads. `wandb` is imported in this module only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gymnast.metrics.workspace import bound_of, workspace
 from gymnast.processes import guard
 
 ACTIONS = re.compile(r"(?:.+:)?rollout/action_share\.(\d+)")
-"""Keys of a row that say how often each action was taken."""
+"""Keys of a row with the share of each discrete action."""
 HISTOGRAM, ALERTS, FILMS = "histograms/actions", "alerts/all", "films"
 _COLUMNS = ["env_steps", "level", "id", "state", "message", "advice"]
 _SETTINGS: dict[str, Any] = {
@@ -33,7 +33,7 @@ _SETTINGS: dict[str, Any] = {
     "disable_job_creation": True,
     "save_code": False,
     "symlink": False,
-    "x_disable_stats": True,  # a run records its own
+    "x_disable_stats": True,  # rows already have system metrics
     "x_disable_meta": True,
     "x_disable_machine_info": True,
     "x_save_requirements": False,
@@ -43,7 +43,7 @@ _SETTINGS: dict[str, Any] = {
 def open_tracker(tracked: Tracked) -> Wandb:
     mode = tracked.settings.mode
     mode = os.environ.get("WANDB_MODE", "offline") if mode == "auto" else mode
-    with _discreetly(offline=mode == "offline"):
+    with _silent_wandb(offline=mode == "offline"):
         import wandb
 
         run = wandb.init(
@@ -56,10 +56,10 @@ def open_tracker(tracked: Tracked) -> Wandb:
             notes=tracked.name or None,
             config=dict(tracked.config),
             dir=_folder(tracked).parent,
-            mode=mode,  # pyright: ignore[reportArgumentType] (it knows what it does not know)
+            mode=mode,  # pyright: ignore[reportArgumentType] (wandb validates it)
             resume="allow",
-            reinit="create_new",  # a run of the user's own in this process is left alone
-            settings=wandb.Settings(**_SETTINGS, stop_fn=_carry_on),
+            reinit="create_new",  # leaves another wandb run of the user in this process alone
+            settings=wandb.Settings(**_SETTINGS, stop_fn=_ignore_stop),
         )
     return Wandb(wandb, run, tracked)
 
@@ -69,7 +69,7 @@ class Wandb:
         self.where = str((run.settings.sync_dir if run.offline else run.url) or "nowhere")
         self._wandb, self._run, self._tracked = wandb, run, tracked
         self._folder = _folder(tracked)
-        self._folder.mkdir(exist_ok=True)  # WANDB_MODE=disabled makes none
+        self._folder.mkdir(exist_ok=True)  # wandb does not create it if WANDB_MODE=disabled
         self._keys: dict[str, None] = {}
         self._media: dict[str, str] = {}
         self._bounds: dict[str, float] = {}
@@ -78,10 +78,10 @@ class Wandb:
         self._last_step = 0.0
 
     def write(self, row: Row, alerts: Sequence[Alert]) -> None:
-        if fresh := [key for key in row if key not in self._keys]:
-            self._declare(fresh)
+        if new_keys := [key for key in row if key not in self._keys]:
+            self._declare(new_keys)
         for alert in alerts:
-            self._note(alert)
+            self._record_alert(alert)
         more = {"alerts/active": len(self._active), **self._histogram(row)}
         self._last_step = row[AXIS]
         self._run.log({**row, **self._bounds, **more})
@@ -89,11 +89,12 @@ class Wandb:
     def event(self, event: Mapping[str, Any]) -> None: ...
 
     def close(self, summary: Summary | None) -> None:
-        """The exit code is that of the process: 1 where the run broke off, 130 after a signal."""
+        """Uploads alerts, videos and the summary. The exit code is 1 if the run failed, 130 after a
+        signal."""
         if self._alerts:
             table = self._wandb.Table(columns=_COLUMNS, data=self._alerts)
             self._show(ALERTS, "Table", table, self._last_step)
-        for film in self._films_not_shown():
+        for film in self._new_videos():
             key = f"{FILMS}/{re.sub(r'-[0-9]{12}', '', Path(film['path']).stem)}"
             video = self._wandb.Video(film["path"], caption=_caption(film))
             self._show(key, "MediaBrowser", video, film["vec_steps"])
@@ -103,12 +104,12 @@ class Wandb:
         self._run.finish(exit_code=1 if summary is None else 130 if interrupted else 0)
 
     def _declare(self, keys: Sequence[str]) -> None:
-        """The axis of each, and what its summary shows: its best value where one direction is better."""
+        """Defines the x axis and the summary of each key: the best value if one direction is better."""
         for key in keys:
             metric = spec(key, self._tracked.metrics)
             best = {"higher": "max,last", "lower": "min,last"}.get(metric.better, "last")
             if metric.section == "clock":
-                best = "max"  # films and tables come with steps of their own
+                best = "max"  # videos and tables are logged with earlier steps
             self._run.define_metric(key, step_metric=None if key == AXIS else AXIS, summary=best)
             if bound := bound_of(key, self._tracked.metrics):
                 self._bounds |= [bound]
@@ -119,10 +120,10 @@ class Wandb:
         self._keys |= dict.fromkeys(keys)
         self._write_workspace()
 
-    def _note(self, alert: Alert) -> None:
+    def _record_alert(self, alert: Alert) -> None:
         state = "raised" if alert.active else "resolved"
-        told = [alert.last, alert.level, alert.id, state, alert.message, alert.advice]
-        self._alerts.append(told)
+        line = [alert.last, alert.level, alert.id, state, alert.message, alert.advice]
+        self._alerts.append(line)
         if not alert.active:
             self._active.discard(alert.id)
         elif alert.id not in self._active:
@@ -131,7 +132,7 @@ class Wandb:
             self._run.alert(alert.id, text, level="ERROR" if alert.level == "error" else "WARN")
 
     def _histogram(self, row: Row) -> dict[str, Any]:
-        """Of the actions of this rollout, where the row says how often each was taken."""
+        """Returns the histogram of the discrete actions of this rollout; empty if the row has none."""
         shares = {int(m[1]): row[key] for key in row if (m := ACTIONS.fullmatch(key))}
         if not shares:
             return {}
@@ -140,20 +141,20 @@ class Wandb:
         heights = [shares.get(place, 0.0) for place in range(max(shares) + 1)]
         return {HISTOGRAM: self._wandb.Histogram(np_histogram=(heights, edges))}
 
-    def _show(self, key: str, panel: str, what: Any, step: float) -> None:
+    def _show(self, key: str, panel: str, value: Any, step: float) -> None:
         self._media[key] = panel
-        self._run.log({key: what, AXIS: step})
+        self._run.log({key: value, AXIS: step})
 
-    def _films_not_shown(self) -> Iterator[Film]:
-        """Each film once, over all attempts at the run."""
+    def _new_videos(self) -> Iterator[Film]:
+        """Yields each video once, over all attempts of the run."""
         file = self._folder / "films.json"
-        shown = set(json.loads(file.read_text())) if file.exists() else set[str]()
+        logged = set(json.loads(file.read_text())) if file.exists() else set[str]()
         for film in self._tracked.films():
             name = f"{Path(film['path']).name} {film.get('created')}"
-            if name not in shown:
+            if name not in logged:
                 yield film
-                shown.add(name)
-                file.write_text(json.dumps(sorted(shown)))
+                logged.add(name)
+                file.write_text(json.dumps(sorted(logged)))
 
     def _write_workspace(self) -> None:
         spec = workspace(self._keys, self._tracked.metrics, x=AXIS, media=self._media)
@@ -161,36 +162,39 @@ class Wandb:
 
 
 def _folder(tracked: Tracked) -> Path:
-    """W&B writes to a folder `wandb` in the one it is given."""
+    """Returns the folder that W&B writes to: `wandb` inside the folder it is given."""
     return tracked.folder if tracked.folder.name == "wandb" else tracked.folder / "wandb"
 
 
 def _result(summary: Summary | None) -> dict[str, Any]:
-    """What the run came to, beside the last and best of every metric."""
+    """Returns the result of the run, to be added to W&B's summary of the metrics."""
     if summary is None:
         return {}
-    told = {key: summary.get(key) for key in ("solved", "reason", "threshold", "env_steps", "best")}
+    result = {
+        key: summary.get(key) for key in ("solved", "reason", "threshold", "env_steps", "best")
+    }
     score = {f"score/{key}": value for key, value in (summary.get("score") or {}).items()}
-    return {f"result/{key}": value for key, value in (told | score).items() if value is not None}
+    return {f"result/{key}": value for key, value in (result | score).items() if value is not None}
 
 
 def _caption(film: Film) -> str:
-    told = {"return": film.get("return"), "env steps": film.get("version")}
-    return ", ".join(f"{name} {value:,g}" for name, value in told.items() if value is not None)
+    facts = {"return": film.get("return"), "env steps": film.get("version")}
+    return ", ".join(f"{name} {value:,g}" for name, value in facts.items() if value is not None)
 
 
-def _carry_on() -> None:
-    """A stop asked for on the web page: training is stopped by `gymnast stop` alone."""
+def _ignore_stop() -> None:
+    """Ignores a stop that is requested on the W&B page: only `gymnast stop` stops training."""
 
 
 @contextmanager
-def _discreetly(*, offline: bool) -> Iterator[None]:
-    """`wandb` neither prints nor asks for a key, and offline reports to nobody; it does not stay
-    between the process and its end either, since `finish` is told the exit code."""
-    wanted = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
-    wanted |= guard.spared()  # its process finishes what it has, also after we are killed
-    before, hooks = {name: os.environ.get(name) for name in wanted}, (sys.exit, sys.excepthook)
-    os.environ.update(wanted)
+def _silent_wandb(*, offline: bool) -> Iterator[None]:
+    """Context manager in which `wandb` neither prints nor asks for an API key and, offline, sends no error
+    reports. Afterwards its hooks on `sys.exit` and `sys.excepthook` are removed: `finish` gets the exit code
+    explicitly."""
+    variables = {"WANDB_SILENT": "true"} | ({"WANDB_ERROR_REPORTING": "false"} if offline else {})
+    variables |= guard.spared()  # wandb's process may finish writing after ours was killed
+    before, hooks = {name: os.environ.get(name) for name in variables}, (sys.exit, sys.excepthook)
+    os.environ.update(variables)
     try:
         yield
     finally:
