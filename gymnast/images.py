@@ -114,7 +114,7 @@ class ImageRecorder:
         self._index = np.empty((steps, n, k), np.int32)
 
     def record(self, t: int, obs: Array) -> Array:
-        """Records the observations [N, ...] before step t; returns a copy that is valid until the next call."""
+        """Records the observations [N, ...] before step t; returns a copy, valid until the next call."""
         if t == len(self._index):
             self._index = np.concatenate([self._index, np.empty_like(self._index)])
         new = planes(obs, self._channels)

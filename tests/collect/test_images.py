@@ -160,7 +160,7 @@ def test_traces_hold_pictures_once(tmp_path):
 
 def test_what_cannot_be_is_refused():
     images = Images.of(np.zeros((6, 4, *SIZE), np.uint8), "first")
-    with pytest.raises(ValueError, match="cannot become"):
+    with pytest.raises(ValueError, match="cannot be reshaped"):
         images.reshape(2, 3, 2, 8, 6)
     with pytest.raises(ValueError, match="copied"):
         np.asarray(images, copy=False)
