@@ -1,4 +1,4 @@
-"""How far a run has come, on every clock it may be asked about."""
+"""The counters that measure the progress of a run, and its budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 CLOCKS = ("env_steps", "vec_steps", "frames", "updates", "rollouts", "episodes", "seconds")
-"""Names of the counters, as rows, budgets, cadences and schedules call them."""
+"""Names of the counters, as used in rows, budgets, intervals and schedules."""
 
 UNITS: dict[str, tuple[str, int]] = {
     **{clock: (clock, 1) for clock in CLOCKS},
@@ -15,7 +15,7 @@ UNITS: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("min", "minute", "minutes"), ("seconds", 60)),
     **dict.fromkeys(("h", "hour", "hours"), ("seconds", 3600)),
 }
-"""Unit as written in a cadence or a schedule -> (clock, how many of its counts)."""
+"""Units of intervals and schedules: unit -> (clock, counts of that clock per unit)."""
 UNIT_NAMES = (*CLOCKS, "minutes", "hours")
 """The units that error messages list."""
 
@@ -23,21 +23,21 @@ UNIT_NAMES = (*CLOCKS, "minutes", "hours")
 @dataclass
 class Clock:
     env_steps: int = 0
-    """Steps taken, summed over environment copies."""
+    """Number of environment steps, summed over all copies."""
     vec_steps: int = 0
-    """Steps taken by all copies together: one `env.step` of the whole vector."""
+    """Number of steps of the vector environment: one step of every copy."""
     frames: int = 0
-    """Game frames: env steps times the frame skip."""
+    """Number of game frames: env steps times the frame skip."""
     updates: int = 0
-    """Gradient updates: steps of the optimiser."""
+    """Number of gradient steps of the optimizer."""
     rollouts: int = 0
-    """Rollouts collected and learned from."""
+    """Number of rollouts that were collected and learned from."""
     episodes: int = 0
-    """Episodes finished."""
+    """Number of finished episodes."""
     seconds: float = 0.0
-    """Wall time spent training, over all attempts."""
+    """Wall time spent training, summed over all sessions of the run."""
     limits: Mapping[str, float] = field(default_factory=dict[str, float])
-    """The budget: clock name -> total, the main one first. Training ends when any is spent."""
+    """The budget: clock name -> limit, the main one first. Training ends when any limit is reached."""
 
     def read(self, name: str) -> float:
         return getattr(self, name)
@@ -47,18 +47,18 @@ class Clock:
 
     @property
     def main(self) -> str:
-        """The budget's own clock; env steps where there is no budget."""
+        """Name of the budget's main clock; env_steps without a budget."""
         return next(iter(self.limits), "env_steps")
 
     @property
     def progress(self) -> float | None:
-        """Share of the budget used, 0..1; None without a budget."""
+        """Used share of the budget, 0..1; None without a budget."""
         shares = [min(self.read(name) / total, 1.0) for name, total in self.limits.items()]
         return max(shares, default=None)
 
     @property
     def spent(self) -> str | None:
-        """The limit that has been reached, if any."""
+        """Name of the first limit that has been reached; None if none has."""
         reached = (n for n, total in self.limits.items() if self.read(n) >= total)
         return next(reached, None)
 

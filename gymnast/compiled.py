@@ -1,4 +1,4 @@
-"""The compiled kernels, where they were built: installing without a C++ compiler leaves them out."""
+"""Access to the compiled kernels, which are missing if gymnast was installed without a C++ compiler."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from importlib.util import find_spec
 from types import ModuleType
 
 HIDDEN = "GYMNAST_NATIVE"
-"""Environment variable: `off` pretends that they were not built. A process looks once."""
+"""Environment variable that hides the kernels if it is `off`. Each process reads it only once."""
 
 
 @cache
 def kernels() -> ModuleType | None:
+    """Returns the compiled module; None if it is missing or hidden."""
     if os.environ.get(HIDDEN) == "off":
         return None
     try:
@@ -24,11 +25,11 @@ def kernels() -> ModuleType | None:
 
 
 def why_absent() -> str:
-    """Of kernels that are not there."""
+    """Returns why `kernels` is None; "" if nothing is wrong."""
     if os.environ.get(HIDDEN) == "off":
         return f"{HIDDEN}=off"
     if find_spec("gymnast._native") is None:
-        return "the native engine was not built (install with a C++ compiler to have it)"
+        return "the native engine was not built (reinstall gymnast with a C++ compiler available)"
     try:
         import_module("gymnast._native")
     except ImportError as problem:

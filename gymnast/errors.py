@@ -1,10 +1,10 @@
-"""Mistakes a user can mend. The command line prints them as one clear message, never as a traceback."""
+"""Errors that a user can fix. The command line prints them as one message, without a traceback."""
 
 from __future__ import annotations
 
 
 class GymnastError(Exception):
-    """Says what is wrong, where, and what to do about it."""
+    """An error with a message (what is wrong), a place (`at`) and a suggestion (`fix`)."""
 
     exit_code = 1
 
@@ -19,7 +19,7 @@ class GymnastError(Exception):
 
 
 class UsageError(GymnastError):
-    """The command was called wrongly."""
+    """Invalid arguments of a command."""
 
     exit_code = 2
 
@@ -33,16 +33,16 @@ class ConfigError(UsageError):
 
 
 class EnvError(GymnastError):
-    """An environment cannot be made, or broke the contract while it ran."""
+    """An environment that cannot be created, or that violated the Gymnasium API while it ran."""
 
     def __init__(self, message: str, *, at: str = "", fix: str = "", traceback: str = "") -> None:
         self.traceback = traceback
-        """Of the environment's own code, for the log."""
+        """Traceback of the environment's own code, for the log."""
         super().__init__(message, at=at, fix=fix)
 
 
 class NotInstalled(EnvError):
-    """What an environment needs is not installed."""
+    """A package that an environment needs is not installed."""
 
 
 class RunError(GymnastError):
@@ -50,7 +50,7 @@ class RunError(GymnastError):
 
 
 class CheckpointError(RunError):
-    """A checkpoint is missing, damaged or of another make."""
+    """A checkpoint is missing, damaged or does not fit the run."""
 
 
 class UnknownFormat(CheckpointError):

@@ -1,4 +1,4 @@
-"""Figures of matplotlib as PNG. Only who wants pictures needs it: the extra `report`."""
+"""Matplotlib figures as PNG files. Matplotlib is optional: it is installed by the extra `report`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 from gymnast.errors import GymnastError
 
 DPI = 100
-"""Dots per inch."""
+"""Resolution in dots per inch."""
 PALETTE = 64
-"""Colours of the file, which keeps it small."""
+"""Number of colors in a PNG file; a small palette keeps the file small."""
 
 
 def blank(width: float = 1.0, height: float = 1.0, *, otherwise: str = "") -> Any:
-    """An empty figure, in inches; `otherwise` says what to do without matplotlib."""
+    """Returns an empty figure with a size in inches.
+
+    Raises GymnastError without matplotlib; `otherwise` is an alternative to installing it.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -28,6 +31,7 @@ def blank(width: float = 1.0, height: float = 1.0, *, otherwise: str = "") -> An
 
 
 def png(figure: Any) -> bytes:
+    """Returns the figure as the contents of a PNG file."""
     from PIL import Image
 
     figure.tight_layout(pad=0.6)

@@ -1,9 +1,9 @@
-"""Observations that are stacks of images, every picture kept once.
+"""Stacked image observations that store each frame only once.
 
-A stack of the last four frames would show each frame four times. Here one plane of pixels is kept
-once, as bytes [height, width], and an observation is a row of numbers: the planes it is made of.
-Planes are shared only where they are equal to the last bit, so that whatever was noted comes out as
-it went in: `np.asarray(images)`.
+In a rollout with a stack of four frames, every frame appears in four observations. Here each plane of
+pixels is stored once, as bytes [height, width], and an observation is a row of plane indices. Planes
+are shared only if they are equal bit for bit, so that `np.asarray(images)` returns exactly the
+recorded observations.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ import numpy as np
 Array = np.ndarray
 Channels = Literal["first", "last"]
 _PLANE, _INDEX, _LAST = ".plane", ".index", ".channels_last"
-"""What the names of its arrays end with where they are stored."""
+"""Suffixes of the names of stored arrays."""
 
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Observations [..., channels, height, width] of bytes, or [..., height, width, channels]."""
+    """Observations of bytes, [..., channels, height, width] or [..., height, width, channels]."""
 
     plane: Array
-    """[F, height, width] uint8, contiguous."""
+    """Distinct planes, [F, height, width] uint8, contiguous."""
     index: Array
-    """[..., channels] int32: which planes."""
+    """Plane indices of each observation, [..., channels] int32."""
     channels: Channels
-    """The axis of an observation along which its planes lie."""
+    """Channel axis of an observation."""
     dtype = np.dtype(np.uint8)
 
     @classmethod
     def of(cls, rows: Array, channels: Channels) -> Images:
-        """Plain observations [B, ...], nothing shared."""
+        """Returns observations [B, ...] as Images without shared planes."""
         plane = planes(rows, channels)
         n, k = plane.shape[:2]
         index = np.arange(n * k, dtype=np.int32).reshape(n, k)
@@ -58,34 +58,34 @@ class Images:
         return len(self.index)
 
     def __getitem__(self, key: Any) -> Images:
-        """Of the axes before those of an image; planes are not copied."""
+        """Indexes the axes before those of an image. Planes are not copied."""
         return replace(self, index=self.index[key])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy is False:
-            raise ValueError("images that are kept once have to be copied to stand side by side")
+            raise ValueError("images with shared planes cannot become an array without a copy")
         rows = self.plane[self.index]
         if self.channels == "last":
             rows = np.ascontiguousarray(np.moveaxis(rows, -3, -1))
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
     def reshape(self, *shape: int) -> Images:
-        """Of the axes before those of an image."""
+        """Reshapes the axes before those of an image, which must stay as they are."""
         leading, image = shape[:-3], self.shape[-3:]
         if shape[-3:] != image:
-            raise ValueError(f"images of shape {image} cannot become {shape[-3:]}")
+            raise ValueError(f"images of shape {image} cannot be reshaped to {shape[-3:]}")
         return replace(self, index=self.index.reshape(*leading, self.index.shape[-1]))
 
     def copy(self) -> Images:
-        """With the planes that it needs, and no others."""
+        """Returns a copy that holds only the planes it uses."""
         return _joined([self])
 
     def followed_by(self, others: Images) -> Images:
-        """Along the first axis."""
+        """Returns both, concatenated along the first axis."""
         return _joined([self, others])
 
     def with_rows(self, at: Any, rows: Array) -> Images:
-        """With plain observations [K, ...] in place of those at `at`."""
+        """Returns a copy with the observations at `at` replaced by `rows` [K, ...]."""
         if not len(rows):
             return self
         added, index = Images.of(rows, self.channels), self.index.copy()
@@ -94,75 +94,77 @@ class Images:
 
 
 Observed = np.ndarray | Images
-"""Observations [..., *shape of one]."""
+"""Observations [..., *shape of one], as an array or with shared planes."""
 
 
 class ImageRecorder:
-    """Images of a rollout while it is played, as N copies show them step by step."""
+    """Records the images of a rollout, step by step, of N environment copies."""
 
     def __init__(self, obs: Array, channels: Channels, steps: int) -> None:
-        """`obs`: like what the copies show, [N, ...]. There is room for so many steps, and for more
-        if it must be."""
+        """`obs` [N, ...] is an example observation. The buffers for `steps` steps grow if needed."""
         self._channels: Channels = channels
-        self._shown = np.empty_like(obs)
-        """What was noted last."""
+        self._last = np.empty_like(obs)
+        """The observations that were recorded last."""
         n, k, *size = planes(obs, channels).shape
         self._shifts = (1, 3, 0) if k > 3 and k % 3 == 0 else (1, 0)
-        """By how many planes an observation may have moved on: a grey frame, one in colours, none."""
+        """Numbers of planes by which a stack may have moved since the last step: one grayscale frame,
+        one RGB frame, or none (the environment repeated its observation)."""
         self._plane = np.empty(((steps + 2 * k) * n, *size), np.uint8)
         self._used = 0
         self._index = np.empty((steps, n, k), np.int32)
 
     def record(self, t: int, obs: Array) -> Array:
-        """What the copies show [N, ...] before step t; a copy of it that lasts until the next."""
+        """Records the observations [N, ...] before step t; returns a copy, valid until the next call."""
         if t == len(self._index):
             self._index = np.concatenate([self._index, np.empty_like(self._index)])
-        seen = planes(obs, self._channels)
-        now, before = (_words(planes(rows, self._channels)) for rows in (obs, self._shown))
+        new = planes(obs, self._channels)
+        now, before = (_words(planes(rows, self._channels)) for rows in (obs, self._last))
         row = self._index[t]
         n, k = row.shape
-        rest: Any = slice(None)
-        copies = np.arange(n)
+        remaining = np.arange(n)  # copies for which no shift of the last stack has matched yet
+        rest: Any = slice(None)  # the same as an index; a slice avoids a copy in the first pass
         for shift in self._shifts if t else ():
             kept = k - shift
-            same = (now[rest, :kept] == before[rest, shift:]).reshape(len(copies), -1).all(1)
-            found = copies[same]
-            if len(found):
-                row[found, :kept] = self._index[t - 1, found, shift:]
-                row[found, kept:] = self._add(seen[found, kept:])
-                rest = copies = copies[~same]
+            same = (now[rest, :kept] == before[rest, shift:]).reshape(len(remaining), -1).all(1)
+            matched = remaining[same]
+            if len(matched):
+                row[matched, :kept] = self._index[t - 1, matched, shift:]
+                row[matched, kept:] = self._add(new[matched, kept:])
+                rest = remaining = remaining[~same]
             else:
-                rest = copies
-            if not len(copies):
+                rest = remaining
+            if not len(remaining):
                 break
-        if len(copies):
-            row[copies] = self._add(seen[copies])
-        self._shown[...] = obs
-        return self._shown
+        if len(remaining):
+            row[remaining] = self._add(new[remaining])
+        self._last[...] = obs
+        return self._last
 
     def __getitem__(self, key: Any) -> Images:
         return Images(self._plane[: self._used], self._index[key], self._channels)
 
     def _add(self, new: Array) -> Array:
-        """Keep planes [n, k, height, width]; their numbers [n, k]."""
+        """Stores planes [n, k, height, width] and returns their indices [n, k]."""
         n, k, *size = new.shape
         end = self._used + n * k
         while end > len(self._plane):
             self._plane = np.concatenate([self._plane, np.empty_like(self._plane)])
         self._plane[self._used : end].reshape(n, k, *size)[...] = new
-        numbers = np.arange(self._used, end, dtype=np.int32).reshape(n, k)
+        indices = np.arange(self._used, end, dtype=np.int32).reshape(n, k)
         self._used = end
-        return numbers
+        return indices
 
 
 def planes(rows: Array, channels: Channels) -> Array:
-    """Observations [B, ...] as planes [B, channels, height, width], not copied."""
+    """Returns a view of observations [B, ...] as planes [B, channels, height, width]."""
     return rows if channels == "first" else np.moveaxis(rows, -1, 1)
 
 
 def _words(plane: Array) -> Array:
-    """Planes [B, channels, height, width] with eight pixels in one number where they lie so, to be
-    compared sooner."""
+    """Returns planes [B, channels, height, width] with eight pixels per uint64, which compares faster.
+
+    Planes that are not contiguous or have another number of pixels are returned as they are.
+    """
     *leading, height, width = plane.shape
     if not plane.flags.c_contiguous or height * width % 8:
         return plane
@@ -170,50 +172,51 @@ def _words(plane: Array) -> Array:
 
 
 def concatenate(pieces: Sequence[Observed]) -> Observed:
-    """End to end, along the first axis; images with the planes that they need."""
+    """Returns observations concatenated along the first axis; images hold only the planes they use."""
     like = next((piece for piece in pieces if isinstance(piece, Images)), None)
     if like is None:
         return np.concatenate(pieces)  # type: ignore[arg-type]
     return _joined([p if isinstance(p, Images) else Images.of(p, like.channels) for p in pieces])
 
 
-def _joined(alike: Sequence[Images]) -> Images:
-    sources = {id(piece.plane): piece.plane for piece in alike}
+def _joined(pieces: Sequence[Images]) -> Images:
+    """Returns images with the same channel axis concatenated, without unused planes."""
+    sources = {id(piece.plane): piece.plane for piece in pieces}
     kept: list[Array] = []
-    numbers: dict[int, Array] = {}
-    """Of each source, what the number of a plane becomes."""
+    new_index: dict[int, Array] = {}
+    """For each source, the new index of each of its planes."""
     total = 0
     for source, plane in sources.items():
         used = np.zeros(len(plane), dtype=bool)
-        for piece in alike:
+        for piece in pieces:
             if piece.plane is plane:
                 used[piece.index] = True
-        numbers[source] = (np.cumsum(used) + (total - 1)).astype(np.int32)
+        new_index[source] = (np.cumsum(used) + (total - 1)).astype(np.int32)
         kept.append(plane[used])
         total += len(kept[-1])
-    index = np.concatenate([numbers[id(piece.plane)][piece.index] for piece in alike])
-    return replace(alike[0], plane=np.concatenate(kept), index=index)
+    index = np.concatenate([new_index[id(piece.plane)][piece.index] for piece in pieces])
+    return replace(pieces[0], plane=np.concatenate(kept), index=index)
 
 
 def as_arrays(columns: Mapping[str, Observed]) -> dict[str, Array]:
-    """By name, as they can be stored."""
+    """Returns columns as plain arrays by name, for storage: images become three arrays."""
     arrays: dict[str, Array] = {}
     for name, column in columns.items():
         if isinstance(column, Images):
-            whole = column.copy()
-            arrays |= {f"{name}{_PLANE}": whole.plane, f"{name}{_INDEX}": whole.index}
-            arrays[f"{name}{_LAST}"] = np.array([whole.channels == "last"])
+            images = column.copy()
+            arrays |= {f"{name}{_PLANE}": images.plane, f"{name}{_INDEX}": images.index}
+            arrays[f"{name}{_LAST}"] = np.array([images.channels == "last"])
         else:
             arrays[name] = column
     return arrays
 
 
 def from_arrays(arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """What `as_arrays` was given."""
-    kept = [name.removesuffix(_LAST) for name in arrays if name.endswith(_LAST)]
-    parts = {f"{name}{part}" for name in kept for part in (_PLANE, _INDEX, _LAST)}
+    """Returns the columns from which `as_arrays` made these arrays."""
+    image_names = [name.removesuffix(_LAST) for name in arrays if name.endswith(_LAST)]
+    parts = {f"{name}{part}" for name in image_names for part in (_PLANE, _INDEX, _LAST)}
     columns: dict[str, Any] = {name: a for name, a in arrays.items() if name not in parts}
-    for name in kept:
+    for name in image_names:
         channels: Channels = "last" if arrays[f"{name}{_LAST}"][0] else "first"
         plane, index = arrays[f"{name}{_PLANE}"], arrays[f"{name}{_INDEX}"]
         columns[name] = Images(plane, index, channels)

@@ -1,4 +1,4 @@
-"""Things of the user's own, by their import path."""
+"""Imports objects of the user by their import path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def imported(path: str) -> Any:
-    """`package.module:Name`, found from the working directory too."""
+    """Returns the object at `package.module:Name`. The working directory is searched too."""
     module, _, name = path.partition(":")
     if not module or not name:
         raise ValueError(f"{path} is not of the form package.module:Name")

@@ -1,4 +1,4 @@
-"""Refuses what the memory of this machine cannot hold, before it is allocated."""
+"""Rejects settings that need more memory than the machine has, before anything is allocated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gymnast.errors import ConfigError
 
 
 def refuse_more_than_memory(n_bytes: float, what: str, fix: str) -> None:
-    """Raises ConfigError where this needs more than all memory of the machine."""
+    """Raises ConfigError if `n_bytes` exceed the main memory of the machine; `what` needs them."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if n_bytes > total:
         needs, has = (f"{size / 2**30:,.3g} GiB" for size in (n_bytes, total))

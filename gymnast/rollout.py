@@ -1,4 +1,4 @@
-"""What a policy saw and did."""
+"""A rollout: the steps that a policy collected in N environments, and the episodes that ended in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray
 
 
 class Episode(NamedTuple):
-    """One finished episode, as the environment itself scored it."""
+    """One finished episode, with the unshaped and unscaled return of the environment."""
 
     raw_return: float
     length: int
@@ -24,12 +24,12 @@ class Episode(NamedTuple):
     seed: int
     truncated: bool
     numbers: dict[str, float]
-    """The preset's own metrics, read from the last `info`."""
+    """Metrics that the preset declares, read from the last `info` of the episode."""
 
 
 @dataclass(frozen=True, eq=False)
 class Episodes:
-    """Finished episodes, in the order in which they ended; arrays are [K]."""
+    """Finished episodes in the order in which they ended; arrays are [K]."""
 
     raw_return: Array
     length: Array
@@ -37,7 +37,7 @@ class Episodes:
     seed: Array
     truncated: Array
     numbers: tuple[dict[str, float], ...] = ()
-    """Of each; empty where the preset has no metrics of its own."""
+    """The preset's metrics of each episode; empty if the preset declares none."""
 
     @classmethod
     def none(cls) -> Episodes:
@@ -60,11 +60,11 @@ class Episodes:
         return isinstance(other, Episodes) and list(self) == list(other)
 
     def followed_by(self, later: Episodes, most: int) -> Episodes:
-        """The newest of all, at most so many."""
-        both = zip(self._columns(), later._columns(), strict=True)
-        columns = (np.concatenate(pair)[-most:] for pair in both)
-        told = self.numbers or later.numbers
-        numbers = (self._numbers() + later._numbers())[-most:] if told else ()
+        """Returns these episodes and the later ones, only the newest `most` of them."""
+        pairs = zip(self._columns(), later._columns(), strict=True)
+        columns = (np.concatenate(pair)[-most:] for pair in pairs)
+        has_numbers = self.numbers or later.numbers
+        numbers = (self._numbers() + later._numbers())[-most:] if has_numbers else ()
         return Episodes(*columns, numbers=numbers)
 
     def _columns(self) -> tuple[Array, ...]:
@@ -79,80 +79,86 @@ class Rollout:
     """T steps in N environments under one policy. Arrays are [T, N, ...]."""
 
     obs: Observed
+    """Observation before each step."""
     last_obs: Array
-    """Where the rollout left off, [N, ...]."""
+    """Observation after the last step, [N, ...]."""
     cut_obs: Array
-    """What each episode that was cut short reached, [K, ...]."""
+    """Final observations of the K truncated episodes, [K, ...]; `obs` has the next reset instead."""
     cut_at: tuple[Array, Array]
-    """Steps and copies of those K ends."""
+    """Step and environment indices of these K truncations."""
     action: Array
-    """As the policy chose it; the environment may have been given a clipped one."""
+    """Action as sampled from the policy; the environment may have received it clipped."""
     dist: Array
-    """Parameters of the action distribution it was drawn from, [T, N, k]."""
+    """Parameters of the distribution that the action was sampled from, [T, N, k]."""
     logprob: Array
     value: Array
     reward: Array
     next_value: Array
-    """V of the state reached, before any reset."""
+    """Value of the state that the step led to, before any reset."""
     terminated: Array
     done: Array
-    """Terminated, or cut short."""
+    """True if the episode ended with this step, by termination or truncation."""
     start: Array
-    """obs opens an episode."""
+    """True if `obs` is the first observation of an episode."""
     valid: Array
-    """Learn from this step; false where an agent was out of play."""
+    """True for steps to learn from; False while an agent is out of the game."""
     mask: Array | None
-    """Allowed actions, where the environment says."""
+    """Action masks; None if the environment has none."""
     memory: Array | None
     """Recurrent state before the first step, [N, ...]."""
     episodes: Episodes
     info: Array | None = None
-    """Numbers of each step's info by their keys, as records; NaN where a step does not have one."""
+    """Numbers in the `info` of each step, as records by key; NaN if a step lacks the key."""
 
     @property
     def steps(self) -> int:
-        """Steps to learn from."""
+        """Number of steps to learn from."""
         return int(self.valid.sum())
 
     @cached_property
     def whole(self) -> bool:
-        """Every step is valid."""
+        """Whether every step is valid."""
         return np.count_nonzero(self.valid) == self.valid.size  # a third of the time of all()
 
     def next_obs(self) -> Observed:
-        """What each action led to, [T, N, ...]; after a true end it is the next episode's first."""
+        """Returns the observation after each step, [T, N, ...].
+
+        After a termination it is the first one of the next episode: no algorithm reads it, because the
+        value of a terminal state is 0.
+        """
         if isinstance(self.obs, Images):
             last = Images.of(self.last_obs, self.obs.channels)
             return self.obs[1:].followed_by(last[None]).with_rows(self.cut_at, self.cut_obs)
         return self.newest_next_obs(len(self.obs))
 
     def newest_next_obs(self, steps: int) -> Array:
-        """The same of the last steps alone; not of images."""
+        """Returns `next_obs` of the newest steps only. Images are not supported."""
         assert not isinstance(self.obs, Images)
         first = max(len(self.obs) - steps, 0)
         following = np.concatenate([self.obs[first + 1 :], self.last_obs[None]])
         step, copy = self.cut_at
-        late = step >= first
-        following[step[late] - first, copy[late]] = self.cut_obs[late]
+        newest = step >= first
+        following[step[newest] - first, copy[newest]] = self.cut_obs[newest]
         return following
 
     def arrays(self) -> dict[str, Array]:
-        """All that can be learned from, by name; the episodes have been told of."""
-        held = {name: getattr(self, name) for name in _LEARNED_FROM}
-        given = {name: array for name, array in held.items() if array is not None}
-        return as_arrays(given) | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
+        """Returns all arrays by name, for storage; the episodes, already reported, are left out."""
+        columns = {name: getattr(self, name) for name in _STORED}
+        present = {name: array for name, array in columns.items() if array is not None}
+        return as_arrays(present) | {"cut_step": self.cut_at[0], "cut_copy": self.cut_at[1]}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Array]) -> Rollout:
-        given = from_arrays(arrays)
-        held: dict[str, Any] = {name: given.get(name) for name in _LEARNED_FROM}
+        """Returns the rollout that `arrays` described, without its episodes."""
+        present = from_arrays(arrays)
+        columns: dict[str, Any] = {name: present.get(name) for name in _STORED}
         cut_at = arrays["cut_step"], arrays["cut_copy"]
-        return cls(**held, cut_at=cut_at, episodes=Episodes.none())
+        return cls(**columns, cut_at=cut_at, episodes=Episodes.none())
 
     def advantages(self, gamma: float, lam: float) -> tuple[Array, Array]:
-        """Advantages and value targets, [T, N]."""
+        """Returns GAE advantages and value targets, each [T, N]."""
         ends = self.terminated, self.done
         return gae(self.reward, self.value, self.next_value, *ends, gamma=gamma, lam=lam)
 
 
-_LEARNED_FROM = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))
+_STORED = tuple(f.name for f in fields(Rollout) if f.name not in ("cut_at", "episodes"))

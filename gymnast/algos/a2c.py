@@ -1,4 +1,4 @@
-"""Advantage actor-critic (Mnih et al., arXiv:1602.01783), synchronous: one step per rollout."""
+"""Synchronous advantage actor-critic (Mnih et al., arXiv:1602.01783): one gradient step per rollout."""
 
 from __future__ import annotations
 
@@ -29,21 +29,33 @@ class A2C:
         *,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """Learn from one rollout. `values` are the hyperparameters as they stand now."""
-        advantage, target, _ = self.credit(rollout, values)
-        report = value_metrics(rollout, advantage, target)
-        rescale_value(self.policy, target[rollout.valid])
-        passes, loss = MinibatchPlan.single_batch(rollout.steps), objective(values)
-        learned = advantage, target, loss, passes, values, max_gradient_steps
-        return report | policy_gradient_update(self.gradient_step, rollout, *learned)
+        """Takes one gradient step on the whole rollout and returns the metrics of the update.
+
+        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        """
+        advantage, returns, _ = self.credit(rollout, values)
+        metrics = value_metrics(rollout, advantage, returns)
+        rescale_value(self.policy, returns[rollout.valid])
+        return metrics | policy_gradient_update(
+            self.gradient_step,
+            rollout,
+            advantage,
+            returns,
+            objective(values),
+            MinibatchPlan.single_batch(rollout.steps),
+            values,
+            max_gradient_steps,
+        )
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
+        """Returns the advantages, returns and values of each step, shape [T, N]."""
         return gae_credit(rollout, values)
 
     def state(self) -> dict[str, Any]:
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
+        """Returns an empty dict: A2C is on-policy and has no replay buffer."""
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
@@ -51,7 +63,7 @@ class A2C:
 
 
 def objective(values: Any) -> Objective:
-    """What the one step minimises."""
+    """Returns the loss: the plain policy gradient, the value loss and the entropy bonus."""
     return Objective(
         clip=None,
         value_coef=values.value_coef,

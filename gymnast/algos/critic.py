@@ -1,4 +1,4 @@
-"""What is common to algorithms with a critic: targets in its units, and what they are like."""
+"""Advantages, value targets and value metrics, shared by all algorithms with a critic."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ Array = np.ndarray
 
 
 def gae_credit(rollout: Rollout, values: Any) -> Credit:
-    """Advantages by generalised advantage estimation, and what the critic learns from them."""
+    """Returns GAE advantages and the returns they imply (advantage + value), each [T, N]."""
     advantage, returns = rollout.advantages(values.gamma, values.gae_lambda)
     return Credit(advantage, returns, rollout.value)
 
 
 def rescale_value(policy: Policy, target: Array) -> None:
-    """Let the value scale take in these targets [B], and rewrite the critic's last layer for it."""
+    """Updates the PopArt statistics with value targets [B], and the critic's last layer with them.
+
+    The critic's predictions in reward units do not change. Does nothing if normalize.value is off.
+    """
     if policy.value_scale.mode == "off":
         return
     views, last = policy.parameters.views, len(policy.network.critic) - 1
@@ -30,28 +33,33 @@ def rescale_value(policy: Policy, target: Array) -> None:
 
 
 def standardize_advantage(advantage: Array, valid: Array, *, centered: bool = True) -> Array:
-    """Mean 0 and deviation 1 over the valid steps [T, N] of a rollout; not `centered`: root mean square 1,
-    with the mean left as it is."""
+    """Returns advantages [T, N] with mean 0 and standard deviation 1 over the valid steps of a rollout.
+
+    With `centered=False` the mean is kept, and the root mean square becomes 1. Invalid steps are 0.
+    """
     scaled = np.zeros_like(advantage)
     scaled[valid] = (standardize if centered else scale_to_unit)(advantage[valid])
     return scaled
 
 
 def value_metrics(rollout: Rollout, advantage: Array, target: Array) -> dict[str, float]:
-    """The critic that acted, what it should have said, and the advantages before normalisation."""
-    keep = rollout.valid
-    said, due, gain = (spread(x, keep) for x in (rollout.value, target, advantage))
-    missed = spread(target - rollout.value, keep)
+    """Returns how well the critic that collected the rollout predicted the targets [T, N].
+
+    The advantages are described before any normalization.
+    """
+    valid = rollout.valid
+    values, targets, advantages = (spread(x, valid) for x in (rollout.value, target, advantage))
+    errors = spread(target - rollout.value, valid)
     return {
-        "value/explained_variance": explained_share(missed, due),
-        "value/mean": said.mean,
-        "value/std": said.std,
-        "value/target_mean": due.mean,
-        "value/target_std": due.std,
-        "value/bias": missed.mean,
-        "value/rmse_share": relative_rmse(missed, due),
-        "advantage/mean": gain.mean,
-        "advantage/std": gain.std,
-        "advantage/min": gain.least,
-        "advantage/max": gain.most,
+        "value/explained_variance": explained_share(errors, targets),
+        "value/mean": values.mean,
+        "value/std": values.std,
+        "value/target_mean": targets.mean,
+        "value/target_std": targets.std,
+        "value/bias": errors.mean,
+        "value/rmse_share": relative_rmse(errors, targets),
+        "advantage/mean": advantages.mean,
+        "advantage/std": advantages.std,
+        "advantage/min": advantages.least,
+        "advantage/max": advantages.most,
     }

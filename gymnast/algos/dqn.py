@@ -1,7 +1,7 @@
-"""Deep Q-learning (Mnih et al. 2015), with double Q targets (arXiv:1509.06461).
+"""Deep Q-learning (Mnih et al. 2015), with double Q-learning targets (arXiv:1509.06461).
 
-The actor's outputs are action values. What was collected goes into a replay memory of its own, and
-each update takes many gradient steps on random draws from it.
+The actor network's outputs are the Q-values. Each update adds a rollout to the replay buffer and
+takes many gradient steps on minibatches sampled from it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ class DQN:
         self.policy, self.gradient_step = policy, GradientStep(policy)
         self.engine: TorchEngine = self.gradient_step.engine
         self.replay = Replay(cfg.replay)
-        held = Parameters(policy.parameters.shapes)
-        self.target, self.target_network = held.flat, TorchNetwork(policy.network, held)
+        target = Parameters(policy.parameters.shapes)
+        self.target, self.target_network = target.flat, TorchNetwork(policy.network, target)
+        """The flat parameter vector of the target network, and the network that reads it."""
         self.steps = 0
+        """Gradient steps taken in the whole training; every `target_every` of them sync the target."""
 
     def update(
         self,
@@ -42,47 +44,53 @@ class DQN:
         *,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """Remember a rollout, then learn from all that is remembered."""
+        """Adds the rollout to the replay buffer, then trains on samples from the buffer.
+
+        Before the buffer holds `warmup` steps, nothing is trained. Returns the metrics of the update.
+        """
         if rollout.mask is not None:
             raise ConfigError(
-                "dqn does not know action masks",
-                fix="set env.action_mask=off, or another algorithm",
+                "dqn does not support action masks",
+                fix="set env.action_mask=off, or use another algorithm",
             )
+        # epsilon is a parameter of the policy, so that collection, checkpoints and play use the same one
         self.policy.parameters.views["actor.epsilon"][:] = values.epsilon
         self.replay.add(rollout)
-        report = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
+        metrics = {"optim/replay": float(len(self.replay)), "optim/steps": 0}
         if len(self.replay) < values.warmup:
-            return report
+            return metrics
         self.gradient_step.start_update(values)
-        adam, limit = self.gradient_step.adam, values.max_grad_norm
-        lines: list[Tensor] = []
+        adam, max_norm = self.gradient_step.adam, values.max_grad_norm
+        losses: list[Tensor] = []
         names: tuple[str, ...] = ()
         steps = values.gradient_steps
         for _ in range(steps if max_gradient_steps is None else min(steps, max_gradient_steps)):
             if self.steps % values.target_every == 0:
                 self.target[:] = self.policy.parameters.flat
             self.steps += 1
-            batch = self.replay.draw(values.batch_size, stream)
+            batch = self.replay.sample(values.batch_size, stream)
             loss, parts = self.loss(batch, values)
-            norm = self.engine.step(loss, adam, lr=values.lr, max_norm=limit)
+            norm = self.engine.step(loss, adam, lr=values.lr, max_norm=max_norm)
             names = ("loss/total", *parts, "optim/grad_norm")
-            lines.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
-        self.gradient_step.record_losses(names, torch.stack(lines).double().numpy())
-        return report | self.gradient_step.report(values)
+            losses.append(torch.stack([loss.detach(), *map(Tensor.detach, parts.values()), norm]))
+        self.gradient_step.record_losses(names, torch.stack(losses).double().numpy())
+        return metrics | self.gradient_step.report(values)
 
     def loss(self, batch: dict[str, Array], values: Any) -> tuple[Tensor, dict[str, Tensor]]:
-        """Huber's error of the values of actions taken against one-step targets."""
-        seen, following = (
+        """Returns the Huber loss of Q(s, a) against one-step targets, and its metrics."""
+        obs, next_obs = (
             torch.from_numpy(self.policy.features(batch[name])) for name in ("obs", "next_obs")
         )
         action = torch.from_numpy(batch["action"]).unsqueeze(-1)
-        q = self.engine.network(seen)[0].gather(-1, action).squeeze(-1)
+        q = self.engine.network(obs)[0].gather(-1, action).squeeze(-1)
         with torch.no_grad():
-            given = self.target_network(following)[0]
-            chooser = self.engine.network(following)[0] if values.double else given
-            best = given.gather(-1, chooser.argmax(-1, keepdim=True)).squeeze(-1)
-            follows = values.gamma * ~torch.from_numpy(batch["terminated"])
-            target = torch.from_numpy(batch["reward"]) + follows * best
+            next_q = self.target_network(next_obs)[0]
+            # double Q-learning: the online network selects the action, the target network evaluates it
+            selector = self.engine.network(next_obs)[0] if values.double else next_q
+            best = next_q.gather(-1, selector.argmax(-1, keepdim=True)).squeeze(-1)
+            # a truncated episode is bootstrapped: only termination ends the discounted sum
+            discount = values.gamma * ~torch.from_numpy(batch["terminated"])
+            target = torch.from_numpy(batch["reward"]) + discount * best
         loss = functional.smooth_l1_loss(q, target)
         return loss, {
             "loss/value": loss,
@@ -92,68 +100,84 @@ class DQN:
         }
 
     def credit(self, rollout: Rollout, values: Any) -> None:
-        """None: each gradient step computes targets of its own for a draw from the replay memory."""
+        """Returns None: targets belong to sampled minibatches, not to the steps of a rollout."""
 
     def state(self) -> dict[str, Any]:
-        held = {"target": self.target.copy(), "gradient_steps": self.steps}
-        return {**self.gradient_step.state(), **held, "seen": self.replay.seen}
+        """Returns the state for a checkpoint, without the contents of the replay buffer (`memory`)."""
+        return {
+            **self.gradient_step.state(),
+            "target": self.target.copy(),
+            "gradient_steps": self.steps,
+            "seen": self.replay.seen,
+        }
 
     def memory(self) -> dict[str, Any]:
+        """Returns the contents of the replay buffer."""
         return self.replay.state()
 
     def load(self, state: dict[str, Any]) -> None:
+        """Restores a checkpoint (`state` and `memory` together), or rolls back the last update.
+
+        A rollback passes `state` alone: copying the buffer before every update would be too slow.
+        """
         self.gradient_step.load(state)
         if "replay_size" in state:
             self.replay.load(state)
         else:
-            self.replay.take_back(state["seen"])
+            self.replay.remove_last(state["seen"])
         self.target[:], self.steps = state["target"], state["gradient_steps"]
 
 
 class Replay:
-    """The last so many steps, in a ring."""
+    """A ring buffer of the newest `size` transitions."""
 
     def __init__(self, size: int) -> None:
         self.size, self.seen = size, 0
+        """Capacity, and the number of transitions that were ever added."""
         self.columns: dict[str, Array] = {}
         self._added = np.zeros(0, np.int64)
-        """Where the last steps were added."""
+        """Rows that the last call of `add` wrote."""
         self._overwritten: dict[str, Array] = {}
-        """What was there before."""
+        """Previous contents of those rows, for `remove_last`."""
 
     def __len__(self) -> int:
         return min(self.seen, self.size)
 
     def add(self, rollout: Rollout) -> None:
+        """Adds the valid steps of a rollout, over the oldest transitions where the buffer is full."""
         keep = rollout.valid
-        given = {
+        added = {
             "obs": np.asarray(rollout.obs[keep]),
             "next_obs": np.asarray(rollout.next_obs()[keep]),
             "action": rollout.action[keep],
             "reward": rollout.reward[keep].astype(np.float32),
             "terminated": rollout.terminated[keep],
         }
-        places = self._added = (self.seen + np.arange(rollout.steps)) % self.size
-        for name, column in given.items():
+        rows = self._added = (self.seen + np.arange(rollout.steps)) % self.size
+        for name, column in added.items():
             if name not in self.columns:
                 self.columns[name] = np.zeros((self.size, *column.shape[1:]), column.dtype)
-            self._overwritten[name] = self.columns[name][places]
-            self.columns[name][places] = column
+            self._overwritten[name] = self.columns[name][rows]
+            self.columns[name][rows] = column
         self.seen += rollout.steps
 
-    def take_back(self, seen: int) -> None:
-        """As it was when so many steps had been seen: now, or before the last were added."""
+    def remove_last(self, seen: int) -> None:
+        """Restores the buffer as it was when `seen` transitions had been added.
+
+        That must be now or before the last call of `add`; ValueError otherwise.
+        """
         if seen == self.seen:
             return
         if seen != self.seen - len(self._added):
-            raise ValueError("only the steps that were added last can be taken back")
+            raise ValueError("only the transitions that were added last can be removed")
         for name, rows in self._overwritten.items():
             self.columns[name][self._added] = rows
         self.seen = seen
 
-    def draw(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
-        chosen = stream.integers(0, len(self), n)
-        return {name: column[chosen] for name, column in self.columns.items()}
+    def sample(self, n: int, stream: np.random.Generator) -> dict[str, Array]:
+        """Returns n transitions, drawn uniformly with replacement."""
+        rows = stream.integers(0, len(self), n)
+        return {name: column[rows] for name, column in self.columns.items()}
 
     def state(self) -> dict[str, Any]:
         used = slice(0, len(self))
@@ -164,7 +188,8 @@ class Replay:
         self.seen, self.columns = state["seen"], {}
         for name, used in state.items():
             if name.startswith("replay."):
-                if state["replay_size"] != self.size:  # another size now: the newest, oldest first
+                if state["replay_size"] != self.size:
+                    # the capacity has changed: keep the newest transitions, oldest first
                     used = np.roll(used, -(state["seen"] % len(used)), 0)[-self.size :]
                     self.seen = len(used)
                 column = np.zeros((self.size, *used.shape[1:]), used.dtype)

@@ -1,4 +1,4 @@
-"""Going down a loss: a policy under its optimiser, and a report of how the steps went."""
+"""The optimizer state of a policy, and the metrics of its gradient steps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ Array = np.ndarray
 
 
 class GradientStep:
+    """A policy with its engine and its Adam state.
+
+    An update calls `start_update`, takes its gradient steps with `engine` and `adam`, passes their
+    losses to `record_losses`, and gets its metrics from `report`.
+    """
+
     def __init__(self, policy: Policy) -> None:
         self.policy, self.engine = policy, engine_for(policy)
-        size = policy.parameters.flat.size
-        self.adam = Adam(size)
+        self.adam = Adam(policy.parameters.flat.size)
         spans = {part: policy.parameters.part(f"{part}.") for part in ("shared", "actor", "critic")}
         self._parts = [
             (f"optim/grad_norm_{part}", f"optim/param_norm_{part}", span)
@@ -26,43 +31,54 @@ class GradientStep:
             if span.stop
         ]
         self._last_lr: float | None = None
-        self._names: Sequence[str] = ()
-        self._steps = np.zeros((0, 0))
-        self._before = policy.parameters.flat
+        self._loss_names: Sequence[str] = ()
+        self._losses = np.zeros((0, 0))
+        self._parameters_before = policy.parameters.flat
 
     def start_update(self, values: Any) -> None:
-        """Starts one update. Where the learning rate jumped, the optimizer forgets its moments, if the
-        config asks for that."""
+        """Starts one update with these hyperparameters.
+
+        Resets Adam's moments if the learning rate changed by more than the factor
+        `reset_optimizer_on_lr_jump`.
+        """
         factor, last, self._last_lr = values.reset_optimizer_on_lr_jump, self._last_lr, values.lr
         change = values.lr / last if last and values.lr else 1.0
         if factor is not None and not 1 / factor <= change <= factor:
             self.adam.reset()
         self.adam.eps, self.adam.weight_decay = values.adam_eps, values.weight_decay
-        self._before = self.policy.parameters.flat.copy()
+        self._parameters_before = self.policy.parameters.flat.copy()
 
-    def record_losses(self, names: Sequence[str], steps: Array) -> None:
-        """What this update's steps were like: a line each, columns of these names; the last is the
-        gradient's norm."""
-        self._names, self._steps = names, steps
+    def record_losses(self, names: Sequence[str], losses: Array) -> None:
+        """Stores the losses of this update for `report`.
+
+        There is one row per gradient step and one column per name; the last column is the gradient
+        norm before clipping.
+        """
+        self._loss_names, self._losses = names, losses
 
     def report(self, values: Any) -> dict[str, float]:
-        """Means over the steps of this update; sizes of the whole update, and by part those of
-        parameters and of the last gradient, as it was before clipping gave it the length it has now."""
-        parameters, limit = self.policy.parameters, values.max_grad_norm
-        norm, gradient = self._steps[:, -1], self.engine.gradient
-        held = _length(gradient)
-        stretch = float(norm[-1]) / held if held else 1.0
-        size, moved = _length(parameters.flat), _length(parameters.flat - self._before)
+        """Returns the mean losses over the gradient steps, and norms of the parameters and the update.
+
+        Gradient norms per part of the network are those of the last step, before clipping.
+        """
+        parameters, max_norm = self.policy.parameters, values.max_grad_norm
+        grad_norm, gradient = self._losses[:, -1], self.engine.gradient
+        # The engine keeps the gradient after clipping; this factor undoes the clipping.
+        clipped_norm = _norm(gradient)
+        unclip = float(grad_norm[-1]) / clipped_norm if clipped_norm else 1.0
+        size, moved = _norm(parameters.flat), _norm(parameters.flat - self._parameters_before)
         return {
-            **dict(zip(self._names, self._steps.mean(0).tolist(), strict=True)),
+            **dict(zip(self._loss_names, self._losses.mean(0).tolist(), strict=True)),
             "optim/param_norm": size,
             "optim/update_norm": moved,
             "optim/update_share": moved / size if size else 0.0,
-            "optim/grad_norm_max": float(norm.max()),
-            **{name: _length(gradient[at]) * stretch for name, _, at in self._parts},
-            **{name: _length(parameters.flat[at]) for _, name, at in self._parts},
-            "optim/clipped_share": 0.0 if limit is None else float((norm > limit).mean()),
-            "optim/steps": len(self._steps),
+            "optim/grad_norm_max": float(grad_norm.max()),
+            **{name: _norm(gradient[span]) * unclip for name, _, span in self._parts},
+            **{name: _norm(parameters.flat[span]) for _, name, span in self._parts},
+            "optim/clipped_share": 0.0
+            if max_norm is None
+            else float((grad_norm > max_norm).mean()),
+            "optim/steps": len(self._losses),
         }
 
     def state(self) -> dict[str, Any]:
@@ -73,5 +89,5 @@ class GradientStep:
         self._last_lr = state["last_lr"]
 
 
-def _length(vector: Array) -> float:
+def _norm(vector: Array) -> float:
     return float(np.sqrt(vector.dot(vector)))

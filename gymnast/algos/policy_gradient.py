@@ -1,4 +1,4 @@
-"""What all policy gradients share: from advantages to a better policy, and what is told of it."""
+"""The gradient steps and update metrics that PPO, A2C and REINFORCE share."""
 
 from __future__ import annotations
 
@@ -17,48 +17,56 @@ Array = np.ndarray
 
 
 def policy_gradient_update(
-    descent: GradientStep,
+    gradient_step: GradientStep,
     rollout: Rollout,
     advantage: Array,
     target: Array,
     objective: Objective,
-    passes: MinibatchPlan,
+    plan: MinibatchPlan,
     values: Any,
     max_gradient_steps: int | None,
     *,
     has_baseline: bool = True,
 ) -> dict[str, float]:
-    """Make actions likelier by their advantage [T, N]; the critic, if it takes part, learns the
-    targets. The report of one update, of at most `max_gradient_steps`. Normalizing advantages subtracts
-    their mean, which is a baseline too: without one they are only scaled."""
-    descent.start_update(values)
+    """Minimizes the objective over the minibatches of the plan and returns the metrics of the update.
+
+    `advantage` and `target` (the critic's) are [T, N]. At most `max_gradient_steps` are taken. With
+    `has_baseline=False`, normalized advantages are only scaled: subtracting their mean would be a
+    baseline.
+    """
+    gradient_step.start_update(values)
     if values.advantage_norm == "rollout":
         advantage = standardize_advantage(advantage, rollout.valid, centered=has_baseline)
-    batch = Batch.of(descent.policy, rollout, advantage, target)
-    limit, engine = values.max_grad_norm, descent.engine
-    done: list[UpdateResult] = []
-    for part in passes.within(max_gradient_steps):
-        adam = descent.adam
-        done.append(engine.update(batch, objective, part, adam, lr=values.lr, max_norm=limit))
-        if done[-1].stopped_early:
+    batch = Batch.of(gradient_step.policy, rollout, advantage, target)
+    engine, adam = gradient_step.engine, gradient_step.adam
+    # A step limit that falls inside an epoch splits the plan: the full epochs, then part of one.
+    results: list[UpdateResult] = []
+    for part in plan.within(max_gradient_steps):
+        result = engine.update(
+            batch, objective, part, adam, lr=values.lr, max_norm=values.max_grad_norm
+        )
+        results.append(result)
+        if result.stopped_early:
             break
-    losses = np.concatenate([part.losses for part in done])
-    descent.record_losses(
-        objective.loss_names, losses[:, [LOSSES.index(n) for n in objective.loss_names]]
-    )
-    report = descent.report(values) | engine.policy_shift(batch, objective.clip)
-    report |= weighted_loss_terms(report, objective)
+    losses = np.concatenate([result.losses for result in results])
+    columns = [LOSSES.index(name) for name in objective.loss_names]
+    gradient_step.record_losses(objective.loss_names, losses[:, columns])
+    metrics = gradient_step.report(values) | engine.policy_shift(batch, objective.clip)
+    metrics |= weighted_loss_terms(metrics, objective)
     if objective.clip is not None:
-        report["optim/epochs"] = sum(part.epochs for part in done)
-        report["optim/kl_stop"] = float(done[-1].stopped_early)
-    return report
+        metrics["optim/epochs"] = sum(result.epochs for result in results)
+        metrics["optim/kl_stop"] = float(results[-1].stopped_early)
+    return metrics
 
 
-def weighted_loss_terms(report: dict[str, float], objective: Objective) -> dict[str, float]:
-    """The terms of the loss as they enter it, beside that of the entropy."""
-    terms = {"loss/policy": report["policy/loss"]}
+def weighted_loss_terms(metrics: dict[str, float], objective: Objective) -> dict[str, float]:
+    """Returns the terms of the loss with their coefficients, so that they add up to loss/total.
+
+    The entropy term is missing here because engines report it weighted, as loss/entropy.
+    """
+    terms = {"loss/policy": metrics["policy/loss"]}
     if objective.critic:
-        terms["loss/value"] = objective.value_coef * report["value/loss"]
+        terms["loss/value"] = objective.value_coef * metrics["value/loss"]
     if objective.clip is not None:
-        terms["loss/kl"] = objective.kl_coef * report["policy/kl_penalty"]
+        terms["loss/kl"] = objective.kl_coef * metrics["policy/kl_penalty"]
     return terms

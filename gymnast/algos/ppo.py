@@ -1,6 +1,7 @@
-"""Proximal policy optimisation (Schulman et al., arXiv:1707.06347).
+"""Proximal policy optimization (Schulman et al., arXiv:1707.06347).
 
-Take several passes over each rollout, keeping the new policy near the one that acted.
+Each update takes several epochs of minibatch gradient steps on one rollout. The clipped surrogate
+objective keeps the new policy close to the policy that collected the rollout.
 """
 
 from __future__ import annotations
@@ -32,23 +33,44 @@ class PPO:
         *,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """Learn from one rollout. `values` are the hyperparameters as they stand now."""
-        advantage, target, _ = self.credit(rollout, values)
-        report = value_metrics(rollout, advantage, target)
-        rescale_value(self.policy, target[rollout.valid])
-        n = rollout.steps
-        size = values.minibatch(n)
-        passes = MinibatchPlan.shuffled(values.epochs, n, size, stream, values.target_kl)
-        learned = advantage, target, objective(values), passes, values, max_gradient_steps
-        return report | policy_gradient_update(self.gradient_step, rollout, *learned)
+        """Trains the policy and the critic on one rollout and returns the metrics of the update.
+
+        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        `stream` shuffles the minibatches.
+        """
+        # 1. Advantages by GAE, and the returns that the critic is trained on.
+        advantage, returns, _ = self.credit(rollout, values)
+        metrics = value_metrics(rollout, advantage, returns)
+
+        # 2. PopArt, if enabled: rescale the critic's output layer before it is trained on new returns.
+        rescale_value(self.policy, returns[rollout.valid])
+
+        # 3. Epochs of shuffled minibatches. An epoch that ends with KL > target_kl is the last one.
+        minibatch_size = values.minibatch(rollout.steps)
+        plan = MinibatchPlan.shuffled(
+            values.epochs, rollout.steps, minibatch_size, stream, values.target_kl
+        )
+        return metrics | policy_gradient_update(
+            self.gradient_step,
+            rollout,
+            advantage,
+            returns,
+            objective(values),
+            plan,
+            values,
+            max_gradient_steps,
+        )
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
+        """Returns the advantages, returns and values of each step, shape [T, N]."""
         return gae_credit(rollout, values)
 
     def state(self) -> dict[str, Any]:
+        """Returns the training state for a checkpoint: the optimizer's. The policy is saved separately."""
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
+        """Returns an empty dict: PPO is on-policy and has no replay buffer."""
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
@@ -56,7 +78,7 @@ class PPO:
 
 
 def objective(values: Any) -> Objective:
-    """What each minibatch minimises."""
+    """Returns the loss of each minibatch: clipped surrogate, value loss, entropy bonus, KL penalty."""
     return Objective(
         clip=values.clip,
         value_coef=values.value_coef,

@@ -1,7 +1,8 @@
-"""REINFORCE (Williams 1992): make actions likelier by what followed them, from whole episodes.
+"""REINFORCE (Williams 1992): a Monte Carlo policy gradient on complete episodes.
 
-A rollout holds the same number of finished episodes of every copy, so short ones weigh no more than
-they should; steps of unfinished ones are not in it. An episode that was cut short counts as over.
+A rollout holds the same number of finished episodes of every environment copy, so that short episodes
+are not overrepresented; steps of unfinished episodes are not part of it. A truncated episode is
+treated like a terminated one: there is no bootstrapping.
 """
 
 from __future__ import annotations
@@ -34,24 +35,33 @@ class Reinforce:
         *,
         max_gradient_steps: int | None = None,
     ) -> dict[str, float]:
-        """Learn from whole episodes. `values` are the hyperparameters as they stand now."""
-        advantage, target, _ = self.credit(rollout, values)
-        report = value_metrics(rollout, advantage, target)
-        learned = values.baseline == "learned"
-        if learned:
-            rescale_value(self.policy, target[rollout.valid])
-        else:  # nothing is asked of the critic, so nothing is said of it
-            report = {name: x for name, x in report.items() if name.startswith("advantage/")}
-        loss = replace(objective(values), critic=learned)
-        passes = MinibatchPlan.single_batch(rollout.steps)
-        given = rollout, advantage, target, loss, passes, values, max_gradient_steps
-        return report | policy_gradient_update(
-            self.gradient_step, *given, has_baseline=values.baseline != "none"
+        """Takes one gradient step on complete episodes and returns the metrics of the update.
+
+        `values` are the hyperparameters of this update, with every schedule already evaluated.
+        """
+        advantage, returns, _ = self.credit(rollout, values)
+        metrics = value_metrics(rollout, advantage, returns)
+        has_critic = values.baseline == "learned"
+        if has_critic:
+            rescale_value(self.policy, returns[rollout.valid])
+        else:  # the critic is not trained, so its metrics would mean nothing
+            metrics = {name: x for name, x in metrics.items() if name.startswith("advantage/")}
+        return metrics | policy_gradient_update(
+            self.gradient_step,
+            rollout,
+            advantage,
+            returns,
+            replace(objective(values), critic=has_critic),
+            MinibatchPlan.single_batch(rollout.steps),
+            values,
+            max_gradient_steps,
+            has_baseline=values.baseline != "none",
         )
 
     def credit(self, rollout: Rollout, values: Any) -> Credit:
-        followed = reward_to_go if values.returns == "to_go" else episode_return
-        returns = followed(rollout.reward, rollout.done, gamma=values.gamma)
+        """Returns the advantages (returns minus the baseline) and the returns of each step, [T, N]."""
+        compute_returns = reward_to_go if values.returns == "to_go" else episode_return
+        returns = compute_returns(rollout.reward, rollout.done, gamma=values.gamma)
         advantage = returns - self._baseline(rollout, returns, values.baseline)
         return Credit(advantage, returns, rollout.value if values.baseline == "learned" else None)
 
@@ -59,12 +69,13 @@ class Reinforce:
         return self.gradient_step.state()
 
     def memory(self) -> dict[str, Any]:
+        """Returns an empty dict: REINFORCE is on-policy and has no replay buffer."""
         return {}
 
     def load(self, state: dict[str, Any]) -> None:
         self.gradient_step.load(state)
 
-    def _baseline(self, rollout: Rollout, target: np.ndarray, kind: str) -> np.ndarray | float:
+    def _baseline(self, rollout: Rollout, returns: np.ndarray, kind: str) -> np.ndarray | float:
         if kind == "learned":
             return rollout.value
-        return float(target[rollout.valid].mean()) if kind == "batch" else 0.0
+        return float(returns[rollout.valid].mean()) if kind == "batch" else 0.0

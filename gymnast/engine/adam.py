@@ -1,4 +1,4 @@
-"""What AdamW (arXiv:1711.05101) remembers between steps; an engine takes the steps."""
+"""The state of AdamW (arXiv:1711.05101) between gradient steps. An engine computes the steps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ BETA1, BETA2 = 0.9, 0.999
 class Adam:
     def __init__(self, size: int, *, eps: float = 1e-8, weight_decay: float = 0.0) -> None:
         self.eps, self.weight_decay = eps, weight_decay
-        """Read at every step; an algorithm sets them at the start of each update."""
+        """Hyperparameters, read at every step; an algorithm sets them at the start of each update."""
         self.first, self.second = aligned_zeros(size), aligned_zeros(size)
-        """Moments, laid out like the parameters."""
+        """First and second moments, laid out like the flat parameter vector."""
         self.steps = 0
+        """Number of steps taken, for the bias correction."""
 
     def reset(self) -> None:
-        """Forget the past: moments and step count."""
+        """Sets the moments and the step count to zero."""
         self.first[:], self.second[:], self.steps = 0.0, 0.0, 0
 
     def state(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The steps of a rollout with what is to be learned from each, and the orders to go through them."""
+"""The training batch of a rollout, and the plan that divides it into minibatches."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gymnast.rollout import Rollout
 
 Array = np.ndarray
 MAX_MONITORING_ROWS = 128
-"""Rows by which KL, entropy and ratios of an update are told where acting is dear: for all of a
-rollout of images they would cost a third of one more pass over it."""
+"""Number of rows on which KL, entropy and ratios of an update are measured if the network is expensive.
+On a whole rollout of images they would cost a third of another epoch."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Valid steps only, [B, ...]."""
+    """The valid steps of a rollout in one axis, [B, ...], with their advantages and value targets."""
 
     features: Observed
     action: Array
@@ -35,14 +35,17 @@ class Batch:
 
     @classmethod
     def of(cls, policy: Policy, rollout: Rollout, advantage: Array, target: Array) -> Batch:
-        """Advantages and targets [T, N] become float32 here and not before."""
+        """Returns the batch of a rollout with advantages and value targets [T, N].
+
+        These become float32 here; GAE and the normalization of advantages compute in float64.
+        """
         keep = rollout.valid.ravel()
-        everything = bool(keep.all())
+        all_valid = bool(keep.all())
         scale = policy.value_scale.normalized
 
         def flat(x: Any) -> Any:
             x = x.reshape(-1, *x.shape[2:])
-            return x if everything else x[keep]
+            return x if all_valid else x[keep]
 
         def floats(x: Array) -> Array:
             return np.ascontiguousarray(flat(x), dtype=np.float32)
@@ -61,58 +64,65 @@ class Batch:
     def __len__(self) -> int:
         return len(self.action)
 
-    def sample(self, most: int) -> Batch:
-        """At most so many of its rows, evenly spaced: of all copies and all times."""
-        if len(self) <= most:
+    def sample(self, n: int) -> Batch:
+        """Returns at most n rows, evenly spaced over all environment copies and steps."""
+        if len(self) <= n:
             return self
-        rows = np.linspace(0, len(self) - 1, most).astype(np.int64)
+        rows = np.linspace(0, len(self) - 1, n).astype(np.int64)
         columns = {f.name: getattr(self, f.name) for f in fields(self)}
-        picked = {name: column[rows] for name, column in columns.items() if column is not None}
-        return replace(self, **picked)
+        sampled = {name: column[rows] for name, column in columns.items() if column is not None}
+        return replace(self, **sampled)
 
 
 def monitoring_rows(network: Network, batch: Batch) -> Batch:
-    """The rows that say how far an update has moved the policy."""
+    """Returns the rows on which the change of the policy by an update is measured."""
     return batch.sample(MAX_MONITORING_ROWS) if network.is_expensive else batch
 
 
 @dataclass(frozen=True)
 class MinibatchPlan:
-    """How often, in which order and in what portions a batch is gone through."""
+    """The epochs of an update: the order of the rows in each, and the minibatch size."""
 
     orders: Array
-    """Steps of each pass, [passes, B]."""
+    """Row indices in the order of each epoch, [epochs, B]."""
     size: int
-    """Steps per gradient step, at most."""
+    """Largest number of rows per minibatch."""
     target_kl: float | None = None
-    """After a pass that moved the policy further than this there is no other."""
+    """No further epoch starts once the mean KL between the collecting and the new policy exceeds this."""
 
     @classmethod
     def single_batch(cls, n: int) -> MinibatchPlan:
-        """All at once, in one gradient step."""
+        """Returns a plan with one gradient step on all n rows."""
         return cls(np.arange(n)[None], n)
 
     @classmethod
     def shuffled(
-        cls, passes: int, n: int, size: int, stream: np.random.Generator, most_kl: float | None
+        cls, epochs: int, n: int, size: int, stream: np.random.Generator, target_kl: float | None
     ) -> MinibatchPlan:
-        return cls(np.stack([stream.permutation(n) for _ in range(passes)]), size, most_kl)
+        """Returns a plan of epochs over n rows, each in a random order of its own."""
+        return cls(np.stack([stream.permutation(n) for _ in range(epochs)]), size, target_kl)
 
     @property
     def steps_per_epoch(self) -> int:
-        """Gradient steps of one pass."""
+        """Number of gradient steps per epoch."""
         return -(-self.orders.shape[1] // self.size)
 
     def within(self, max_steps: int | None) -> list[MinibatchPlan]:
-        """The same gradient steps in the same order, but no more than these: the passes that fit
-        whole and, where the limit falls inside a pass, the beginning of that one."""
+        """Returns the plan limited to its first `max_steps` gradient steps.
+
+        There are up to two parts: the complete epochs, and the beginning of the epoch in which the
+        limit falls. Both have the same minibatches as the original plan.
+        """
         if max_steps is None or max_steps >= len(self.orders) * self.steps_per_epoch:
             return [self]
-        whole, rest = divmod(max_steps, self.steps_per_epoch)
-        rows = sum(len(portion) for portion in islice(self.minibatches(self.orders[whole]), rest))
-        cut = (self.orders[:whole], self.orders[whole : whole + 1, :rows])
-        return [replace(self, orders=np.ascontiguousarray(x)) for x in cut if x.size]
+        epochs, rest = divmod(max_steps, self.steps_per_epoch)
+        rows = sum(len(batch) for batch in islice(self.minibatches(self.orders[epochs]), rest))
+        parts = (self.orders[:epochs], self.orders[epochs : epochs + 1, :rows])
+        return [replace(self, orders=np.ascontiguousarray(x)) for x in parts if x.size]
 
     def minibatches(self, order: Array) -> Iterator[Array]:
-        """The fewest near-equal parts of at most `size`."""
+        """Yields the minibatches of one epoch: as few as possible, of nearly equal size.
+
+        A small remainder as the last minibatch would have a noisier gradient than the others.
+        """
         yield from np.array_split(order, self.steps_per_epoch)

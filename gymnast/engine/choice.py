@@ -1,4 +1,4 @@
-"""Which engine a run uses, and why."""
+"""Chooses the engine of a run, native or torch, and states the reason."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from gymnast.engine.native.plan import why_unsupported, widest
 from gymnast.errors import ConfigError
 from gymnast.policy.layers import Network
 
-MOST_WIDTH = 1024
-"""Beyond this a layer's weights leave the caches, for which torch's products are made."""
+MAX_WIDTH = 1024
+"""Widest layer for which the native engine is chosen by itself. The weights of wider layers do not fit
+into the CPU caches, where torch's matrix products are faster."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class EngineChoice:
 
     @property
     def computes(self) -> str:
-        """What decides about bits."""
+        """Engine and instruction set: runs give the same bits only if both are the same."""
         return f"{self.name} {self.instructions}".rstrip()
 
     def __str__(self) -> str:
@@ -31,25 +32,32 @@ class EngineChoice:
 
 
 def choose(cfg: Config[Any], network: Network) -> EngineChoice:
-    """The native engine where it can, unless the config says otherwise."""
+    """Returns the engine for this network: native if it can run it, unless the config says otherwise.
+
+    Raises ConfigError if the config requires the native engine and it cannot run the network.
+    """
     native: Any = kernels()
     instructions: str = "" if native is None else native.instruction_set()
-    beside = instructions if network.is_expensive else ""  # `engine/torch/quick.py`
+    # with images, the torch engine calls compiled kernels as well (`engine/torch/quick.py`)
+    used_by_torch = instructions if network.is_expensive else ""
     if cfg.engine == "torch":
-        return EngineChoice("torch", "engine=torch", beside)
+        return EngineChoice("torch", "engine=torch", used_by_torch)
     obstacle = _obstacle(cfg, network)
     if obstacle is None:
         return EngineChoice("native", f"compiled kernels, {instructions}", instructions)
     if cfg.engine == "native":
         raise ConfigError(f"engine: native cannot run this: {obstacle}", fix="set engine=auto")
-    return EngineChoice("torch", obstacle, beside)
+    return EngineChoice("torch", obstacle, used_by_torch)
 
 
 def splits_batch_over_threads(cfg: Config[Any], network: Network) -> bool:
-    """Whether each of `threads` takes its share of the rows (`engine/torch/shares.py`): images, in
-    layers of ours, and a loss that engines know. For others torch has threads of its own."""
-    ours = network.is_expensive and network.module is None
-    return ours and cfg.device == "cpu" and cfg.algo.native
+    """Returns whether each of `threads` computes its own share of a minibatch (`engine/torch/shares.py`).
+
+    True for image networks of our own layers with an `Objective` as their loss. In all other cases
+    torch parallelizes each operation over its own threads.
+    """
+    has_images = network.is_expensive and network.module is None
+    return has_images and cfg.device == "cpu" and cfg.algo.native
 
 
 def _obstacle(cfg: Config[Any], network: Network) -> str | None:
@@ -59,6 +67,6 @@ def _obstacle(cfg: Config[Any], network: Network) -> str | None:
         return f"device={cfg.device}"
     if problem := why_unsupported(network):
         return problem
-    if cfg.engine == "auto" and widest(network) > MOST_WIDTH:
-        return f"layers wider than {MOST_WIDTH:,} are faster there"
+    if cfg.engine == "auto" and widest(network) > MAX_WIDTH:
+        return f"layers wider than {MAX_WIDTH:,} are faster there"
     return why_absent() if kernels() is None else None

@@ -1,5 +1,8 @@
-"""What computes updates. Every engine works on the same memory: the flat parameter vector of the
-policy, and a gradient and Adam's moments laid out like it."""
+"""The interface of an engine, which computes updates.
+
+Every engine works on the same memory: the policy's flat parameter vector, and a gradient and Adam
+moments with the same layout.
+"""
 
 from __future__ import annotations
 
@@ -20,46 +23,51 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class UpdateResult:
-    """What all passes of an update came to."""
+    """The losses of all gradient steps of an update."""
 
     losses: Array
-    """A line per gradient step, columns LOSSES."""
+    """One row per gradient step, with the columns LOSSES."""
     epochs: int
+    """Number of epochs that were run."""
     stopped_early: bool
-    """Before the last pass, since the policy had moved far enough."""
+    """True if the KL exceeded `target_kl`, so that no further epoch was run."""
 
 
 class Engine(Protocol):
     gradient: Array
-    """Of the last step, after clipping; laid out like the parameters."""
+    """Gradient of the last step after clipping, laid out like the flat parameter vector."""
 
     def update(
         self,
         batch: Batch,
         objective: Objective,
-        passes: MinibatchPlan,
+        plan: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
-    ) -> UpdateResult: ...
+    ) -> UpdateResult:
+        """Takes the gradient steps of the plan. Changes the parameters and `adam` in place."""
+        ...
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
-        """How far the policy is from the one that acted, over the whole batch. KL is exact,
-        KL(old || new), from the stored parameters."""
+        """Returns how far the policy has moved from the one that collected the batch.
+
+        The KL divergence is exact, KL(old || new), computed from the stored distributions.
+        """
         ...
 
 
 def engine_for(policy: Policy) -> Any:
-    """The one this policy runs on. torch is imported only if it is that."""
+    """Returns the engine that this policy is configured for. Imports torch only for the torch engine."""
     return load_engine(policy.engine).engine(policy)
 
 
 def load_engine(name: str) -> Any:
-    """The slow import, for torch."""
+    """Returns the module of an engine, imported only when needed, because importing torch is slow."""
     try:
         return importlib.import_module(f"gymnast.engine.{name}.engine")
     except (ImportError, OSError, RuntimeError) as problem:
         raise ConfigError(
-            f"engine: {name} cannot be loaded: {problem}", fix="install torch anew"
+            f"engine: {name} cannot be loaded: {problem}", fix="reinstall torch"
         ) from problem

@@ -1,4 +1,4 @@
-"""What a gradient step minimises, as data: every engine computes the same from it."""
+"""The loss of a gradient step, described as data, so that every engine minimizes the same loss."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Objective:
-    """policy + value_coef * value - entropy_coef * entropy + kl_coef * KL(acting || now), each a mean
-    over the minibatch."""
+    """policy loss + value_coef * value loss - entropy_coef * entropy + kl_coef * KL(old || new).
+
+    Each term is a mean over the minibatch; old is the policy that collected it.
+    """
 
     clip: float | None
-    """PPO's surrogate, held within this of ratio 1; None: the plain policy gradient."""
+    """Clip range of PPO's surrogate objective; None for the plain policy gradient, -logprob * advantage."""
     value_coef: float = 0.0
     entropy_coef: float = 0.0
     kl_coef: float = 0.0
     value_clip: float | None = None
-    """How far a value may move from the one collected and still be rewarded."""
+    """Clip range of the value loss around the collected value; None for no clipping."""
     huber: bool = False
-    """The critic's error grows linearly beyond 1 instead of as a square."""
+    """True for the Huber loss, which is linear beyond an error of 1, instead of the squared error."""
     critic: bool = True
-    """It takes part."""
+    """True if the value loss is part of the objective."""
     standardize: bool = False
-    """Advantages of each minibatch are brought to mean 0 and deviation 1."""
+    """True if the advantages of each minibatch are scaled to mean 0 and standard deviation 1."""
 
     @property
     def loss_names(self) -> tuple[str, ...]:
-        """What is told of each step, by the names of metrics: columns of LOSSES that mean something."""
+        """Names of the columns of LOSSES that have a meaning for this objective."""
         value = ("value/loss",) if self.critic else ()
         surrogate = ("policy/kl_penalty", "value/clip_fraction") if self.clip is not None else ()
         return ("loss/total", "policy/loss", *value, *surrogate, "loss/entropy", "optim/grad_norm")
@@ -36,4 +38,4 @@ LOSSES = (
     *("loss/total", "policy/loss", "value/loss"),
     *("policy/kl_penalty", "value/clip_fraction", "loss/entropy", "optim/grad_norm"),
 )
-"""Columns of the table that an engine fills, a line per gradient step."""
+"""Columns of `UpdateResult.losses`. `optim/grad_norm` is the norm before clipping."""

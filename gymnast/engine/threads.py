@@ -1,5 +1,7 @@
-"""What the engine computes on: a device, and a fixed number of threads, since one and two give
-different float sums."""
+"""The device and the number of threads that an engine computes with.
+
+The number of threads is fixed because it changes the order of float sums, and so the last bits.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,11 @@ from gymnast.errors import ConfigError
 
 
 def fix_threads(count: int, *, in_shares: bool) -> None:
-    """For every numerical library that is loaded by now. `in_shares`: torch computes with one thread,
-    on as many shares of the rows at once."""
+    """Sets the number of threads of every numerical library that is loaded by now.
+
+    `in_shares`: `count` threads each compute one share of a minibatch, with torch limited to one
+    thread per operation.
+    """
     threadpool_limits(count)
     if (native := kernels()) is not None:
         native.set_threads(count)
@@ -25,9 +30,10 @@ def fix_threads(count: int, *, in_shares: bool) -> None:
 
 
 def refuse_missing_device(device: str) -> None:
+    """Raises ConfigError if torch cannot use this device on this machine."""
     if device == "cpu":
         return
     torch = importlib.import_module("torch")
-    here = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
-    if not here[device]():
+    is_available = {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}
+    if not is_available[device]():
         raise ConfigError(f"device: {device} is not available here", fix="set device=cpu")

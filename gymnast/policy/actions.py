@@ -1,8 +1,8 @@
-"""From network outputs to actions: one head per kind of action space, in NumPy.
+"""Action heads: one action distribution per kind of action space, in NumPy.
 
-A distribution is an array of parameters [..., k] (logits; or means and log standard deviations).
-Randomness comes in as noise drawn beforehand, so that sampling is a pure function. The torch side
-of the same mathematics is `engine/torch/distributions.py`; a test holds them together.
+A distribution is an array of parameters [..., k] (logits, or means and log standard deviations).
+The random noise is drawn beforehand and passed in, so that sampling is a pure function.
+`engine/torch/distributions.py` has the same mathematics for autograd; a test compares the two.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gymnast.policy.discrete import (
     MultiCategorical,
     log_softmax,
 )
+from gymnast.policy.layers import ExtraParameters
 from gymnast.spaces.actions import (
     Action,
     ActionSpec,
@@ -47,26 +48,46 @@ __all__ = [
 
 Array = np.ndarray
 Acts = Literal["sample", "epsilon_greedy"]
-"""What the network's outputs are: parameters of a distribution to draw from, or action values."""
+"""Meaning of the network's outputs: parameters of a distribution to sample from, or Q-values."""
 
 
 class Head(Protocol):
+    """The methods of every action head. `dist` are distribution parameters [..., n_parameters]."""
+
     n_outputs: int
     """Width of the actor's last layer."""
     n_parameters: int
-    """Numbers that describe one distribution."""
+    """Number of parameters of one distribution."""
     kind: ActionSpec
-    extra_parameters: tuple[tuple[str, int, float], ...]
-    """Parameters beside the network's output, at most one: name, size, initial value."""
+    """Shape and dtype of one action."""
+    extra_parameters: ExtraParameters
+    """Learned parameters that do not depend on the observation (log_std), at most one."""
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array: ...
-    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array: ...
-    def sample(self, dist: Array, noise: Array) -> Array: ...
-    def mode(self, dist: Array) -> Array: ...
-    def for_env(self, action: Array) -> Array: ...
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        """Returns the distribution parameters for the actor's outputs [..., n_outputs]."""
+        ...
+
+    def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draws the noise that `sample` needs for actions of this batch shape."""
+        ...
+
+    def sample(self, dist: Array, noise: Array) -> Array:
+        """Returns the actions that this noise selects."""
+        ...
+
+    def mode(self, dist: Array) -> Array:
+        """Returns the actions of a deterministic policy."""
+        ...
+
+    def for_env(self, action: Array) -> Array:
+        """Returns the actions in the shape and units of the environment's action space."""
+        ...
+
     def logprob(self, dist: Array, action: Array) -> Array: ...
     def entropy(self, dist: Array) -> Array: ...
-    def kl(self, old: Array, new: Array) -> Array: ...
+    def kl(self, old: Array, new: Array) -> Array:
+        """Returns KL(old || new)."""
+        ...
 
 
 AnyHead = Categorical | MultiCategorical | Bernoulli | EpsilonGreedy | Gaussian | SquashedGaussian
@@ -75,10 +96,11 @@ AnyHead = Categorical | MultiCategorical | Bernoulli | EpsilonGreedy | Gaussian 
 def head_for(
     space: Action, log_std: float = 0.0, *, squash: bool = False, acts: Acts = "sample"
 ) -> AnyHead:
+    """Returns the head for an action space. Raises ConfigError if the settings do not fit the space."""
     if acts == "epsilon_greedy":
         if not isinstance(space, DiscreteAction):
-            what = f"this algorithm learns a value per action, which {_NAMES[type(space)]} have not"
-            raise ConfigError(what, fix="choose an algorithm that draws actions, such as ppo")
+            what = f"this algorithm needs Discrete actions; these are {_NAMES[type(space)]}"
+            raise ConfigError(what, fix="choose an algorithm that samples actions, such as ppo")
         return EpsilonGreedy(space)
     match space:
         case DiscreteAction():
@@ -91,8 +113,8 @@ def head_for(
             return Gaussian(space, log_std)
         case BoxAction():
             if not space.is_bounded:
-                what = "policy.squash: on needs actions with a lowest and a highest value"
-                raise ConfigError(f"{what}; these are unbounded", fix="set policy.squash=off")
+                what = "policy.squash: on needs bounded actions; these are unbounded"
+                raise ConfigError(what, fix="set policy.squash=off")
             return SquashedGaussian(space, log_std)
 
 

@@ -1,4 +1,4 @@
-"""Which network for which spaces: an encoder per kind of observation, hidden layers, two heads."""
+"""Builds the network for an observation space: an encoder, hidden layers, and actor and critic heads."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from gymnast.policy.layers import (
     Activation,
     Conv,
     Embedding,
+    ExtraParameters,
     Flatten,
     Float32,
-    Free,
     Layer,
     LayerNorm,
     Linear,
@@ -34,30 +34,39 @@ from gymnast.spaces.observations import (
 )
 
 GAIN = float(np.sqrt(2))
-NATURE_LEAST = 36
-"""Pixels along the shorter side that three unpadded convolutions need."""
+"""Gain of the orthogonal initialization of hidden layers."""
+NATURE_MIN_PIXELS = 36
+"""Shortest side of an image that the three unpadded convolutions of the Nature CNN can process."""
 
 
 def network_for(
-    obs: Observation, n_outputs: int, cfg: PolicyConfig, *, free: Free, critic: bool
+    obs: Observation,
+    n_outputs: int,
+    cfg: PolicyConfig,
+    *,
+    extra_parameters: ExtraParameters,
+    critic: bool,
 ) -> Network:
-    """Encoder, hidden layers and heads for actor and critic, with one trunk or two. A near-zero
-    actor head starts the policy close to uniform. Images are encoded once, for both."""
+    """Returns the network of actor and critic, with shared or separate hidden layers.
+
+    An image encoder is always shared, because it dominates the cost. The actor's output layer has
+    near-zero initial weights, so that the initial policy is close to uniform (arXiv:2006.05990).
+    """
     if cfg.module is not None:
         own = OwnModule(cfg.module, dict(cfg.module_kwargs), obs, n_outputs)
-        return Network((), (), (), free, own)
+        return Network((), (), (), extra_parameters, own)
     encoder, width = encode(obs, cfg)
     hidden, last = mlp(width, cfg)
     actor: Stack = (Linear(last, n_outputs, gain=0.01),)
     value: Stack = (Linear(last, 1, gain=1.0),) if critic else ()
     if cfg.shared:
-        return Network(encoder + hidden, actor, value, free)
-    apart, together = (hidden, encoder) if _sees_images(obs) else (encoder + hidden, ())
-    return Network(together, apart + actor, apart + value if critic else (), free)
+        return Network(encoder + hidden, actor, value, extra_parameters)
+    separate, shared = (hidden, encoder) if _has_images(obs) else (encoder + hidden, ())
+    return Network(shared, separate + actor, separate + value if critic else (), extra_parameters)
 
 
 def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
-    """The layers that turn features of this kind into one vector, and its width."""
+    """Returns the layers that encode features of this kind as one vector, and the vector's width."""
     match obs:
         case BoxObs():
             return (), obs.size
@@ -73,18 +82,22 @@ def encode(obs: Observation, cfg: PolicyConfig) -> tuple[Stack, int]:
             return (Parallel(obs.dtype, branches),), sum(width for _, width in encoders.values())
 
 
-def _entry(leaf: Observation, whole: CompositeObs, cfg: PolicyConfig) -> tuple[Stack, int]:
-    """A vector beside an image is widened, or a few numbers would drown among hundreds."""
+def _entry(leaf: Observation, obs: CompositeObs, cfg: PolicyConfig) -> tuple[Stack, int]:
+    """Returns the encoder of one entry of a Dict or Tuple, and its width.
+
+    A vector next to an image is widened by a linear layer: a few raw numbers would have little weight
+    among the hundreds of image features.
+    """
     if not isinstance(leaf, BoxObs):
         return encode(leaf, cfg)
-    if not _sees_images(whole):
+    if not _has_images(obs):
         return (Flatten(),), leaf.size
     widen = Linear(leaf.size, cfg.embedding, gain=GAIN)
     return (Flatten(), widen, Activation("relu")), cfg.embedding
 
 
 def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
-    """The hidden layers, and the width of the last."""
+    """Returns the hidden layers and the width of the last one."""
     layers: list[Layer] = []
     for n in cfg.hidden:
         layers.append(Linear(width, n, gain=GAIN))
@@ -96,11 +109,12 @@ def mlp(width: int, cfg: PolicyConfig) -> tuple[Stack, int]:
 
 
 def cnn(image: ImageObs, cfg: PolicyConfig) -> tuple[Stack, int]:
+    """Returns the convolutional encoder of an image and its width."""
     assert image.channels != "unknown"
     channels, height, width = image.planes
     kind = cfg.cnn
     if kind == "auto":
-        kind = "nature" if min(height, width) >= NATURE_LEAST else "impala"
+        kind = "nature" if min(height, width) >= NATURE_MIN_PIXELS else "impala"
     pixels = Pixels(image.shape, image.channels, image.top, cfg.precision)
     body = _nature if kind == "nature" else _impala
     layers, dense = body(channels, height, width)
@@ -110,9 +124,9 @@ def cnn(image: ImageObs, cfg: PolicyConfig) -> tuple[Stack, int]:
 
 def _nature(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
     """Mnih et al. 2015, https://www.nature.com/articles/nature14236"""
-    if min(height, width) < NATURE_LEAST:
+    if min(height, width) < NATURE_MIN_PIXELS:
         raise ConfigError(
-            f"policy.cnn: nature needs images of at least {NATURE_LEAST} x {NATURE_LEAST} pixels; "
+            f"policy.cnn: nature needs images of at least {NATURE_MIN_PIXELS} x {NATURE_MIN_PIXELS} pixels; "
             f"these have {height} x {width}",
             fix="set policy.cnn=impala",
         )
@@ -138,7 +152,7 @@ def _impala(channels: int, height: int, width: int) -> tuple[list[Layer], int]:
 
 
 def _block(n: int) -> Residual:
-    # smaller than the path around it, so that six in a row do not blow up what they carry
+    # the second gain is below 1: otherwise six residual blocks in a row would amplify their input
     convolve = (Conv(n, n, 3, padding=1), Conv(n, n, 3, padding=1, gain=0.5))
     return Residual((Activation("relu"), convolve[0], Activation("relu"), convolve[1]))
 
@@ -147,7 +161,7 @@ def _dense(n_in: int, n_out: int) -> list[Layer]:
     return [Flatten(), Linear(n_in, n_out, gain=GAIN), Activation("relu")]
 
 
-def _sees_images(obs: Observation) -> bool:
+def _has_images(obs: Observation) -> bool:
     return isinstance(obs, ImageObs) or (
         isinstance(obs, CompositeObs)
         and any(isinstance(leaf, ImageObs) for leaf in obs.leaves.values())

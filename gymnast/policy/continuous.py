@@ -1,6 +1,6 @@
-"""Heads for actions that are amounts: normals, clipped or squashed into their range.
+"""Heads for Box actions: Gaussians, clipped or squashed to the range of the action space.
 
-The policy works in units where a bounded range is -1..1; the environment gets its own units.
+The policy works in units in which a bounded range is -1..1; `for_env` converts to the environment's units.
 """
 
 from __future__ import annotations
@@ -9,36 +9,40 @@ import math
 
 import numpy as np
 
+from gymnast.policy.layers import ExtraParameters
 from gymnast.spaces.actions import ActionSpec, BoxAction
 
 Array = np.ndarray
 
 NODES = np.linspace(-5.0, 5.0, 48)
-"""Where a mean over a normal is taken: evenly spaced in deviations. For smooth functions the error
-falls exponentially, also for deviations so large that Gauss-Hermite nodes lie too far apart."""
+"""Nodes at which the expectation over a standard normal is evaluated, evenly spaced. For smooth functions
+the error falls exponentially with the number of nodes, even for standard deviations so large that
+Gauss-Hermite nodes would lie too far apart."""
 WEIGHTS = np.exp(-0.5 * NODES**2) / np.exp(-0.5 * NODES**2).sum()
+"""Weights of the nodes."""
 
 
 class Gaussian:
-    """Independent normals. Parameters: means, then log standard deviations, [..., 2 a].
+    """Independent normals. The parameters are the means, then the log standard deviations, [..., 2 a].
 
-    The environment gets the action clipped to its range; the log-probability is of the action drawn.
+    The environment receives the action clipped to its range; the log-probability is that of the
+    sampled action before clipping.
     """
 
     def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.n_parameters = 2 * space.size
         self.kind = ActionSpec((space.size,), np.dtype(np.float32))
-        self.free = (("log_std", space.size, log_std),)
+        self.extra_parameters: ExtraParameters = (("log_std", space.size, log_std),)
         low, high = np.array(space.low), np.array(space.high)
         self.bounded = np.isfinite(low) & np.isfinite(high)
         with np.errstate(invalid="ignore"):
-            self.centre = np.where(self.bounded, (low + high) / 2, 0.0).astype(np.float32)
+            self.center = np.where(self.bounded, (low + high) / 2, 0.0).astype(np.float32)
             self.half = np.where(self.bounded, (high - low) / 2, 1.0).astype(np.float32)
         self.low, self.high = low.astype(np.float32), high.astype(np.float32)
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
-        return np.concatenate([output, np.broadcast_to(free, output.shape)], -1)  # type: ignore[arg-type]
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        return np.concatenate([output, np.broadcast_to(extra, output.shape)], -1)  # type: ignore[arg-type]
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
         return stream.standard_normal((*shape, self.n_outputs), dtype=np.float32)
@@ -51,7 +55,7 @@ class Gaussian:
         return self._split(dist)[0]
 
     def for_env(self, action: Array) -> Array:
-        scaled = np.clip(self.centre + self.half * action, self.low, self.high)
+        scaled = np.clip(self.center + self.half * action, self.low, self.high)
         return scaled.reshape(*action.shape[:-1], *self.space.shape)
 
     def logprob(self, dist: Array, action: Array) -> Array:
@@ -73,22 +77,22 @@ class Gaussian:
 
 
 class SquashedGaussian:
-    """Normals squashed into -1..1 by tanh, so that nothing is ever clipped. Parameters as Gaussian's.
+    """Normals squashed to -1..1 by tanh, so that no action is clipped. It has the parameters of Gaussian.
 
-    An action is kept as it was before tanh. Log-probability and entropy are of the squashed action
-    in units where the range is -1..1; tanh is one-to-one, so KL is that of the normals.
+    An action is stored before tanh. Log-probability and entropy are those of the squashed action in
+    units in which the range is -1..1. The KL is that of the normals, because tanh is one-to-one.
     """
 
     def __init__(self, space: BoxAction, log_std: float) -> None:
         self.space, self.n_outputs = space, space.size
         self.normal = Gaussian(space, log_std)
         self.n_parameters, self.kind = self.normal.n_parameters, self.normal.kind
-        self.free = self.normal.free
+        self.extra_parameters = self.normal.extra_parameters
         self.parameters, self.noise = self.normal.parameters, self.normal.noise
         self.sample, self.kl = self.normal.sample, self.normal.kl
 
     def mode(self, dist: Array) -> Array:
-        """The median: half of the actions lie on either side."""
+        """Returns the median of the squashed distribution, which has no closed-form mode."""
         return self.normal.mode(dist)
 
     def for_env(self, action: Array) -> Array:
@@ -98,7 +102,7 @@ class SquashedGaussian:
         return self.normal.logprob(dist, action) - log_slope(action).sum(-1)
 
     def entropy(self, dist: Array) -> Array:
-        """Of the normals, plus the mean logarithm of tanh's slope under them."""
+        """Returns the entropy of the normals plus the expected log derivative of tanh."""
         mean, log_std = self.normal._split(dist)
         nodes, weights = NODES.astype(np.float32), WEIGHTS.astype(np.float32)
         slope = log_slope(mean[..., None] + np.exp(log_std)[..., None] * nodes) @ weights
@@ -106,6 +110,6 @@ class SquashedGaussian:
 
 
 def log_slope(x: Array) -> Array:
-    """ln(1 - tanh(x)^2), exact for x of any size."""
+    """Returns ln(1 - tanh(x)^2), the log derivative of tanh, without cancellation for large |x|."""
     size = np.abs(x)
     return 2 * (math.log(2) - size - np.log1p(np.exp(-2 * size)))

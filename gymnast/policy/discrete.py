@@ -1,13 +1,14 @@
-"""Heads for actions that are chosen: one of n, several of them, switches, greedy with exceptions.
+"""Heads for Discrete, MultiDiscrete and MultiBinary actions, and epsilon-greedy for Q-values.
 
-Options that a mask rules out have probability 0 exactly: they are never drawn, and add nothing to
-entropy or KL.
+Options that the action mask rules out have a probability of exactly 0: they are never sampled, and
+add nothing to entropy or KL.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from gymnast.policy.layers import ExtraParameters
 from gymnast.spaces.actions import (
     ActionSpec,
     DiscreteAction,
@@ -16,30 +17,29 @@ from gymnast.spaces.actions import (
 )
 
 Array = np.ndarray
-Free = tuple[tuple[str, int, float], ...]
 FORBIDDEN = np.float32(-1e9)
-"""Logit of an action that the mask rules out."""
-MOST_EPSILON = np.float32(1 - 1e-6)
-"""Not quite 1, so that the greedy action is still the most likely one."""
+"""Logit of an action that the mask rules out. Infinity would give NaN: inf - inf in the softmax."""
+MAX_EPSILON = np.float32(1 - 1e-6)
+"""Slightly below 1, so that the greedy action is still the most likely one."""
 
 
 class Categorical:
-    """One of n. Parameters: logits [..., n]."""
+    """One of n options. The parameters are logits [..., n]."""
 
     def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
         self.n_parameters, self.kind = space.n, ActionSpec((), np.dtype(np.int64))
-        self.free: Free = ()
+        self.extra_parameters: ExtraParameters = ()
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         return output if mask is None else np.where(mask, output, FORBIDDEN)
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """A uniform number per action."""
+        """Returns one uniform random number per action."""
         return stream.random(shape, dtype=np.float32)
 
     def sample(self, dist: Array, noise: Array) -> Array:
-        """Where the cumulative probability passes the noise."""
+        """Returns the option at which the cumulative probability exceeds the noise."""
         weight = np.exp(dist - dist.max(-1, keepdims=True))
         cumulative = np.cumsum(weight, -1)
         target = noise[..., None] * cumulative[..., -1:]
@@ -64,18 +64,18 @@ class Categorical:
 
 
 class MultiCategorical:
-    """One of n for each of k elements, independent. Parameters: all their logits end to end."""
+    """One of n options for each of k independent elements. The parameters are all logits, concatenated."""
 
     def __init__(self, space: MultiDiscreteAction) -> None:
         self.space, self.n_outputs = space, sum(space.n)
         self.n_parameters = self.n_outputs
         self.kind = ActionSpec((len(space.n),), np.dtype(np.int64))
-        self.free: Free = ()
+        self.extra_parameters: ExtraParameters = ()
         self.elements = [Categorical(DiscreteAction(n, 0)) for n in space.n]
         self.ends = np.cumsum(space.n)[:-1]
         self.first = np.array(space.first).reshape(space.shape)
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
         return output if mask is None else np.where(mask, output, FORBIDDEN)
 
     def noise(self, stream: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -108,16 +108,16 @@ class MultiCategorical:
 
 
 class Bernoulli:
-    """On or off for each element, independent. Parameters: the logits of on, [..., k]."""
+    """Independent Bernoulli variables, on or off. The parameters are the logits of on, [..., k]."""
 
     def __init__(self, space: MultiBinaryAction) -> None:
         self.space, self.n_outputs = space, space.size
         self.n_parameters = space.size
         self.kind = ActionSpec((space.size,), np.dtype(np.int64))
-        self.free: Free = ()
+        self.extra_parameters: ExtraParameters = ()
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
-        """A mask says for each element whether it may be off, and whether it may be on."""
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        """Returns the masked logits. A mask has two entries per element: may be off, may be on."""
         if mask is None:
             return output
         may_be_off, may_be_on = mask[..., ::2], mask[..., 1::2]
@@ -148,27 +148,30 @@ class Bernoulli:
         return (when_on + (1 - on) * (_softplus(new) - _softplus(old))).sum(-1)
 
     def _on(self, dist: Array) -> Array:
-        """Probability, exactly 0 or 1 where a mask leaves no choice."""
+        """Returns the probability of on; exactly 0 or 1 where the mask leaves no choice."""
         return 0.5 * (1 + np.tanh(0.5 * dist))
 
 
 class EpsilonGreedy:
-    """The option of highest value, or with probability epsilon any. The network's outputs are
-    action values; from there on it is a Categorical with their log-probabilities as logits."""
+    """The action with the highest Q-value, or with probability epsilon a uniformly random one.
+
+    The network outputs Q-values. Sampling, entropy and KL are those of a Categorical whose logits are
+    the log-probabilities of this policy.
+    """
 
     def __init__(self, space: DiscreteAction) -> None:
         self.space, self.n_outputs = space, space.n
-        self.free: Free = (("epsilon", 1, 1.0),)
+        self.extra_parameters: ExtraParameters = (("epsilon", 1, 1.0),)
         choice = Categorical(space)
         self.n_parameters, self.kind = choice.n_parameters, choice.kind
         self.noise, self.sample, self.mode = choice.noise, choice.sample, choice.mode
         self.for_env, self.logprob = choice.for_env, choice.logprob
         self.entropy, self.kl = choice.entropy, choice.kl
 
-    def parameters(self, output: Array, free: Array | None, mask: Array | None) -> Array:
-        assert free is not None
+    def parameters(self, output: Array, extra: Array | None, mask: Array | None) -> Array:
+        assert extra is not None
         allowed = np.ones(output.shape, bool) if mask is None else mask
-        epsilon = np.clip(free, 0.0, MOST_EPSILON)
+        epsilon = np.clip(extra, 0.0, MAX_EPSILON)
         best = np.where(allowed, output, -np.inf).argmax(-1)
         greedy = np.arange(self.n_outputs) == best[..., None]
         any_of = np.where(allowed, epsilon / allowed.sum(-1, keepdims=True), 0.0)
@@ -187,5 +190,5 @@ def sum_of(parts: list[Array]) -> Array:
 
 
 def _softplus(x: Array) -> Array:
-    """ln(1 + e^x), for x of any size."""
+    """Returns ln(1 + e^x) without overflow."""
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))

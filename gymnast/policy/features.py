@@ -1,7 +1,7 @@
-"""From observations to what a network reads: always one array, [B, ...].
+"""Preprocesses observations into the features that a network reads: always one array, [B, ...].
 
-Vectors are flattened and normalised, categories counted from 0, images left as bytes (the network
-scales them); a record with all of these goes on as its bytes.
+Vectors are flattened and normalized, categories are counted from 0, and images stay bytes (the network
+scales them). A record of several of these is passed to the network as its bytes.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ class Features:
                 flat = obs.reshape(len(obs), -1)
                 return flat if self.normalizer is None else self.normalizer(flat)
             case CompositeObs():
-                return self._of_record(obs, self.space)
+                return self._record(obs, self.space)
             case _:
                 return _indices(self.space, obs)
 
     def vectors(self, obs: Array) -> Array:
-        """All vectors of observations [B, ...] side by side, [B, n]: what the normaliser is for."""
+        """Returns all vector entries of observations [B, ...], concatenated to [B, n], for the normalizer."""
         if not isinstance(self.space, CompositeObs):
             return obs.reshape(len(obs), -1)
         parts = [obs[name].reshape(len(obs), -1) for name in self._vectors(self.space)]
         return np.concatenate(parts, -1)
 
-    def _of_record(self, obs: Array, space: CompositeObs) -> Array:
+    def _record(self, obs: Array, space: CompositeObs) -> Array:
         rows = np.array(obs)
         for name, leaf in space.leaves.items():
             if not isinstance(leaf, BoxObs):

@@ -1,5 +1,7 @@
-"""How a network is: which of its units still work, and how its outputs are spread. The compiled
-kernels count the same in one call (`native/health.hpp`); a test holds them together."""
+"""Statistics of a network's health: dead and saturated units, and the distribution of its outputs.
+
+The compiled kernels compute the same in one call (`native/health.hpp`); a test compares the two.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +14,35 @@ from gymnast.policy.actions import AnyHead, Bernoulli, Gaussian, MultiCategorica
 from gymnast.policy.discrete import log_softmax
 
 Array = np.ndarray
-Heard = tuple[str, str, Array]
-"""What an activation made of features: the stack it is in, its kind, its outputs [B, ...]."""
+LayerActivations = tuple[str, str, Array]
+"""The stack of an activation layer, its kind, and its outputs [B, ...]."""
 SATURATED = 0.97
-"""|tanh| above this passes less than 6% of a gradient."""
+"""A tanh output above this in absolute value passes less than 6% of the gradient."""
 
 FLAT = {"relu": (0.0, 0.0), "silu": (-0.01, 0.0), "gelu": (-0.01, 0.0), "elu": (-1.0, -0.99)}
-"""Outputs on the flat side of an activation, where less than 3% of a gradient passes."""
+"""Range of the outputs on the flat side of an activation, which passes less than 3% of the gradient."""
 
 
 class Units(NamedTuple):
-    """Counts and sums over the activations of one stack, or of several."""
+    """Counts and sums over the activation layers of one stack, or of several."""
 
     outputs: float = 0.0
-    """Of all units, for all rows."""
+    """Number of outputs: units times rows."""
     total: float = 0.0
-    """Their sum."""
+    """Sum of the outputs."""
     squares: float = 0.0
+    """Sum of the squared outputs."""
     tanh: float = 0.0
-    """Those of tanh units."""
+    """Number of outputs of tanh units."""
     saturated: float = 0.0
+    """Number of saturated outputs of tanh units."""
     rectifiers: float = 0.0
-    """Units of every other kind: ReLU and its smooth variants. A unit of a convolution is a channel."""
+    """Number of ReLU, SiLU, GELU and ELU units. A unit of a convolution is a channel."""
     dead: float = 0.0
-    """Those on the flat side of their activation for every row."""
+    """Number of these units that are on the flat side of their activation for every row."""
 
     def plus(self, other: Units) -> Units:
+        """Returns the sum of both; `+` would concatenate the tuples."""
         return Units._make(map(float.__add__, self, other))
 
 
@@ -46,17 +51,18 @@ class Health(NamedTuple):
     actor: Units
     critic: Units
     output_mean: float
-    """Of the actor's last layer."""
+    """Mean output of the actor's last layer."""
     output_std: float
     logit_range: float
-    """From its lowest to its highest, mean over rows."""
+    """Highest minus lowest output of the actor's last layer, mean over rows."""
     prob_max: float
-    """Of the likeliest option, mean over rows and elements; 0 where nothing is chosen."""
+    """Probability of the most likely option, mean over rows and elements; 0 for continuous actions."""
     prob_min: float
+    """Probability of the least likely option, in the same way."""
 
     @classmethod
     def of_numbers(cls, numbers: list[float]) -> Health:
-        """As the kernels write them, one after another."""
+        """Returns the health from the flat list of numbers that the kernels write."""
         n = len(Units._fields)
         shared, actor, critic = (Units._make(numbers[k * n : (k + 1) * n]) for k in range(3))
         return cls._make((shared, actor, critic, *numbers[3 * n :]))
@@ -65,48 +71,56 @@ class Health(NamedTuple):
 N_NUMBERS = 3 * len(Units._fields) + len(Health._fields) - 3
 
 
-def network_health(heard: Iterable[Heard], output: Array, head: AnyHead, dist: Array) -> Health:
-    """`output` [B, k]: what the actor's last layer says; `dist`: the distributions that makes."""
+def network_health(
+    activations: Iterable[LayerActivations], output: Array, head: AnyHead, dist: Array
+) -> Health:
+    """Returns the health of a network from one forward pass.
+
+    `output` [B, k] are the outputs of the actor's last layer, `dist` the distribution parameters.
+    """
     parts: dict[str, Units] = dict.fromkeys(("shared", "actor", "critic"), Units())
-    for part, kind, x in heard:
+    for part, kind, x in activations:
         parts[part] = parts[part].plus(unit_health(kind, x))
-    chances = probabilities(head, dist)
-    most, least = (
-        float(np.mean([of(p, axis=-1).mean() for p in chances])) if chances else 0.0
-        for of in (np.max, np.min)
+    probs = probabilities(head, dist)
+    prob_max, prob_min = (
+        float(np.mean([reduce(p, axis=-1).mean() for p in probs])) if probs else 0.0
+        for reduce in (np.max, np.min)
     )
     return Health(
         **parts,
         output_mean=float(output.mean(dtype=np.float64)),
         output_std=float(output.std(dtype=np.float64)),
         logit_range=float((output.max(-1) - output.min(-1)).mean()),
-        prob_max=most,
-        prob_min=least,
+        prob_max=prob_max,
+        prob_min=prob_min,
     )
 
 
 def unit_health(kind: str, x: Array) -> Units:
-    found = Units(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
+    """Returns the counts and sums of one activation layer with outputs x [B, ...]."""
+    units = Units(float(x.size), float(x.sum(dtype=np.float64)), float(np.square(x).sum()))
     if kind == "tanh":
-        return found._replace(tanh=found.outputs, saturated=float(saturated(x).sum()))
+        return units._replace(tanh=units.outputs, saturated=float(saturated(x).sum()))
     dead = dead_units(kind, x)
-    return found._replace(rectifiers=float(dead.size), dead=float(dead.sum()))
+    return units._replace(rectifiers=float(dead.size), dead=float(dead.sum()))
 
 
 def dead_units(kind: str, x: Array) -> Array:
-    """Which units of outputs [B, n] or [B, channels, height, width] are on the flat side of their
-    activation, anything but tanh, for the whole batch."""
+    """Returns which units of outputs [B, n] or [B, channels, height, width] are dead.
+
+    A dead unit is on the flat side of its activation (any kind except tanh) for the whole batch.
+    """
     low, high = FLAT[kind]
     return np.asarray(((x >= low) & (x <= high)).all(axis=(0, *range(2, x.ndim))))
 
 
 def saturated(x: Array) -> Array:
-    """Of tanh outputs: which are so near its ends that they pass next to no gradient."""
+    """Returns which tanh outputs are so close to -1 or 1 that almost no gradient passes."""
     return np.abs(x) > SATURATED
 
 
 def probabilities(head: AnyHead, dist: Array) -> list[Array]:
-    """Of the options of each element, [B, ..., options]; none where amounts are drawn."""
+    """Returns the probabilities of the options, [B, ..., options], per element; [] for continuous actions."""
     match head:
         case Gaussian() | SquashedGaussian():
             return []

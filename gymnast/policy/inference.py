@@ -1,5 +1,7 @@
-"""Forward passes of a network in NumPy: collection, evaluation and play need no torch, except for
-layers that only torch has and a user's own module."""
+"""Forward passes of a network in NumPy, so that collection, evaluation and play need no torch.
+
+Only image networks without compiled kernels and modules of the user are run by torch.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from gymnast.compiled import kernels
 from gymnast.images import planes
 from gymnast.policy.actions import AnyHead
 from gymnast.policy.activations import ACTIVATIONS
-from gymnast.policy.health import Health, Heard
+from gymnast.policy.health import Health, LayerActivations
 from gymnast.policy.layers import (
     Activation,
     Conv,
@@ -30,46 +32,51 @@ from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
 ActInto = Callable[[Array, Array, Array | None, Array, Array, Array, Array | None], None]
-"""Features, noise, mask -> action, dist, logprob and, where it is wanted, value, written in place."""
-ToldHealth = Callable[[Array, Array | None], Health]
-"""Features, mask -> how the network is."""
+"""A function of features, noise and mask that writes action, dist, logprob and, if not None, value."""
+HealthFunction = Callable[[Array, Array | None], Health]
+"""A function of features and mask that returns the health of the network."""
 
 
 class Inference(Protocol):
+    """Forward passes with the current parameters of a policy, for features [B, ...].
+
+    Optional functions are None if the implementation does not have them.
+    """
+
     @property
     def act_into(self) -> ActInto | None:
-        """All of acting in one call, where there is one."""
+        """Optional function that does everything `Policy.act_into` needs in one call."""
         ...
 
     @property
     def both(self) -> Callable[[Array], tuple[Array, Array]] | None:
-        """Actor and critic at once, where there is such a call."""
+        """Optional function that returns the outputs of actor and critic from one forward pass."""
         ...
 
     @property
     def values_while_acting(self) -> bool:
-        """Whether V is best told when acting: actor and critic share an encoder that is dear."""
+        """Whether values are computed while acting, because actor and critic share an expensive encoder."""
         ...
 
     @property
-    def health(self) -> ToldHealth | None:
-        """How the network is on features [B, ...] in one call, where there is one."""
+    def health(self) -> HealthFunction | None:
+        """Optional function that computes the health of the network in one call."""
         ...
 
     def actor(self, features: Array) -> Array:
-        """What the last actor layer says, [B, k]."""
+        """Returns the outputs of the actor's last layer, [B, k]."""
         ...
 
     def critic(self, features: Array) -> Array:
-        """[B]"""
+        """Returns the outputs of the critic, [B]."""
         ...
 
     def layer(self, part: str, i: int, features: Array) -> Array:
-        """What layer i of a stack says, [B, ...]."""
+        """Returns the output of layer i of a stack, [B, ...]."""
         ...
 
-    def activations(self, features: Array) -> tuple[list[Heard], Array]:
-        """Every activation of a network of ours, and what the last actor layer says, [B, k]."""
+    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
+        """Returns the outputs of every activation layer, and of the actor's last layer, [B, k]."""
         ...
 
 
@@ -89,30 +96,35 @@ class NumpyInference:
         return _run("critic", self.network.critic, self.weights, hidden)[:, 0]
 
     def layer(self, part: str, i: int, features: Array) -> Array:
-        upto = getattr(self.network, part)[: i + 1]
+        stack = getattr(self.network, part)[: i + 1]
         if part != "shared":
             features = _run("shared", self.network.shared, self.weights, features)
-        return _run(part, upto, self.weights, features)
+        return _run(part, stack, self.weights, features)
 
-    def activations(self, features: Array) -> tuple[list[Heard], Array]:
-        heard: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = _run("shared", self.network.shared, self.weights, features, heard["shared"])
-        said = _run("actor", self.network.actor, self.weights, hidden, heard["actor"])
-        _run("critic", self.network.critic, self.weights, hidden, heard["critic"])
-        return [(part, *one) for part, ones in heard.items() for one in ones], said
+    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
+        found: dict[str, list[tuple[str, Array]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = _run("shared", self.network.shared, self.weights, features, found["shared"])
+        output = _run("actor", self.network.actor, self.weights, hidden, found["actor"])
+        _run("critic", self.network.critic, self.weights, hidden, found["critic"])
+        return [(part, *layer) for part, stack in found.items() for layer in stack], output
 
 
 def inference_for(
     network: Network, parameters: Parameters, head: AnyHead, engine: str
 ) -> Inference:
-    """On the memory of these parameters, as they are whenever it is asked. A policy of the native
-    engine acts without it where it is not built: by NumPy, or by torch where NumPy is slow."""
+    """Returns forward passes on the memory of these parameters, so that updates take effect at once.
+
+    A policy that was trained by the native engine also acts where the kernels are not built: with
+    NumPy, or with torch if the network is too expensive for NumPy.
+    """
     if engine == "native" and kernels() is not None:
         native = importlib.import_module("gymnast.engine.native.inference")
         return native.NativeInference(network, parameters, head)
     if not network.is_expensive:
         return NumpyInference(network, parameters.views)
-    torch = importlib.import_module("gymnast.engine.torch.inference")  # only where it is needed
+    torch = importlib.import_module(
+        "gymnast.engine.torch.inference"
+    )  # a slow import, only if needed
     return torch.TorchInference(network, parameters)
 
 
@@ -121,9 +133,12 @@ def _run(
     stack: Stack,
     weights: Mapping[str, Array],
     x: Array,
-    heard: list[tuple[str, Array]] | None = None,
+    activations: list[tuple[str, Array]] | None = None,
 ) -> Array:
-    """The stack on features [B, ...]; kind and outputs of its activations are added to `heard`."""
+    """Returns the output of a stack for features [B, ...].
+
+    The kind and outputs of every activation layer are appended to `activations`.
+    """
     for i, layer in enumerate(stack):
         name = f"{part}.{i}"
         match layer:
@@ -144,32 +159,37 @@ def _run(
                 x = convolve(layer, x, weights[f"{name}.weight"], weights[f"{name}.bias"])
             case Parallel(dtype, branches):
                 rows = np.ascontiguousarray(x).view(dtype)[:, 0]
-                parts = (_run(f"{name}.{key}", s, weights, rows[key], heard) for key, s in branches)
+                parts = (
+                    _run(f"{name}.{key}", s, weights, rows[key], activations) for key, s in branches
+                )
                 x = np.concatenate(list(parts), -1)
             case _:
                 raise TypeError(f"{type(layer).__name__} runs in the torch engine only")
-        if heard is not None and isinstance(layer, Activation):
-            heard.append((layer.kind, x))
+        if activations is not None and isinstance(layer, Activation):
+            activations.append((layer.kind, x))
     return x
 
 
 def pixels(layer: Pixels, x: Array) -> Array:
-    """[B, *shape] bytes -> [B, channels, height, width] in 0..1."""
+    """Returns images of bytes [B, *shape] as floats in 0..1, [B, channels, height, width]."""
     x = x[:, None] if len(layer.shape) == 2 else planes(x, layer.channels)
     return np.ascontiguousarray(x, dtype=np.float32) / np.float32(layer.top)
 
 
 def convolve(layer: Conv, x: Array, weight: Array, bias: Array) -> Array:
-    """[B, channels, height, width] -> [B, n_out, ...]: a product with what each pixel's kernel sees."""
+    """Returns the convolution of x [B, channels, height, width], [B, n_out, ...].
+
+    It is one matrix product of the weights with the window of each output pixel (im2col).
+    """
     if layer.padding:
         x = np.pad(x, ((0, 0), (0, 0), *[(layer.padding, layer.padding)] * 2))
     k, s = layer.kernel, layer.stride
-    seen = np.lib.stride_tricks.sliding_window_view(x, (k, k), (2, 3))[:, :, ::s, ::s]
-    found = np.tensordot(seen, weight, ((1, 4, 5), (1, 2, 3))) + bias
-    return np.ascontiguousarray(np.moveaxis(found, -1, 1))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (k, k), (2, 3))[:, :, ::s, ::s]
+    out = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3))) + bias
+    return np.ascontiguousarray(np.moveaxis(out, -1, 1))
 
 
 def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
-    centred = x - x.mean(-1, keepdims=True)
-    variance = (centred * centred).mean(-1, keepdims=True)
-    return centred / np.sqrt(variance + 1e-5) * scale + bias
+    centered = x - x.mean(-1, keepdims=True)
+    variance = (centered * centered).mean(-1, keepdims=True)
+    return centered / np.sqrt(variance + 1e-5) * scale + bias

@@ -1,10 +1,10 @@
-"""A network as data: three stacks of layers, and the parameters each layer owns.
+"""A network described as data: three stacks of layers, and the parameters of each layer.
 
     features -> shared -> actor  -> parameters of the action distribution
                       \\-> critic -> value
 
-Weights are [n_in, n_out], so a layer is `x @ weight + bias`; those of a convolution are
-[out, in, height, width]. Engines run this description; none of them owns it.
+Weights are [n_in, n_out], so that a layer is `x @ weight + bias`; those of a convolution are
+[out, in, height, width]. Both engines and the NumPy inference run this description.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from gymnast.config.sections.policy import ActivationName
 from gymnast.spaces.observations import Observation, planes_of
 
 Shape = tuple[int, ...]
-Free = tuple[tuple[str, int, float], ...]
+ExtraParameters = tuple[tuple[str, int, float], ...]
+"""Learned parameters that do not depend on the observation: name, size, initial value."""
 
 
 @dataclass(frozen=True)
 class Embedding:
+    """Category indices [...] -> their rows of a table, [..., width]."""
+
     n: int
     width: int
 
@@ -54,24 +57,24 @@ class Flatten:
 
 @dataclass(frozen=True)
 class Pixels:
-    """Bytes as an environment gives them -> floats 0..1, [B, channels, height, width]."""
+    """Images of bytes in the environment's layout -> floats in 0..1, [B, channels, height, width]."""
 
     shape: Shape
     channels: Literal["first", "last"]
     top: int
-    """The byte that becomes 1."""
+    """The byte that is scaled to 1."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Of what comes out, and so of the layers after it."""
+    """The dtype of the output, and so of the layers after it."""
 
     @property
     def planes(self) -> tuple[int, int, int]:
-        """Channels, height, width of what comes in."""
+        """Channels, height and width of the input."""
         return planes_of(self.shape, self.channels)
 
 
 @dataclass(frozen=True)
 class Float32:
-    """Back to float32, whatever came before."""
+    """Casts to float32."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,10 @@ class Residual:
 
 @dataclass(frozen=True)
 class Parallel:
-    """A stack per field of a record, their outputs side by side. Records come in as their bytes,
-    [B, size of one]."""
+    """One stack per field of a record, their outputs concatenated.
+
+    The records are given as bytes, [B, size of a record].
+    """
 
     dtype: np.dtype[Any]
     branches: tuple[tuple[str, Stack], ...]
@@ -125,10 +130,10 @@ Stack = tuple[Layer, ...]
 
 @dataclass(frozen=True)
 class OwnModule:
-    """A user's torch module in place of all layers; see `engine/torch/own_module.py`."""
+    """A torch module of the user in place of all layers; see `engine/torch/own_module.py`."""
 
     path: str
-    """`package.module:Class`."""
+    """Import path, `package.module:Class`."""
     kwargs: dict[str, Any]
     observation: Observation
     n_outputs: int
@@ -139,26 +144,27 @@ class Network:
     shared: Stack
     actor: Stack
     critic: Stack
-    """Empty where the actor's outputs are values themselves."""
-    extra_parameters: Free = ()
-    """Parameters that no input reaches (a Gaussian's log_std): name, size, initial value."""
+    """Empty if the actor's outputs are Q-values."""
+    extra_parameters: ExtraParameters = ()
+    """Learned parameters that do not depend on the observation, such as a Gaussian's log_std."""
     module: OwnModule | None = None
 
     @cached_property
     def is_expensive(self) -> bool:
-        """Whether a row is much work: images, or a user's module."""
+        """Whether a forward pass of one row is expensive: images, or a module of the user."""
         return self.module is not None or any(isinstance(x, Pixels) for _, x in self.layers())
 
     def stacks(self) -> Iterator[tuple[str, Stack]]:
         yield from (("shared", self.shared), ("actor", self.actor), ("critic", self.critic))
 
     def layers(self) -> Iterator[tuple[str, Layer]]:
-        """Every layer with its name, those inside others after the one that holds them."""
+        """Yields every layer with its name. Nested layers follow the layer that contains them."""
         for part, stack in self.stacks():
             yield from walk(part, stack)
 
 
 def walk(name: str, stack: Stack) -> Iterator[tuple[str, Layer]]:
+    """Yields every layer of a stack, nested ones included, with its name."""
     for i, layer in enumerate(stack):
         yield f"{name}.{i}", layer
         for inner, part in inside(layer):
@@ -166,7 +172,7 @@ def walk(name: str, stack: Stack) -> Iterator[tuple[str, Layer]]:
 
 
 def inside(layer: Layer) -> Iterator[tuple[str, Stack]]:
-    """Stacks that a layer holds, with what they add to its name."""
+    """Yields the stacks inside a layer, each with the suffix that it adds to the layer's name."""
     if isinstance(layer, Residual):
         yield "", layer.stack
     elif isinstance(layer, Parallel):
@@ -174,7 +180,7 @@ def inside(layer: Layer) -> Iterator[tuple[str, Stack]]:
 
 
 def parameter_shapes(network: Network) -> dict[str, Shape]:
-    """Name -> shape, in the order they lie in memory: shared, actor, free, critic."""
+    """Returns the shape of every parameter by name, in memory order: shared, actor, extra, critic."""
     shapes: dict[str, Shape] = {}
     for part, stack in network.stacks():
         if part == "critic":
@@ -184,12 +190,12 @@ def parameter_shapes(network: Network) -> dict[str, Shape]:
     return shapes
 
 
-def extra_parameter_shapes(free: Free) -> dict[str, Shape]:
-    return {f"actor.{name}": (size,) for name, size, _ in free}
+def extra_parameter_shapes(extra: ExtraParameters) -> dict[str, Shape]:
+    return {f"actor.{name}": (size,) for name, size, _ in extra}
 
 
 def initial(network: Network, name: str, shape: Shape, stream: np.random.Generator) -> np.ndarray:
-    """Initial value of one parameter."""
+    """Returns the initial value of one parameter."""
     for key, _, value in network.extra_parameters:
         if name == f"actor.{key}":
             return np.full(shape, value)
@@ -206,11 +212,11 @@ def initial(network: Network, name: str, shape: Shape, stream: np.random.Generat
 
 
 def orthogonal(shape: tuple[int, int], stream: np.random.Generator) -> np.ndarray:
-    """A random matrix with orthonormal rows or columns, whichever are fewer (arXiv:1312.6120)."""
+    """Returns a random matrix with orthonormal rows or columns, whichever are fewer (arXiv:1312.6120)."""
     rows, columns = shape
     gaussian = stream.standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(gaussian)
-    q = q * np.sign(np.diag(r))
+    q = q * np.sign(np.diag(r))  # makes the distribution uniform; LAPACK's signs are not random
     return q if rows >= columns else q.T
 
 

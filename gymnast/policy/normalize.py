@@ -1,7 +1,7 @@
-"""Normalisation of what goes in (observations, rewards) and what comes out (values).
+"""Normalization of observations, rewards and values.
 
-Statistics are training state: they change between rollouts only, are saved with the policy and
-stay as they are in evaluation.
+The statistics are training state: they change only between rollouts, are saved with the policy, and
+are frozen during evaluation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Array = np.ndarray
 
 
 class ObsNormalizer:
-    """Observations with mean 0 and spread 1: of those seen (running) or of their range (static)."""
+    """Scales observations to mean 0 and standard deviation 1, and clips them.
+
+    The statistics are those of all observations so far (running) or of the declared range (static).
+    """
 
     def __init__(self, mode: Literal["off", "running", "static"], space: BoxObs, clip: float):
         self.mode, self.clip = mode, np.float32(clip)
@@ -50,30 +53,35 @@ class ObsNormalizer:
 
 
 class RewardScale:
-    """Divides rewards by the spread of the discounted return so far, never shifting them; or leaves
-    their signs alone (-1, 0, 1)."""
+    """Divides rewards by the standard deviation of the discounted return (running), or takes their sign.
+
+    Rewards are never shifted: a constant would change which policy is optimal if episodes can end.
+    """
 
     def __init__(self, mode: Literal["off", "running", "sign"], n_envs: int) -> None:
         self.mode = mode
         self.moments = Moments.of_nothing(1)
         self.carry = np.zeros(n_envs)
-        """Discounted return so far of each running episode."""
+        """Discounted sum of the rewards so far in the unfinished episode of each environment, [N]."""
 
     def __call__(self, reward: Array, done: Array, valid: Array, *, gamma: float) -> Array:
-        """Learn from rewards [T, N], where valid, then scale them."""
+        """Updates the statistics with the valid rewards [T, N] and returns all rewards scaled."""
         if self.mode == "running":
             total = self.observe(reward, done, gamma=gamma)
             self.moments = self.moments.seen(total[valid].reshape(-1, 1))
         return self.scaled(reward)
 
     def scaled(self, reward: Array) -> Array:
-        """Rewards as they are learned from, by the statistics as they stand."""
+        """Returns the rewards scaled by the current statistics."""
         if self.mode == "off":
             return reward
         return np.sign(reward) if self.mode == "sign" else reward / self.scale
 
     def observe(self, reward: Array, done: Array, *, gamma: float) -> Array:
-        """The discounted return so far at every step [T, N], by which nothing is learned yet."""
+        """Returns the discounted sum of rewards up to each step, [T, N], and carries it to the next call.
+
+        The statistics are not updated.
+        """
         total = discounted_so_far(reward, done, self.carry, gamma=gamma)
         self.carry = np.where(done[-1], 0.0, total[-1])
         return total
@@ -84,8 +92,11 @@ class RewardScale:
 
 
 class ValueScale:
-    """PopArt (arXiv:1602.07714): the critic learns targets of mean 0 and spread 1, and its last
-    layer is rewritten whenever these move, so that what it says in real units stays the same."""
+    """PopArt (arXiv:1602.07714): the critic is trained on targets with mean 0 and standard deviation 1.
+
+    When these statistics change, the critic's last layer is rescaled, so that its predictions in
+    reward units stay the same.
+    """
 
     def __init__(self, mode: Literal["off", "popart"]) -> None:
         self.mode = mode
@@ -100,7 +111,7 @@ class ValueScale:
         return float(self.moments.std[0])
 
     def update(self, target: Array, weight: Array, bias: Array) -> None:
-        """Take in targets [B]; weight and bias of the critic's last layer are changed in place."""
+        """Updates the statistics with targets [B], and the critic's last layer in place."""
         if self.mode == "off":
             return
         mean, std = self.mean, self.std

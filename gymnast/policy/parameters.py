@@ -1,7 +1,7 @@
-"""All parameters of a network in one flat float32 vector, with a named view for each.
+"""All parameters of a network in one flat float32 vector, with a named view of each.
 
-Every view starts on a 64-byte boundary; the gaps stay zero. Engines and optimisers share this
-memory, so nothing is ever copied between them.
+Every view starts on a 64-byte boundary (a cache line); the gaps stay zero. Engines and the optimizer
+share this memory, so that parameters are never copied between them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Parameters:
     def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         self.shapes = dict(shapes)
         self.device = "cpu"
-        """Where updates compute. The vector itself stays in main memory."""
+        """Device on which updates are computed. The vector itself stays in main memory."""
         sizes = [math.prod(shape) for shape in self.shapes.values()]
-        copies = 4  # parameters, their gradient and two moments of the optimizer
+        copies = 4  # the parameters, their gradient and Adam's two moments
         refuse_more_than_memory(
             copies * 4 * sum(sizes),
             f"a network of {sum(sizes):,} parameters",
@@ -30,13 +30,13 @@ class Parameters:
         )
         padded = [-(-size // _FLOATS_PER_LINE) * _FLOATS_PER_LINE for size in sizes]
         self.count = sum(sizes)
-        """Parameters, gaps not counted."""
+        """Number of parameters, without the gaps."""
         self._offsets = dict(zip(self.shapes, np.cumsum([0, *padded[:-1]]).tolist(), strict=True))
         self.flat = aligned_zeros(sum(padded))
         self.views = self.views_of(self.flat)
 
     def views_of(self, flat: np.ndarray) -> dict[str, np.ndarray]:
-        """Named views of any vector laid out like ours: gradients, moments."""
+        """Returns named views of any vector with the same layout, such as a gradient."""
         return {name: flat[self.span(name)].reshape(s) for name, s in self.shapes.items()}
 
     def span(self, name: str) -> slice:
@@ -44,13 +44,13 @@ class Parameters:
         return slice(start, start + int(np.prod(self.shapes[name])))
 
     def part(self, prefix: str) -> slice:
-        """The stretch of memory of all parameters whose names begin with prefix."""
+        """Returns the slice of the flat vector with all parameters whose names start with `prefix`."""
         spans = [self.span(name) for name in self.shapes if name.startswith(prefix)]
         return slice(spans[0].start, spans[-1].stop) if spans else slice(0, 0)
 
 
 def aligned_zeros(size: int) -> np.ndarray:
-    """float32 zeros that start on a 64-byte boundary."""
+    """Returns float32 zeros that start on a 64-byte boundary."""
     raw = np.zeros(size + _FLOATS_PER_LINE, dtype=np.float32)
     skip = -(raw.ctypes.data // 4) % _FLOATS_PER_LINE
     return raw[skip : skip + size]

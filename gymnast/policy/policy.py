@@ -1,7 +1,7 @@
-"""A policy: what it sees, a network as data, one flat parameter vector, and how its outputs act.
+"""A policy: observation preprocessing, a network, its flat parameter vector, and an action head.
 
-Everything here is NumPy, so a stored policy acts without torch (images without compiled kernels and
-modules of the user's own excepted).
+Everything here is NumPy, so that a stored policy acts without torch. The exceptions are images without
+compiled kernels, and torch modules of the user.
 """
 
 from __future__ import annotations
@@ -44,48 +44,54 @@ class Policy:
         self.head: AnyHead = head_for(action, cfg.log_std, squash=cfg.squash, acts=acts)
         has_critic = acts == "sample"
         _refuse_popart_without_its_layer(cfg, normalize, has_critic)
+        extra_parameters = self.head.extra_parameters
         self.network = network_for(
-            self.obs, self.head.n_outputs, cfg, free=self.head.free, critic=has_critic
+            self.obs,
+            self.head.n_outputs,
+            cfg,
+            extra_parameters=extra_parameters,
+            critic=has_critic,
         )
         self.parameters = Parameters(weights.shapes_of(self.network))
-        named = [self.parameters.views[f"actor.{name}"] for name, *_ in self.head.free]
-        self._free = named[0] if named else None
+        extra = [self.parameters.views[f"actor.{name}"] for name, *_ in extra_parameters]
+        self._extra = extra[0] if extra else None
         vector = as_box(self.obs)
         self.normalizer = vector and ObsNormalizer(normalize.obs, vector, normalize.clip)
         self.features = Features(self.obs, self.normalizer)
-        """What the network reads, from observations [B, ...]."""
+        """Preprocesses observations [B, ...] into the features that the network reads."""
         self.value_scale = ValueScale(normalize.value)
         self.use_engine("torch")
 
     def use_engine(self, engine: str) -> None:
-        """Which engine computes with this policy, from now on; all share its parameters."""
+        """Selects the engine that acts and updates from now on. All engines share the parameters."""
         self.engine = engine
         self.__dict__.pop("inference", None)
 
     @cached_property
     def inference(self) -> Inference:
-        """Made when it is first asked: torch is loaded only by who acts with it."""
+        """Forward passes of the network. Created on first use, so that torch is imported only if needed."""
         return inference_for(self.network, self.parameters, self.head, self.engine)
 
     def initialize(self, seed: int, role: str) -> None:
-        """Draw initial weights."""
+        """Sets the initial weights, a function of the seed and the role."""
         weights.draw(self.network, self.parameters, seed, role)
 
     def dist(self, obs: Array, mask: Array | None = None) -> Array:
-        """Parameters of the action distribution, [B, k]."""
+        """Returns the parameters of the action distribution for observations, shape [B, k]."""
         return self.dist_of(self.features(obs), mask)
 
     def dist_of(self, features: Array, mask: Array | None = None) -> Array:
+        """Returns the parameters of the action distribution for features, shape [B, k]."""
         return self.dist_from(self.inference.actor(features), mask)
 
     def dist_from(self, output: Array, mask: Array | None) -> Array:
-        """Of what the last actor layer says, [B, k]."""
-        return self.head.parameters(output, self._free, mask)
+        """Returns the distribution parameters for the actor's outputs, shape [B, k]."""
+        return self.head.parameters(output, self._extra, mask)
 
     def act(
         self, obs: Array, noise: Array | None, mask: Array | None = None
     ) -> tuple[Array, Array]:
-        """Actions and the distribution they come from; greedy without noise."""
+        """Returns actions and the parameters of their distribution; the mode if `noise` is None."""
         dist = self.dist(obs, mask)
         return self.head.mode(dist) if noise is None else self.head.sample(dist, noise), dist
 
@@ -99,49 +105,54 @@ class Policy:
         logprob: Array,
         value: Array,
     ) -> None:
-        """As `act`, written into rows of a tape: actions [B, ...], the distributions [B, k] they come
-        from, their log-probabilities [B], and V [B] if `values_while_acting`."""
+        """Samples actions for observations [B, ...] and writes them into the given arrays.
+
+        `action` is [B, ...], `dist` [B, k], `logprob` [B]. `value` [B] is written only if
+        `values_while_acting`.
+        """
         features = self.features(obs)
         if self.inference.act_into is not None:
-            told = np.empty(len(value), np.float32) if self.values_while_acting else None
-            self.inference.act_into(features, noise, mask, action, dist, logprob, told)
-            if told is not None:
-                value[:] = self.value_scale.denormalized(told)
+            normalized = np.empty(len(value), np.float32) if self.values_while_acting else None
+            self.inference.act_into(features, noise, mask, action, dist, logprob, normalized)
+            if normalized is not None:
+                value[:] = self.value_scale.denormalized(normalized)
             return
         if self.values_while_acting and self.inference.both is not None:
-            output, found = self.inference.both(features)
-            value[:] = self.value_scale.denormalized(found)
+            output, normalized = self.inference.both(features)
+            value[:] = self.value_scale.denormalized(normalized)
         else:
             output = self.inference.actor(features)
-        dist[:] = self.head.parameters(output, self._free, mask)
+        dist[:] = self.head.parameters(output, self._extra, mask)
         action[:] = self.head.sample(dist, noise)
         logprob[:] = self.head.logprob(dist, action)
 
     @property
     def values_while_acting(self) -> bool:
-        """Whether acting says V by the way; otherwise asking for a whole rollout's is cheaper."""
+        """Whether `act_into` computes values; otherwise one call of `value` per rollout is cheaper."""
         return self.inference.values_while_acting and not isinstance(self.head, EpsilonGreedy)
 
     def value(self, obs: Array) -> Array:
-        """V of observations [B, ...] in units of the (scaled) reward, [B]. Where outputs are action
-        values, their mean under what acts."""
+        """Returns the values of observations [B, ...] in units of the (scaled) reward, [B].
+
+        With Q-values, that is their mean under the epsilon-greedy policy.
+        """
         features = self.features(obs)
         if isinstance(self.head, EpsilonGreedy):
-            values = self.inference.actor(features)
-            return (np.exp(self.head.parameters(values, self._free, None)) * values).sum(-1)
+            q = self.inference.actor(features)
+            return (np.exp(self.head.parameters(q, self._extra, None)) * q).sum(-1)
         return self.value_scale.denormalized(self.inference.critic(features))
 
     def health(self, obs: Array, mask: Array | None) -> Health:
-        """How its network is on observations [B, ...]."""
+        """Returns the health of the network (dead units, output range) on observations [B, ...]."""
         features = self.features(obs)
         if self.inference.health is not None:
             return self.inference.health(features, mask)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in what is told
-            heard, output = self.inference.activations(features)
-            return network_health(heard, output, self.head, self.dist_from(output, mask))
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is visible in the metrics
+            activations, output = self.inference.activations(features)
+            return network_health(activations, output, self.head, self.dist_from(output, mask))
 
     def copy_from(self, other: Policy) -> None:
-        """Take over all that another policy of the same kind has learned."""
+        """Copies the parameters and the normalization statistics of a policy with the same network."""
         self.parameters.flat[:] = other.parameters.flat
         if self.normalizer is not None and other.normalizer is not None:
             self.normalizer.load(other.normalizer.moments)
@@ -150,7 +161,7 @@ class Policy:
     # ---- stored form -------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, Array]:
-        """Everything learned, by name: what evaluation needs and a checkpoint keeps."""
+        """Returns copies of all parameters and normalization statistics by name, for a checkpoint."""
         arrays = {name: view.copy() for name, view in self.parameters.views.items()}
         for name, moments in self._moments().items():
             arrays[f"{name}.mean"], arrays[f"{name}.var"] = moments.mean, moments.var
@@ -158,6 +169,7 @@ class Policy:
         return arrays
 
     def load(self, arrays: dict[str, Array]) -> None:
+        """Restores the state that `arrays` returned."""
         for name, view in self.parameters.views.items():
             view[...] = arrays[name]
         stored = {
@@ -171,17 +183,19 @@ class Policy:
         self.value_scale.moments = stored["normalize.value"]
 
     def load_compatible(self, arrays: dict[str, Array]) -> tuple[list[str], list[str]]:
-        """Take over every layer and normaliser whose arrays all have the same names and shapes; names
-        of the arrays taken and of those not."""
+        """Loads every layer and normalizer whose arrays all have the same names and shapes as here.
+
+        Returns the names of the loaded arrays and of the arrays that were left as they are.
+        """
         own = self.arrays()
         misfits = {n for n in own if n not in arrays or arrays[n].shape != own[n].shape}
-        broken = {_owner(name) for name in misfits}
-        fits = [name for name in own if _owner(name) not in broken]
-        self.load(own | {name: arrays[name] for name in fits})
-        return fits, [name for name in own if name not in fits]
+        skipped = {_owner(name) for name in misfits}
+        loaded = [name for name in own if _owner(name) not in skipped]
+        self.load(own | {name: arrays[name] for name in loaded})
+        return loaded, [name for name in own if name not in loaded]
 
     def spec(self) -> dict[str, Any]:
-        """How to build this policy again, without its environment."""
+        """Returns a JSON description from which `from_spec` builds this policy without its environment."""
         return {
             "obs": spaces.to_json(self.obs),
             "action": spaces.to_json(self.action),
@@ -214,12 +228,14 @@ def _refuse_popart_without_its_layer(
     cfg: PolicyConfig, normalize: NormalizeConfig, has_critic: bool
 ) -> None:
     if normalize.value == "popart" and (cfg.module is not None or not has_critic):
-        whose = "policy.module" if has_critic else "this algorithm"
-        what = f"normalize.value: popart rewrites a critic's last layer, which {whose} has not"
+        subject = (
+            "policy.module has no such layer" if has_critic else "this algorithm has no critic"
+        )
+        what = f"normalize.value: popart rescales the critic's last layer, but {subject}"
         raise ConfigError(what, fix="set normalize.value=off")
 
 
 def _owner(array: str) -> str:
-    """The layer or normaliser an array belongs to; a free parameter owns itself."""
+    """Returns the layer or normalizer that an array belongs to; an extra parameter is its own owner."""
     owner = array.rpartition(".")[0]
     return owner if "." in owner else array

@@ -1,4 +1,4 @@
-"""Which parameters a network has, and what they start as."""
+"""The parameter shapes of a network, and its initial weights."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from gymnast.seeds import episode_seed, stream
 
 
 def shapes_of(network: Network) -> dict[str, Shape]:
-    """Name -> shape, in the order they lie in memory."""
+    """Returns the shape of every parameter by name, in memory order."""
     if network.module is None:
         return parameter_shapes(network)
     return _own_modules().shapes(network.module) | extra_parameter_shapes(network.extra_parameters)
 
 
 def draw(network: Network, parameters: Parameters, seed: int, role: str) -> None:
-    """Initial weights: a function of the seed, the role and each parameter's name. A user's module
-    draws its own, from a seed that is a function of the first two."""
+    """Writes the initial weights, each drawn from a stream of the seed, the role and its name.
+
+    A module of the user initializes itself, with a torch seed derived from the seed and the role.
+    """
     own: dict[str, Any] = {}
     if network.module is not None:
         own = _own_modules().initial(network.module, episode_seed(seed, "weights", role, "module"))
@@ -31,4 +33,6 @@ def draw(network: Network, parameters: Parameters, seed: int, role: str) -> None
 
 
 def _own_modules() -> Any:
-    return importlib.import_module("gymnast.engine.torch.own_module")  # torch, only where needed
+    return importlib.import_module(
+        "gymnast.engine.torch.own_module"
+    )  # imports torch only if needed

@@ -1,4 +1,4 @@
-"""How different what copies of an environment show is from one another."""
+"""Diversity of the observations across environment copies at the same time step."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from gymnast.compiled import kernels
 
 Array = np.ndarray
 _SAMPLED = 16, 16, 32
-"""How much of a rollout tells how diverse its copies are, at most."""
+"""Largest number of steps, copies and components that are sampled from a rollout."""
 _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32)))
 
 
 def diversity(obs: Any) -> float | None:
-    """Of observations [T, N, ...] (an array, or `Images`), by a sample that is evenly spread over
-    steps, copies and numbers (or pixels): 0 where all copies show the same at every step, about 1
-    where they are independent. None where nothing can differ."""
+    """Returns the diversity of observations [T, N, ...] (an array, or `Images`) across copies.
+
+    It is 0 if all copies have the same observation at every step, and about 1 if they are independent;
+    None if there is only one copy or step, or nothing varies. Computed on a sample that is evenly
+    spaced over steps, copies and components (or pixels).
+    """
     steps, n = obs.shape[:2]
     if n < 2 or steps < 2:
         return None
@@ -26,44 +29,45 @@ def diversity(obs: Any) -> float | None:
     if native is not None and obs.dtype in _COMPILED and obs.flags.c_contiguous:
         numbers = obs.reshape(steps, n, -1)
         strides = map(_stride, numbers.shape, _SAMPLED)
-        return _known(native.diversity(numbers, *strides))
-    seen: list[Array] = []
+        return _none_if_nan(native.diversity(numbers, *strides))
+    sampled: list[Array] = []
     for part in [obs] if names is None else [obs[name] for name in names]:
         copies = part[:: _stride(steps, _SAMPLED[0]), :: _stride(n, _SAMPLED[1])]
         numbers = np.asarray(copies).reshape(*copies.shape[:2], -1)
-        seen.append(numbers[..., :: _stride(numbers.shape[2], _SAMPLED[2])])
-    whole = seen[0] if len(seen) == 1 else np.concatenate(seen, axis=2)
-    return of_numbers(whole.astype(np.float64, order="C"))
+        sampled.append(numbers[..., :: _stride(numbers.shape[2], _SAMPLED[2])])
+    x = sampled[0] if len(sampled) == 1 else np.concatenate(sampled, axis=2)
+    return of_numbers(x.astype(np.float64, order="C"))
 
 
 def of_numbers(x: Array) -> float | None:
-    """Of what N copies showed at T times, [T, N, k]: how far they are apart at the same time, as a
-    share of how far they are apart at any. 0: all show the same. 1: the time does not tell what a
-    copy shows, as where copies are independent of each other. The mean over components that vary;
-    None where none does."""
+    """Returns the diversity of x [T, N, k]: the variance across copies within a step over the total one.
+
+    1 means that the time step says nothing about the observation of a copy, as for independent copies.
+    The result is the mean over the components that vary; None if none does.
+    """
     native = kernels()
     if native is None:
         return slow_of_numbers(x)
-    return _known(native.diversity(x))
+    return _none_if_nan(native.diversity(x))
 
 
-def _known(found: float) -> float | None:
-    return None if math.isnan(found) else found
+def _none_if_nan(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def slow_of_numbers(x: Array) -> float | None:
-    """The same without compiled code."""
+    """Returns the same as `of_numbers`, without compiled code."""
     steps, n, _ = x.shape
-    centre = x.mean(axis=(0, 1))
-    away = x - centre
-    every = np.einsum("tnk,tnk->k", away, away) / (steps * n - 1)
-    common = np.einsum("tnk->tk", away) / n  # what the copies share at each time
-    squares = (steps * n - 1) * every - n * np.einsum("tk,tk->k", common, common)
-    together = np.maximum(squares, 0.0) / (steps * (n - 1))
-    varies = every > 1e-12 * (centre * centre)
-    return float((together[varies] / every[varies]).mean()) if varies.any() else None
+    mean = x.mean(axis=(0, 1))
+    centered = x - mean
+    total_var = np.einsum("tnk,tnk->k", centered, centered) / (steps * n - 1)
+    step_mean = np.einsum("tnk->tk", centered) / n
+    squares = (steps * n - 1) * total_var - n * np.einsum("tk,tk->k", step_mean, step_mean)
+    within_var = np.maximum(squares, 0.0) / (steps * (n - 1))
+    varies = total_var > 1e-12 * (mean * mean)
+    return float((within_var[varies] / total_var[varies]).mean()) if varies.any() else None
 
 
-def _stride(length: int, wanted: int) -> int:
-    """From one to the next, so that no more than so many are taken."""
-    return max(-(-length // wanted), 1)
+def _stride(length: int, max_samples: int) -> int:
+    """Returns the stride at which at most `max_samples` of `length` entries are sampled."""
+    return max(-(-length // max_samples), 1)

@@ -1,4 +1,4 @@
-"""Whether an environment heeds the actions."""
+"""Measures whether actions have an effect on the next observation."""
 
 from __future__ import annotations
 
@@ -11,57 +11,65 @@ from gymnast.compiled import kernels
 
 Array = np.ndarray
 SAMPLED = 256
-"""Steps that are looked at, at most: the newest."""
-FEWEST = 16
+"""Largest number of env steps that are used: the newest ones."""
+MIN_STEPS = 16
+"""Smallest number of valid steps for a result."""
 COMPONENTS = 32
-"""Of an observation, at most, evenly spread."""
-LEAST = 1e-9
-"""Of the size of a number: what is left of it below this is rounding."""
+"""Largest number of observation components that are used, evenly spaced."""
+ROUNDING = 1e-9
+"""Residual variance below this share of the original one is rounding error."""
 
 
 def steps_sampled(n_envs: int) -> int:
-    """Vector steps that are looked at, at most: the newest."""
+    """Returns the largest number of vector steps that are used: the newest ones."""
     return max(1, SAMPLED // n_envs)
 
 
 def action_effect(obs: Array, after: Array, action: Array, valid: Array) -> float | None:
-    """How much of the change of an observation [T, N, k] over a step is told by the action, [T, N] of
-    choices or [T, N, m] of amounts, beyond what the observation itself tells: of each component the
-    share of its variance that actions explain, less what they would by chance; the largest.
+    """Returns how much of the change of the observation in a step is explained by the action.
 
-    Both are taken after a linear fit to the observation, since a policy acts by what it sees. None
-    where nothing changes or where what is seen tells the action.
+    Observations are [T, N, k]; actions are [T, N] (discrete) or [T, N, m]. For each component of the
+    observation this is the share of the variance of its change that a linear fit to the actions
+    explains (adjusted R^2: less the share that random actions would explain). The largest is returned.
+
+    Actions and changes are both taken as residuals of a linear fit to the observation, because a policy
+    chooses actions by observations. None if nothing changes, or if the observations determine the actions.
     """
     steps = steps_sampled(obs.shape[1])
     keep = valid[-steps:]
     kept = np.count_nonzero(keep)
-    if kept < FEWEST:
+    if kept < MIN_STEPS:
         return None
     newest = (x[-steps:] for x in (obs, after, action))
-    whole = kept == keep.size
-    known, reached, given = (x.reshape(-1, *x.shape[2:]) if whole else x[keep] for x in newest)
-    before, change = changes(known, reached, -(-obs.shape[2] // COMPONENTS))
-    taken = _as_numbers(given)
-    n, seen = before.shape
-    freedom = taken.shape[1]
-    spare = n - 1 - seen - freedom
-    if spare < 8 or not freedom:
+    all_valid = kept == keep.size
+    obs_rows, next_rows, action_rows = (
+        x.reshape(-1, *x.shape[2:]) if all_valid else x[keep] for x in newest
+    )
+    before, change = changes(obs_rows, next_rows, -(-obs.shape[2] // COMPONENTS))
+    actions = _as_numbers(action_rows)
+    n, k = before.shape
+    m = actions.shape[1]
+    degrees_of_freedom = n - 1 - k - m
+    if degrees_of_freedom < 8 or not m:
         return None
-    every = _products(np.concatenate([before, change, taken], axis=1))
-    size = every.diagonal()
-    unseen = _beyond(every, range(seen))
-    left = unseen.diagonal()
-    free = np.flatnonzero(left[2 * seen :] > 0.01 * size[2 * seen :]) + 2 * seen
-    moves = np.flatnonzero(left[seen : 2 * seen] > LEAST * size[seen : 2 * seen]) + seen
-    if not len(moves) or not len(free):
+    # Columns: k of the observation, k of its change, m of the action.
+    products = _products(np.concatenate([before, change, actions], axis=1))
+    size = products.diagonal()
+    given_obs = _residual(products, range(k))
+    left = given_obs.diagonal()
+    free_actions = np.flatnonzero(left[2 * k :] > 0.01 * size[2 * k :]) + 2 * k
+    moving = np.flatnonzero(left[k : 2 * k] > ROUNDING * size[k : 2 * k]) + k
+    if not len(moving) or not len(free_actions):
         return None
-    share = 1.0 - _beyond(unseen, free).diagonal()[moves] / left[moves]
-    return float(np.max(share - (1.0 - share) * freedom / spare))
+    share = 1.0 - _residual(given_obs, free_actions).diagonal()[moving] / left[moving]
+    return float(np.max(share - (1.0 - share) * m / degrees_of_freedom))
 
 
 def changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
-    """Of observations and what followed them, [n, k], every so many-th number: as they were, and how
-    they changed, jumps limited; both in float64."""
+    """Returns every `stride`-th component of observations [n, k] and its change in the step, in float64.
+
+    Large jumps of the change are clipped.
+    """
     native: Any = kernels()
     if native is None or not all(
         x.dtype == np.float32 and x.flags.c_contiguous for x in (obs, after)
@@ -73,44 +81,50 @@ def changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
 
 
 def slow_changes(obs: Array, after: Array, stride: int) -> tuple[Array, Array]:
-    """The same without compiled code."""
+    """Returns the same as `changes`, without compiled code."""
     before = obs[:, ::stride].astype(np.float64)
     return before, _without_jumps(after[:, ::stride] - before)
 
 
 def _without_jumps(change: Array) -> Array:
-    """A crash is no action's effect: limited to three times the usual size of a change."""
-    centred = change - _median(change)
-    most = 3.0 * _median(np.abs(centred))
-    return np.clip(centred, -most, most, out=centred, where=most > 0)
+    """Returns changes clipped to three times their median absolute deviation.
+
+    A rare large jump, such as a crash, would otherwise dominate the variance.
+    """
+    centered = change - _median(change)
+    limit = 3.0 * _median(np.abs(centered))
+    return np.clip(centered, -limit, limit, out=centered, where=limit > 0)
 
 
 def _median(x: Array) -> Array:
-    """Of each column, as np.median says it."""
+    """Returns the median of each column, equal to np.median; NaN if the column has a NaN."""
     in_order = np.sort(x, axis=0)
     middle = in_order[(len(x) - 1) // 2 : len(x) // 2 + 1]
     return np.where(np.isnan(in_order[-1]), np.nan, np.add.reduce(middle) / len(middle))
 
 
-def _as_numbers(taken: Array) -> Array:
-    """Choices as one column each, but for the first; amounts as they are; only what varies."""
-    if taken.ndim == 1 and taken.dtype.kind in "iu":
-        return (taken[:, None] == np.flatnonzero(np.bincount(taken))[1:]).astype(np.float64)
-    numbers = taken.reshape(len(taken), -1).astype(np.float64)
+def _as_numbers(action: Array) -> Array:
+    """Returns actions as columns of floats: one-hot for discrete actions, without columns that are constant.
+
+    The first option has no one-hot column: it follows from the others, and the fit would be singular.
+    """
+    if action.ndim == 1 and action.dtype.kind in "iu":
+        return (action[:, None] == np.flatnonzero(np.bincount(action))[1:]).astype(np.float64)
+    numbers = action.reshape(len(action), -1).astype(np.float64)
     return numbers[:, numbers.var(axis=0) > 1e-6]
 
 
 def _products(x: Array) -> Array:
-    """Of each two columns of x [n, k], from their means: the sums over rows, [k, k]."""
-    away = x - np.add.reduce(x) / len(x)
-    return away.T @ away
+    """Returns the scatter matrix of x [n, k]: sums of products of the centered columns, [k, k]."""
+    centered = x - np.add.reduce(x) / len(x)
+    return centered.T @ centered
 
 
-def _beyond(products: Array, known: Iterable[int]) -> Array:
-    """The same of what is left of all columns after a linear fit to the known ones."""
+def _residual(products: Array, known: Iterable[int]) -> Array:
+    """Returns the scatter matrix of the residuals of all columns after a linear fit to the known ones."""
     left = products.copy()
-    for k in known:
-        its = left[k]
-        if its[k] > LEAST * products[k, k]:  # else those before tell as much
-            left -= its[:, None] * (its / its[k])
+    for k in known:  # one step of Gaussian elimination per column
+        row = left[k]
+        if row[k] > ROUNDING * products[k, k]:  # otherwise it depends linearly on earlier columns
+            left -= row[:, None] * (row / row[k])
     return left

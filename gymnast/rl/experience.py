@@ -1,4 +1,4 @@
-"""What the steps of a rollout are like, counted and summed in one go."""
+"""Summary statistics of the steps of a rollout, computed in one pass."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Experience(NamedTuple):
     action: Spread
     logprob: Spread
     over: int
-    """Steps that ended an episode."""
+    """Number of steps that ended an episode, by termination or truncation."""
     cut: int
-    """Those that cut it short."""
+    """Number of steps at which an episode was truncated."""
     paid: int
-    """Steps with a reward that is not 0."""
+    """Number of steps with a nonzero reward."""
     chosen: list[int]
-    """How often each option was."""
+    """Number of times that each option was chosen."""
     obs: Spread | None
-    """Of all numbers of all observations."""
+    """Spread over all components of all observations."""
     obs_means: list[float]
-    """Of each number of an observation."""
+    """Mean of each component of the observation."""
 
 
 def experience(
@@ -42,26 +42,30 @@ def experience(
     options: int = 0,
     each: bool = False,
 ) -> Experience:
-    """Of arrays [T, N, ...]. `obs`: numbers, in float32; `keep`: the steps that count, [T, N];
-    `options`: of how many an action is one, if that is to be counted; `each`: whether the mean of each
-    number of an observation is asked for."""
+    """Returns the statistics of a rollout's arrays [T, N, ...].
+
+    `obs` are float32 vectors. `keep` [T, N] marks the steps that count, None all. `options` is the
+    number of discrete actions to count, 0 for none. With `each`, the mean of every component of the
+    observation is returned.
+    """
     native: Any = kernels()
     columns = reward, action, logprob, terminated, done
-    in_order = obs is None or obs.flags.c_contiguous
-    if native is None or action.dtype not in _COMPILED or not in_order:
+    contiguous = obs is None or obs.flags.c_contiguous
+    if native is None or action.dtype not in _COMPILED or not contiguous:
         return slow_experience(*columns, obs, keep, options=options, each=each)
-    found = native.experience(*columns, obs, keep, options, each)
-    seen = 15 + options
+    # The kernel returns one flat list, in the order of the fields of Experience.
+    numbers = native.experience(*columns, obs, keep, options, each)
+    obs_start = 15 + options
     return Experience(
-        Spread._make(found[:4]),
-        Spread._make(found[4:8]),
-        Spread._make(found[8:12]),
-        int(found[12]),
-        int(found[13]),
-        int(found[14]),
-        [*map(int, found[15:seen])],
-        None if obs is None else Spread._make(found[seen : seen + 4]),
-        found[seen + 4 :],
+        Spread._make(numbers[:4]),
+        Spread._make(numbers[4:8]),
+        Spread._make(numbers[8:12]),
+        int(numbers[12]),
+        int(numbers[13]),
+        int(numbers[14]),
+        [*map(int, numbers[15:obs_start])],
+        None if obs is None else Spread._make(numbers[obs_start : obs_start + 4]),
+        numbers[obs_start + 4 :],
     )
 
 
@@ -77,22 +81,22 @@ def slow_experience(
     options: int = 0,
     each: bool = False,
 ) -> Experience:
-    """The same one by one."""
+    """Returns the same as `experience`, without compiled code."""
     over, cut, paid = (
         int(np.count_nonzero(x if keep is None else x[keep]))
         for x in (done, done & ~terminated, reward)
     )
-    three = spread(reward, keep), spread(action, keep), spread(logprob, keep)
+    spreads = spread(reward, keep), spread(action, keep), spread(logprob, keep)
     chosen: list[int] = []
     if options:
-        taken = action.ravel() if keep is None else action[keep]
-        chosen = np.bincount(taken, minlength=options).tolist()
+        kept_actions = action.ravel() if keep is None else action[keep]
+        chosen = np.bincount(kept_actions, minlength=options).tolist()
     if obs is None:
-        return Experience(*three, over, cut, paid, chosen, None, [])
+        return Experience(*spreads, over, cut, paid, chosen, None, [])
     rows = obs.reshape(-1, *obs.shape[2:]) if keep is None else obs[keep]
     means = column_means(rows.reshape(len(rows), -1)) if each else []
-    return Experience(*three, over, cut, paid, chosen, spread(obs, keep), means)
+    return Experience(*spreads, over, cut, paid, chosen, spread(obs, keep), means)
 
 
 _COMPILED = frozenset(map(np.dtype, (np.int64, np.float32)))
-"""Actions that the kernels know."""
+"""Dtypes of actions that the kernels support."""

@@ -1,8 +1,9 @@
-"""How good was each action? Returns and advantages over a rollout.
+"""Returns and advantages of the steps of a rollout.
 
-Arrays are [T, N]: step t of environment n. `next_value[t]` is V of the state the action led to,
-taken before any reset, so the two ways an episode can end differ in one place each:
-terminated -> nothing follows (no bootstrap); done -> the next row is another episode (no carry).
+Arrays are [T, N]: step t of environment n. `next_value[t]` is the value of the state that the action led
+to, before any reset. So the two flags act in one place each: after a terminated step there is no
+bootstrap value, and at a done step (terminated or truncated) nothing is carried over from the next
+row, which belongs to another episode.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ Array = np.ndarray
 
 
 class Credit(NamedTuple):
-    """How good each step was, [T, N], in the units of the rewards that it was computed from."""
+    """Advantages, returns and values, each [T, N], in the units of the rewards that were used."""
 
     advantage: Array
-    """By how much an action is made likelier, before `advantage_norm`."""
+    """Advantage of each action, before `advantage_norm`."""
     returns: Array
-    """What followed: the target of the critic, if there is one."""
+    """Return from each step on; the target of the critic, if there is one."""
     value: Array | None
-    """What the critic expected; None where no critic takes part."""
+    """The critic's prediction of the return; None without a critic."""
 
 
 def gae(
@@ -37,7 +38,7 @@ def gae(
     gamma: float,
     lam: float,
 ) -> tuple[Array, Array]:
-    """Generalised advantage estimation (arXiv:1506.02438): advantages and value targets."""
+    """Returns advantages and value targets by generalized advantage estimation (arXiv:1506.02438)."""
     native = kernels()
     if native is not None and value.dtype == next_value.dtype == np.float32:
         advantage, target = np.empty(reward.shape), np.empty(reward.shape)
@@ -57,7 +58,7 @@ def slow_gae(
     gamma: float,
     lam: float,
 ) -> tuple[Array, Array]:
-    """The same bits without compiled code."""
+    """Returns the same bits as `gae`, without compiled code."""
     delta = reward + gamma * np.where(terminated, 0.0, next_value) - value
     keep = gamma * lam * ~done
     advantage = np.empty_like(delta)
@@ -77,8 +78,10 @@ def n_step(
     gamma: float,
     n: int,
 ) -> Array:
-    """Discounted sum of up to n rewards, then the value of where they led; cut at episode ends
-    and at the end of the rollout."""
+    """Returns n-step value targets: up to n discounted rewards, then the discounted value reached.
+
+    The sum ends early at the end of an episode or of the rollout.
+    """
     target = reward + gamma * np.where(terminated, 0.0, next_value)
     for _ in range(n - 1):
         longer = reward[:-1] + gamma * target[1:]
@@ -87,13 +90,13 @@ def n_step(
 
 
 def reward_to_go(reward: Array, done: Array, *, gamma: float) -> Array:
-    """Monte Carlo: discounted rewards from each step to the end of its episode, or of the rollout."""
-    nothing = np.zeros_like(reward)
-    return gae(reward, nothing, nothing, done, done, gamma=gamma, lam=1.0)[0]
+    """Returns the discounted sum of rewards from each step to the end of its episode or of the rollout."""
+    zero = np.zeros_like(reward)  # GAE with a zero critic and lambda 1 is the Monte Carlo return
+    return gae(reward, zero, zero, done, done, gamma=gamma, lam=1.0)[0]
 
 
 def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
-    """Discounted rewards of a step's whole episode, the same for each of its steps."""
+    """Returns for each step the discounted return of its whole episode."""
     total = reward_to_go(reward, done, gamma=gamma)
     start = np.concatenate([np.ones_like(done[:1]), done[:-1]])
     for t in range(1, len(total)):
@@ -102,8 +105,11 @@ def episode_return(reward: Array, done: Array, *, gamma: float) -> Array:
 
 
 def discounted_so_far(reward: Array, done: Array, carry: Array, *, gamma: float) -> Array:
-    """Discounted sum of the rewards an episode has given up to each step, `carry` [N] coming in
-    from the rollout before. Its spread is the scale by which rewards are normalised."""
+    """Returns the discounted sum of the rewards of an episode up to each step, [T, N].
+
+    `carry` [N] is that sum at the end of the previous rollout. Its standard deviation is the scale of
+    reward normalization.
+    """
     total = np.empty_like(reward)
     for t in range(len(reward)):
         carry = carry * gamma + reward[t]

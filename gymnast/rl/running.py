@@ -1,4 +1,4 @@
-"""Mean and spread of everything seen so far, in one pass."""
+"""Running mean and variance of a stream of vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and variance of a stream of vectors, in float64. Immutable: `seen` returns a new one."""
+    """Count, mean and variance of a stream of vectors, in float64. Immutable: `seen` returns new ones."""
 
     count: float
     mean: np.ndarray
@@ -20,7 +20,7 @@ class Moments:
         return cls(0.0, np.zeros(size), np.ones(size))
 
     def seen(self, batch: np.ndarray) -> Moments:
-        """After the rows of batch [B, size] (Chan et al. 1979)."""
+        """Returns the moments updated with the rows of batch [B, size] (Chan et al. 1979)."""
         if len(batch) == 0:
             return self
         batch = batch.astype(np.float64)
@@ -29,10 +29,10 @@ class Moments:
             return Moments(float(n), mean, var)
         total = self.count + n
         shift = mean - self.mean
-        spread = self.var * self.count + var * n + shift**2 * (self.count * n / total)
-        return Moments(total, self.mean + shift * (n / total), spread / total)
+        squares = self.var * self.count + var * n + shift**2 * (self.count * n / total)
+        return Moments(total, self.mean + shift * (n / total), squares / total)
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation; 1 where nothing varies, so that dividing by it is always defined."""
+        """Standard deviation; 1 for components that do not vary, so that dividing by it is always defined."""
         return np.where(self.var > 1e-12, np.sqrt(self.var), 1.0)

@@ -1,4 +1,4 @@
-"""Summaries of arrays that reports and updates agree on. Every degenerate case is defined."""
+"""Summary statistics that updates and reports share. Every degenerate case has a defined result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Z95 = 1.959963985
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and where it lies with 95 % confidence."""
+    """A mean and its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -31,7 +31,10 @@ class Spread(NamedTuple):
 
 
 def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
-    """Of the numbers in x [..., more], where valid [...]; in float64 whatever x holds."""
+    """Returns the spread of the entries of x at the valid positions; None means all.
+
+    `valid` covers the leading axes of x. Sums are computed in float64, whatever the dtype of x.
+    """
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype in _COMPILED:
         return Spread._make(native.spread(x, valid))
@@ -39,13 +42,13 @@ def spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
 
 
 def slow_spread(x: np.ndarray, valid: np.ndarray | None = None) -> Spread:
-    """The same without compiled code."""
+    """Returns the same as `spread`, without compiled code."""
     kept = (x if valid is None else x[valid]).astype(np.float64)
-    return Spread(*(float(of(kept)) for of in (np.mean, np.std, np.min, np.max)))
+    return Spread(*(float(reduce(kept)) for reduce in (np.mean, np.std, np.min, np.max)))
 
 
 def column_means(x: np.ndarray) -> list[float]:
-    """Of x [B, k], in float64 whatever it holds."""
+    """Returns the mean of each column of x [B, k], computed in float64."""
     native = kernels()
     if native is not None and x.flags.c_contiguous and x.dtype == np.float32:
         return native.column_means(x)
@@ -56,7 +59,10 @@ _COMPILED = frozenset(map(np.dtype, (np.float64, np.float32, np.int64)))
 
 
 def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
-    """Student's t interval; `exact` when the values are the whole population, not a sample."""
+    """Returns the mean with Student's t interval.
+
+    `exact` means that the values are the whole population, so that the interval has no width.
+    """
     x = np.asarray(values, dtype=np.float64)
     mean = float(x.mean())
     if exact:
@@ -68,7 +74,7 @@ def mean_interval(values: np.ndarray, *, exact: bool = False) -> Interval:
 
 
 def t_quantile(df: int) -> float:
-    """The 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for 1 and 2)."""
+    """Returns the 97.5 % quantile of Student's t (Abramowitz & Stegun 26.7.5; exact for df 1 and 2)."""
     if df <= 2:
         return {1: 12.706204736, 2: 4.302652730}[df]
     z = Z95
@@ -82,23 +88,28 @@ def t_quantile(df: int) -> float:
 
 
 def wilson_interval(wins: float, n: int) -> Interval:
-    """Of a share, by Wilson: honest for few trials and near 0 and 1. Without any trial the mean is NaN
-    and the interval is everything."""
+    """Returns the share of wins with its Wilson interval, which is accurate for few trials and near 0 or 1.
+
+    Without any trial the mean is NaN and the interval is 0..1.
+    """
     if not 0 <= wins <= n:
-        raise ValueError(f"{wins} of {n} is no share")
+        raise ValueError(f"{wins} wins in {n} trials are not possible")
     if n == 0:
         return Interval(math.nan, 0.0, 1.0)
     share, z2 = wins / n, Z95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    center = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    # at 0 and 1 the ends are exact; rounding may not put them beside
-    low = 0.0 if wins == 0 else centre - half
-    high = 1.0 if wins == n else centre + half
+    # at 0 and 1 the end of the interval is exact; rounding would miss it by a few bits
+    low = 0.0 if wins == 0 else center - half
+    high = 1.0 if wins == n else center + half
     return Interval(share, low, high)
 
 
 def interquartile_mean(values: np.ndarray) -> float:
-    """Mean of the middle half (arXiv:2108.13264), edge values weighted by the part that is inside."""
+    """Returns the mean of the middle half (arXiv:2108.13264).
+
+    Values at the edges are weighted by the part that lies inside.
+    """
     x = np.sort(np.asarray(values, dtype=np.float64))
     n = len(x)
     left = np.arange(n) / n
@@ -107,39 +118,45 @@ def interquartile_mean(values: np.ndarray) -> float:
 
 
 def explained_variance(predicted: np.ndarray, actual: np.ndarray) -> float:
-    """1: predicts every return. 0: no better than their mean. Constant returns: 1 if met exactly, else 0."""
+    """Returns 1 - Var(actual - predicted) / Var(actual).
+
+    For constant `actual` it is 1 if every prediction is exact, and 0 otherwise.
+    """
     return explained_share(spread(actual - predicted), spread(actual))
 
 
-def explained_share(missed: Spread, actual: Spread) -> float:
-    """The same, told by how errors and returns are spread."""
+def explained_share(errors: Spread, actual: Spread) -> float:
+    """Returns the explained variance from the spreads of the errors and of the actual values."""
     if is_constant(actual):
-        return 1.0 - relative_rmse(missed, actual)
-    return 1.0 - (missed.std / actual.std) ** 2
+        return 1.0 - relative_rmse(errors, actual)
+    return 1.0 - (errors.std / actual.std) ** 2
 
 
-def relative_rmse(missed: Spread, actual: Spread) -> float:
-    """Root mean square of errors, in units of how what was to be predicted varies. Constant: 0 if met
-    exactly, else 1."""
-    error = math.hypot(missed.mean, missed.std)
-    return float(error > _rounding(actual)) if is_constant(actual) else error / actual.std
+def relative_rmse(errors: Spread, actual: Spread) -> float:
+    """Returns the root mean square error, divided by the standard deviation of the actual values.
+
+    For constant actual values it is 0 if every prediction is exact, and 1 otherwise.
+    """
+    rmse = math.hypot(errors.mean, errors.std)
+    return float(rmse > _rounding(actual)) if is_constant(actual) else rmse / actual.std
 
 
 def is_constant(x: Spread) -> bool:
+    """True if x does not vary by more than rounding errors."""
     return x.std <= _rounding(x)
 
 
 def _rounding(x: Spread) -> float:
-    """By so much equal numbers may differ in their last digits."""
+    """Returns the difference up to which numbers of this size count as equal."""
     return 1e-6 * math.hypot(x.mean, x.std)
 
 
 def standardize(x: np.ndarray) -> np.ndarray:
-    """Mean 0, standard deviation 1; all zeros where nothing varies."""
+    """Returns x with mean 0 and standard deviation 1; all zeros if x does not vary."""
     return scale_to_unit(x - x.mean())
 
 
 def scale_to_unit(x: np.ndarray) -> np.ndarray:
-    """Root mean square 1, whatever the mean; all zeros where there is nothing but zeros."""
+    """Returns x scaled to root mean square 1, without shifting it; all zeros if x is."""
     size = float(np.sqrt((x * x).mean()))
     return x / size if size > 1e-8 else np.zeros_like(x)

@@ -1,7 +1,7 @@
-"""What a policy may do: one kind per type of action space, and which of it a state allows.
+"""Action space descriptions, one class per type of action space, and action masks.
 
-An environment rules actions out in `info["action_mask"]`. Here a mask is a row of booleans, one per
-option: [n] for Discrete, the options of all elements end to end for MultiDiscrete, and off, on,
+An environment marks the allowed actions in `info["action_mask"]`. Here a mask is a row of booleans, one
+per option: [n] for Discrete, the options of all elements concatenated for MultiDiscrete, and off, on,
 off, on, ... for MultiBinary.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """What one action is as a policy keeps it."""
+    """Shape and dtype of one action in a rollout."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -25,15 +25,16 @@ class ActionSpec:
 
 @dataclass(frozen=True)
 class DiscreteAction:
-    """A Discrete action: one of n."""
+    """A Discrete action: one of n integers."""
 
     n: int
     first: int
+    """The smallest of them, Gymnasium's `start`."""
 
 
 @dataclass(frozen=True)
 class MultiDiscreteAction:
-    """A MultiDiscrete action: one of n for each element."""
+    """A MultiDiscrete action: one of n[i] integers for element i, from first[i] on."""
 
     shape: tuple[int, ...]
     n: tuple[int, ...]
@@ -53,7 +54,7 @@ class MultiBinaryAction:
 
 @dataclass(frozen=True)
 class BoxAction:
-    """A Box action, one amount per element."""
+    """A Box action: one float per element."""
 
     shape: tuple[int, ...]
     low: tuple[float, ...]
@@ -65,7 +66,7 @@ class BoxAction:
 
     @property
     def is_bounded(self) -> bool:
-        """Every element has a lowest and a highest amount."""
+        """Whether every element has a finite lower and upper bound."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
 
@@ -73,7 +74,10 @@ Action = DiscreteAction | MultiDiscreteAction | MultiBinaryAction | BoxAction
 
 
 def action_bounds(space: Action) -> tuple[float | None, float | None]:
-    """Lowest and highest value of any element of several, as a policy counts them."""
+    """Returns the lowest and the highest value of any element, counted from 0 for discrete elements.
+
+    Both are None for a Discrete action, whose number is only a label.
+    """
     match space:
         case DiscreteAction():
             return None, None
@@ -86,39 +90,41 @@ def action_bounds(space: Action) -> tuple[float | None, float | None]:
 
 
 def max_entropy(space: Action) -> float | None:
-    """Of a policy over options that are all equally likely; amounts have none."""
+    """Returns the entropy of a uniform policy in nats; None for Box actions, which have no maximum."""
     options = _options(space)
     return sum(math.log(n) for n in options) if options else None
 
 
 def highest_masked_entropy(space: Action, allowed: np.ndarray) -> float:
-    """Mean over states of the same, where masks [B, options] rule out some of them."""
+    """Returns the mean entropy of uniform policies over the allowed options of masks [B, options]."""
     starts = np.cumsum([0, *_options(space)[:-1]])
     return float(np.log(np.add.reduceat(allowed, starts, axis=-1, dtype=np.int64)).sum(-1).mean())
 
 
 def mask_width(space: Action) -> int:
-    """Width of an action mask: how many options it rules on."""
+    """Returns the width of an action mask: the total number of options."""
     return sum(_options(space))
 
 
 def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
-    """Write which actions an environment allows into row i (all, if it does not say); or say what
-    is wrong."""
+    """Writes an environment's action mask into row i; if it is None, all actions are allowed.
+
+    Returns what is wrong with the mask, or None if it is valid.
+    """
     if given is None:
         rows[i] = True
         return None
     options = _options(space)
     if not options:
-        return 'info["action_mask"] has no meaning for Box actions'
+        return 'info["action_mask"] is not supported for Box actions'
     try:
         allowed = _as_row(space, given)
-    except (TypeError, ValueError):  # parts of different shapes
+    except (TypeError, ValueError):  # a ragged array
         allowed = None
     if allowed is None or allowed.dtype.kind not in "biuf" or allowed.shape != (sum(options),):
         return f'info["action_mask"] is {given!r}, not {_EXPECTED[type(space)]}'
     rows[i] = allowed
-    if isinstance(space, DiscreteAction):  # once per step, so the short way
+    if isinstance(space, DiscreteAction):  # called in every step, so this case has a fast path
         return None if rows[i].any() else 'info["action_mask"] allows no action'
     starts = np.cumsum([0, *options[:-1]])
     empty = np.flatnonzero(~np.logical_or.reduceat(rows[i], starts))
@@ -128,12 +134,12 @@ def put_mask(space: Action, rows: np.ndarray, i: int, given: Any) -> str | None:
 _EXPECTED = {
     DiscreteAction: "one entry per action",
     MultiDiscreteAction: "one entry per option, in one array or one array per element",
-    MultiBinaryAction: "0 (off), 1 (on) or 2 (either) per element, as gymnasium has it",
+    MultiBinaryAction: "0 (off), 1 (on) or 2 (either) per element, as in gymnasium",
 }
 
 
 def _options(space: Action) -> tuple[int, ...]:
-    """Of each element."""
+    """Returns the number of options of each element; empty for Box actions."""
     match space:
         case DiscreteAction():
             return (space.n,)
@@ -146,16 +152,17 @@ def _options(space: Action) -> tuple[int, ...]:
 
 
 def _as_row(space: Action, given: Any) -> np.ndarray | None:
+    """Returns an environment's mask as one row of options; None if its entries are not valid."""
     if isinstance(space, DiscreteAction):
         return np.asarray(given)
     if isinstance(space, MultiDiscreteAction):
         return np.concatenate([np.ravel(part) for part in _flattened(given)])
-    wanted = np.asarray(given)
-    # True could mean "may be on" as well as "must be on", so it is refused
-    if wanted.dtype == bool or not np.isin(wanted, (0, 1, 2)).all():
+    required = np.asarray(given)
+    # True could mean "may be on" as well as "must be on", so booleans are rejected
+    if required.dtype == bool or not np.isin(required, (0, 1, 2)).all():
         return None
-    wanted = wanted.ravel()
-    return np.stack([wanted != 1, wanted != 0], -1).ravel()
+    required = required.ravel()
+    return np.stack([required != 1, required != 0], -1).ravel()
 
 
 def _flattened(given: Any) -> Iterator[Any]:

@@ -1,5 +1,8 @@
-"""What an environment declares of its observations, said of all that a policy sees: of each one in a
-stack, and of the last actions beside them."""
+"""Names and ranges of the components of a policy's observation.
+
+The facts of an environment describe its own observation. The policy may also receive a stack of past
+observations and the last actions, whose components are named here.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,33 @@ from gymnast.spaces.observations import BoxObs, Observation
 
 
 def facts_for_policy_obs(facts: Facts, env: EnvConfig, obs: Observation) -> Facts:
-    """With a name for every part of `obs`, the newest by the names that the environment declares.
+    """Returns the facts with one entry per component of `obs`, stacked observations and actions included.
 
-    Left as they are where nothing is declared, each part has a name already, or what is declared does
-    not fit: that is for a check to tell.
+    The newest observation keeps the declared names. The facts are returned unchanged if nothing is
+    declared, if every component has a name already, or if the declared components do not fit:
+    `gymnast check` reports that.
     """
-    own = facts.observations
-    if not own or not isinstance(obs, BoxObs) or obs.size == len(own):
+    declared = facts.observations
+    if not declared or not isinstance(obs, BoxObs) or obs.size == len(declared):
         return facts
-    seen = tuple(_stacked(own, env.stack))
-    parts = (*seen, *_taken(facts.actions, env.previous_actions, obs, len(seen)))
+    stacked = tuple(_stacked(declared, env.stack))
+    actions = _previous_actions(facts.actions, env.previous_actions, obs, len(stacked))
+    parts = (*stacked, *actions)
     return facts.model_copy(update={"observations": parts}) if len(parts) == obs.size else facts
 
 
-def _stacked(own: Sequence[Component], n: int) -> Iterator[Component]:
+def _stacked(declared: Sequence[Component], n: int) -> Iterator[Component]:
+    """Yields the components of n stacked observations, oldest first."""
     for steps in reversed(range(1, n)):
-        yield from (part.model_copy(update={"name": f"{part.name} {_ago(steps)}"}) for part in own)
-    yield from own
+        for part in declared:
+            yield part.model_copy(update={"name": f"{part.name} {_ago(steps)}"})
+    yield from declared
 
 
-def _taken(actions: Sequence[str], n: int, obs: BoxObs, first: int) -> Iterator[Component]:
-    """Of the last n actions, from the part `first` on."""
+def _previous_actions(
+    actions: Sequence[str], n: int, obs: BoxObs, first: int
+) -> Iterator[Component]:
+    """Yields the components of the last n actions, which start at index `first` of the observation."""
     count = (obs.size - first) // max(n, 1)
     labels = actions if len(actions) == count else [str(k) for k in range(count)]
     for place in range(n * count):

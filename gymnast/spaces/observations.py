@@ -1,8 +1,8 @@
-"""What a policy sees: one kind per type of observation space, as data that can be stored.
+"""Observation space descriptions, one class per type of observation space, as data that can be stored.
 
-Whatever an environment shows becomes ONE array per observation, so that collector, rollout,
-checkpoint and trace never look inside: a row of floats, of indices, of bytes, or, for Dict and
-Tuple, one NumPy record with a field per entry.
+Every observation becomes ONE array, so that collectors, rollouts, checkpoints and traces need not know
+its structure: a row of floats, indices or bytes or, for Dict and Tuple, one NumPy record with a field
+per entry.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from gymnast.images import Images, Observed
 
-SMALL = 1024
-"""Pixels below which planes of an image are not worth a number each."""
+MIN_SHARED_PIXELS = 1024
+"""Number of pixels below which sharing equal planes of stacked images does not save enough memory."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class BoxObs:
         return int(np.prod(self.shape, dtype=int))
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
-        """Write what an environment gave into row i; or say what is wrong with it."""
+        """Writes an environment's observation into row i; returns what is wrong with it, or None."""
         if problem := _misshapen(obs, self.shape):
             return problem
         try:
@@ -44,18 +44,18 @@ class BoxObs:
         return None
 
     def not_finite(self, rows: np.ndarray) -> np.ndarray | None:
-        """Which rows [N] hold NaN or infinity; None if none does."""
+        """Returns which rows [N] contain NaN or infinity; None if no row does."""
         finite = np.isfinite(rows)
         return None if finite.all() else np.asarray(~finite.reshape(len(rows), -1).all(1))
 
     def where_not_finite(self, row: np.ndarray) -> str:
-        """The first place of a row that is NaN or infinite, in words."""
+        """Returns the index of the first NaN or infinity of a row, as text."""
         return f"index {np.argwhere(~np.isfinite(np.atleast_1d(row)))[0].tolist()}"
 
 
 @dataclass(frozen=True)
 class DiscreteObs:
-    """A Discrete observation: one of n, embedded by the network."""
+    """A Discrete observation: one of n categories, embedded by the network."""
 
     n: int
     first: int
@@ -77,7 +77,7 @@ class DiscreteObs:
 
 @dataclass(frozen=True)
 class MultiDiscreteObs:
-    """A MultiDiscrete observation: one of n for each element, each embedded by the network."""
+    """A MultiDiscrete observation: one of n[i] categories for element i, each embedded by the network."""
 
     shape: tuple[int, ...]
     n: tuple[int, ...]
@@ -102,13 +102,13 @@ class MultiDiscreteObs:
         return ""
 
     def rows_of_table(self, rows: np.ndarray) -> np.ndarray:
-        """[B, ...] -> [B, k]: where each element's category lies in one table of them all."""
+        """Returns the rows [B, k] of one embedding table of all elements, for observations [B, ...]."""
         offset = np.cumsum([0, *self.n[:-1]]) - np.array(self.first)
         return rows.reshape(len(rows), -1) + offset
 
 
 def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
-    """Channels, height, width of an image, whichever axis holds its channels."""
+    """Returns channels, height and width of an image, whichever axis holds the channels."""
     if len(shape) == 2:
         return (1, *shape)
     a, b, c = shape
@@ -117,26 +117,28 @@ def planes_of(shape: tuple[int, ...], channels: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class ImageObs:
-    """A Box of bytes with two or three axes, kept as bytes; the network divides by `top`."""
+    """A Box of uint8 with two or three axes. It stays uint8; the network divides by `top`."""
 
     shape: tuple[int, ...]
     top: int
     """Largest value a byte may take."""
     channels: Literal["first", "last", "unknown"]
-    """Which axis holds the colours; of no weight where there are two axes."""
+    """Axis that holds the channels; ignored if there are only two axes."""
     dtype = np.dtype(np.uint8)
 
     @property
     def planes(self) -> tuple[int, int, int]:
-        """Channels, height, width."""
+        """Channels, height and width."""
         return planes_of(self.shape, self.channels)
 
     @property
     def is_stack(self) -> bool:
-        """Does it look like several pictures, which the next observation shows again? One plane is
-        grey, three are colours; of small ones not much can be saved."""
+        """Whether this looks like a stack of frames, most of which the next observation repeats.
+
+        One channel is grayscale and three are RGB; for small images sharing planes saves little.
+        """
         n, height, width = self.planes
-        return n not in (1, 3) and height * width >= SMALL
+        return n not in (1, 3) and height * width >= MIN_SHARED_PIXELS
 
     def put(self, rows: np.ndarray, i: int, obs: Any) -> str | None:
         if problem := _misshapen(obs, self.shape):
@@ -155,7 +157,7 @@ class ImageObs:
 
 @dataclass(frozen=True)
 class CompositeObs:
-    """A Dict or Tuple observation: a record with a field per entry, `a.b` for one inside another."""
+    """A Dict or Tuple observation: a record with a field per entry, named `a.b` for nested entries."""
 
     kind: Literal["Dict", "Tuple"]
     entries: tuple[tuple[str, Observation], ...]
@@ -163,7 +165,7 @@ class CompositeObs:
 
     @cached_property
     def leaves(self) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
-        """Field -> what it holds, entries of entries included."""
+        """Space of each field by name, nested entries included."""
         return dict(self._leaves())
 
     @cached_property
@@ -209,7 +211,7 @@ class CompositeObs:
                 return problem
         if len(given) > len(self.entries):
             extra = next(name for name in given if name not in dict(self.entries))
-            return f"{_subject(prefix)} has an entry {extra}, which its space lacks"
+            return f"{_subject(prefix)} has an entry {extra} that is not in its space"
         return None
 
 
@@ -217,12 +219,12 @@ Observation = BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs | CompositeObs
 
 
 def leaves_of(space: Observation) -> dict[str, BoxObs | DiscreteObs | MultiDiscreteObs | ImageObs]:
-    """What an observation is made of, by name; all of it has the name ""."""
+    """Returns the spaces of all fields by name; a space that is not a Dict or Tuple has the name ""."""
     return space.leaves if isinstance(space, CompositeObs) else {"": space}
 
 
 def as_box(space: Observation) -> BoxObs | None:
-    """All its Vectors side by side as one: what can be normalised."""
+    """Returns all vectors of a space concatenated to one, for normalization; None if it has none."""
     if isinstance(space, BoxObs):
         return space
     found = [leaf for leaf in leaves_of(space).values() if isinstance(leaf, BoxObs)]
@@ -231,7 +233,7 @@ def as_box(space: Observation) -> BoxObs | None:
 
 
 def blank(space: Observation, n: int) -> np.ndarray:
-    """Rows for n observations, each a valid one."""
+    """Returns an array for n observations, filled with valid ones."""
     rows = np.zeros((n, *space.shape), space.dtype)
     for name, leaf in leaves_of(space).items():
         if isinstance(leaf, DiscreteObs | MultiDiscreteObs):
@@ -241,7 +243,7 @@ def blank(space: Observation, n: int) -> np.ndarray:
 
 
 def flat_size(rows: Observed) -> dict[str, np.ndarray]:
-    """What rows of observations hold, by name, images left out; all of it has the name ""."""
+    """Returns the columns of observations by name, without images; a plain array has the name ""."""
     if isinstance(rows, Images):
         return {}
     names = rows.dtype.names
@@ -260,7 +262,7 @@ def _subject(prefix: str) -> str:
 
 
 def _misshapen(obs: Any, shape: tuple[int, ...]) -> str | None:
-    """What is wrong with something that should be an array of this shape."""
+    """Returns what is wrong with a value that should be an array of this shape; None if it is one."""
     if not isinstance(obs, np.ndarray):
         return f"the observation is a {type(obs).__name__}, not an array"
     if obs.shape != shape:

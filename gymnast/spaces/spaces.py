@@ -1,4 +1,4 @@
-"""What a policy needs to know of an environment's spaces, chosen by type, as data that can be stored."""
+"""Converts Gymnasium spaces to gymnast's space descriptions, and these to JSON and back."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ _ACTIONS = "Discrete, MultiDiscrete, MultiBinary and Box of floats"
 
 
 def observation(space: Any) -> Observation:
-    """By the type of the space. Bytes with two or three axes are an image, any other Box a vector."""
+    """Returns the description of an observation space. Raises EnvError if its type is not supported.
+
+    A Box of uint8 with two or three axes is an image; any other Box is a vector.
+    """
     kind = type(space).__name__
     if kind == "Discrete":
         return DiscreteObs(int(space.n), int(space.start))
@@ -98,6 +101,7 @@ def observation(space: Any) -> Observation:
 
 
 def action(space: Any) -> Action:
+    """Returns the description of an action space. Raises EnvError if its type is not supported."""
     kind = type(space).__name__
     if kind == "Discrete":
         return DiscreteAction(int(space.n), int(space.start))
@@ -112,7 +116,7 @@ def action(space: Any) -> Action:
 
 
 def space_text(space: Observation | Action) -> str:
-    """For people: `(3, 4)`, `1 of 5`."""
+    """Returns a short text for people, such as `(3, 4)` or `1 of 5`."""
     if isinstance(space, DiscreteAction | DiscreteObs):
         return f"1 of {space.n}"
     if isinstance(space, MultiDiscreteAction | MultiDiscreteObs):
@@ -130,6 +134,7 @@ def to_json(space: Observation | Action) -> dict[str, Any]:
 
 
 def from_json(stored: dict[str, Any]) -> Any:
+    """Returns the space that `to_json` described."""
     if stored["kind"] == "CompositeObs":
         entries = tuple((name, from_json(entry)) for name, entry in stored["entries"])
         return CompositeObs(stored["of"], entries)
@@ -140,7 +145,7 @@ def from_json(stored: dict[str, Any]) -> Any:
 
 
 def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Observation:
-    """The space with unbounded components limited to what the environment's facts declare."""
+    """Returns the space with the bounds of its components replaced by the declared ones, if any."""
     if not isinstance(obs, BoxObs) or len(components) != obs.size:
         return obs
     low = tuple(
@@ -156,7 +161,10 @@ def with_declared_ranges(obs: Observation, components: tuple[Any, ...]) -> Obser
 def with_image_channels(
     obs: Observation, channels: Literal["auto", "first", "last"]
 ) -> Observation:
-    """The space with every image laid out as told, or as its shape tells without doubt."""
+    """Returns the space with the channel axis of every image set as configured.
+
+    With `auto` the axis is inferred from the shape; raises ConfigError if the shape is ambiguous.
+    """
     if isinstance(obs, CompositeObs):
         entries = tuple((name, with_image_channels(e, channels)) for name, e in obs.entries)
         return CompositeObs(obs.kind, entries)
@@ -166,22 +174,22 @@ def with_image_channels(
         return replace(obs, channels=channels)
     if obs.channels == "unknown":
         raise ConfigError(
-            f"policy.image_channels: which axis of an image of shape {obs.shape} holds the "
-            "channels cannot be told from its shape",
+            f"policy.image_channels: cannot infer the channel axis of an image from its shape "
+            f"{obs.shape}",
             fix="set policy.image_channels to first or last",
         )
     return obs
 
 
 def as_rows(space: Observation, given: Sequence[Any]) -> np.ndarray:
-    """Observations as environments give them, [B, ...]."""
+    """Returns observations of an environment as one array [B, ...]. Raises EnvError if one is invalid."""
     rows = blank(space, len(given))
     _refuse(space.put(rows, i, obs) for i, obs in enumerate(given))
     return rows
 
 
 def as_masks(space: Action, given: Sequence[Any]) -> np.ndarray:
-    """`info["action_mask"]` of several states, [B, options]."""
+    """Returns the masks of several states (`info["action_mask"]`, or None) as one array [B, options]."""
     rows = np.ones((len(given), mask_width(space)), dtype=bool)
     _refuse(put_mask(space, rows, i, mask) for i, mask in enumerate(given))
     return rows
@@ -194,7 +202,7 @@ def _refuse(problems: Iterable[str | None]) -> None:
 
 
 def _likely_channels(shape: tuple[int, ...]) -> Literal["first", "last", "unknown"]:
-    """The end with 1 to 16 entries that is the shorter of the two."""
+    """Returns which end of the shape is the channel axis: the shorter one, if it has at most 16 entries."""
     first, last = shape[0], shape[-1]
     if len(shape) == 2 or (last <= 16 and last < first):
         return "last"

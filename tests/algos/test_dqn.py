@@ -40,7 +40,7 @@ def test_the_error_is_against_one_step_targets_of_the_held_network(double: bool)
     practice.learn(practice.collect())
     rng = np.random.default_rng(0)
     algorithm.target[:] += rng.normal(0, 0.3, algorithm.target.shape).astype(np.float32)
-    batch = algorithm.replay.draw(32, rng)
+    batch = algorithm.replay.sample(32, rng)
     loss, parts = algorithm.loss(batch, Control(practice.cfg.algo).values(practice.clock))
 
     def q(weights: dict[str, np.ndarray], obs: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ def test_the_oldest_steps_are_forgotten_first():
     assert sorted(replay.columns["reward"].tolist()) == sorted(np.float32(seen[-100:]).tolist())
     again = Replay(100)
     again.load(replay.state())
-    one, two = (r.draw(40, np.random.default_rng(1)) for r in (replay, again))
+    one, two = (r.sample(40, np.random.default_rng(1)) for r in (replay, again))
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
 

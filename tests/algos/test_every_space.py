@@ -55,7 +55,7 @@ def test_every_algorithm_is_tried_and_every_engine():
 def test_what_is_right_is_learned_in_every_action_space(algo: str, engine: str, space: str):
     rollouts, settings = LEARNS[algo][0], ACTION_SPACES[space] | {"engine": engine}
     if algo == "dqn" and space != "choice":
-        refusal = "action masks" if space == "masked choice" else "a value per action"
+        refusal = "action masks" if space == "masked choice" else "needs Discrete actions"
         with pytest.raises(ConfigError, match=refusal):
             practised(settings, 1, algo)
         return

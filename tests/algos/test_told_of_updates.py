@@ -88,7 +88,7 @@ def test_norms_of_the_gradient_are_the_last_by_part_and_the_largest_of_all(engin
     settings = {"policy.shared": "on", "algo.epochs": 3, "algo.lr": 0.02, "engine": engine}
     practice, rollout = practised(False, settings)
     row = updated(practice, rollout, Recorded())
-    norms = practice.learner.algorithm.gradient_step._steps[:, -1]  # type: ignore[attr-defined]
+    norms = practice.learner.algorithm.gradient_step._losses[:, -1]  # type: ignore[attr-defined]
     last = _whole(row, "grad_norm", ("actor", "critic", "shared"))
     assert last == pytest.approx(norms[-1], rel=1e-4)
     assert row["optim/grad_norm_max"] == norms.max() > row["optim/grad_norm"] > norms.min()

@@ -10,7 +10,7 @@ import torch
 
 from gymnast.config.sections.normalize import NormalizeConfig
 from gymnast.config.sections.policy import ActivationName, PolicyConfig
-from gymnast.engine.torch.inference import MOST_IMAGES
+from gymnast.engine.torch.inference import MAX_IMAGES
 from gymnast.engine.torch.layers import channels_last, run
 from gymnast.engine.torch.network import TorchNetwork
 from gymnast.engine.torch.rows import ready
@@ -355,12 +355,12 @@ def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
 def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_size():
     obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
-    features = policy.features(seen_by(obs, MOST_IMAGES + 3))
+    features = policy.features(seen_by(obs, MAX_IMAGES + 3))
     assert policy.inference.both is not None
     output, value = policy.inference.both(features)
     assert np.array_equal(output, policy.inference.actor(features))
     assert np.array_equal(value, policy.inference.critic(features))
-    for i in (0, MOST_IMAGES - 1, MOST_IMAGES + 2):
+    for i in (0, MAX_IMAGES - 1, MAX_IMAGES + 2):
         assert np.allclose(output[i], policy.inference.actor(features[i : i + 1])[0], atol=1e-5)
 
 

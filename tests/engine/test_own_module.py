@@ -88,13 +88,13 @@ def test_it_reads_every_kind_of_observation(name: str):
 
 
 REFUSED = {
-    "Normed": "keeps state beside its parameters .norm.running_mean.",
-    "Wide": r"forward gave \[\(3, 4\), \(3, 1\)\]",
-    "Lonely": "forward gave Tensor",
+    "Normed": "has a buffer .norm.running_mean., which would not be saved",
+    "Wide": r"forward returned \[\(3, 4\), \(3, 1\)\]",
+    "Lonely": "forward returned Tensor",
     "Raising": "forward raised RuntimeError: the shapes do not fit",
     "Double": "has a parameter of torch.float64",
     "Empty": "has no parameters",
-    "Plain": "makes a Plain, not a torch.nn.Module",
+    "Plain": "returns a Plain, not a torch.nn.Module",
     "Missing": "cannot be imported: .*Missing",
 }
 
@@ -109,7 +109,7 @@ def test_wrong_paths_arguments_and_popart_are_refused():
     for path in ("nowhere_at_all:Net", "tests.engine.own_nets"):
         with pytest.raises(ConfigError, match=f"policy.module: {path} cannot be imported"):
             Policy(VECTOR, DiscreteAction(2, 0), PolicyConfig(module=path), NormalizeConfig())
-    with pytest.raises(ConfigError, match=r"cannot be made: TypeError.*depth"):
+    with pytest.raises(ConfigError, match=r"cannot be constructed: TypeError.*depth"):
         policy_of("Right", module_kwargs={"depth": 3})
     with pytest.raises(ConfigError, match="popart"):
         policy_of("Right", normalize={"value": "popart"})

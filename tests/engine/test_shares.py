@@ -17,7 +17,7 @@ from gymnast.engine.choice import splits_batch_over_threads
 from gymnast.engine.objective import LOSSES, Objective
 from gymnast.engine.threads import fix_threads
 from gymnast.engine.torch import shares
-from gymnast.engine.torch.inference import MOST_IMAGES
+from gymnast.engine.torch.inference import MAX_IMAGES
 from gymnast.policy.policy import Policy
 from gymnast.training.learner import policy_for
 from gymnast.training.notebook import train
@@ -104,7 +104,7 @@ def test_updates_with_two_threads_repeat_to_the_bit():
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_answers_to_many_rows_do_not_depend_on_threads(threads: int):
-    rows = 4 * MOST_IMAGES + 5
+    rows = 4 * MAX_IMAGES + 5
     policy: Policy = images().policy
     seen = np.random.default_rng(0).integers(256, size=(rows, 2, 36, 36)).astype(np.uint8)
     fix_threads(1, in_shares=False)

@@ -140,7 +140,7 @@ def test_every_action_space_has_its_head():
     assert isinstance(head_for(DiscreteAction(2, 0), 0.0), Categorical)
     lever = head_for(amounts((-1.0,), (1.0,)), -0.7)
     assert isinstance(lever, Gaussian)
-    assert lever.free == (("log_std", 1, -0.7),)
+    assert lever.extra_parameters == (("log_std", 1, -0.7),)
 
 
 def _tensor(array: np.ndarray | None) -> torch.Tensor | None:

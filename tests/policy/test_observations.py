@@ -98,9 +98,9 @@ WRONG: dict[str, tuple[Any, str]] = {
     "short": ({"body": (np.zeros((2, 2)),)}, "entry body lacks the entry 1"),
     "long": (
         {"body": (np.zeros((2, 2)), 4, 5)},
-        "entry body has an entry 2, which its space lacks",
+        "entry body has an entry 2 that is not in its space",
     ),
-    "extra": ({"more": 1}, "the observation has an entry more, which its space lacks"),
+    "extra": ({"more": 1}, "the observation has an entry more that is not in its space"),
     "shape": ({"body": (np.zeros(3), 4)}, r"entry body.0 has shape \(3,\), its space says"),
     "category": ({"body": (np.zeros((2, 2)), 9)}, "entry body.1 is 9, not one of 3"),
     "float image": ({"camera": np.zeros((5, 6, 3))}, "camera is of float64, its space says uint8"),

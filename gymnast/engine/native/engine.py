@@ -1,4 +1,4 @@
-"""Updates in compiled code: all passes in one call, standard networks, no torch."""
+"""The native engine: all epochs of an update in one call of compiled code, without torch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NativeEngine:
     def __init__(self, policy: Policy) -> None:
         self.native: Any = kernels()
         self.policy = policy
-        self.plan = native_plan(policy.network, policy.parameters, policy.head)
+        self.network = native_plan(policy.network, policy.parameters, policy.head)
         self.parameters = policy.parameters.flat
         self.gradient = aligned_zeros(self.parameters.size)
 
@@ -29,15 +29,15 @@ class NativeEngine:
         self,
         batch: Batch,
         objective: Objective,
-        passes: MinibatchPlan,
+        plan: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
-        table = np.zeros((len(passes.orders) * passes.steps_per_epoch, len(LOSSES)))
-        done, steps, stopped = self.native.improve(
-            self.plan,
+        losses = np.zeros((len(plan.orders) * plan.steps_per_epoch, len(LOSSES)))
+        epochs, steps, stopped = self.native.improve(
+            self.network,
             self.parameters,
             self.gradient,
             adam.first,
@@ -45,8 +45,8 @@ class NativeEngine:
             adam.steps,
             self._rows(batch),
             self._rows(monitoring_rows(self.policy.network, batch)),
-            passes.orders,
-            passes.size,
+            plan.orders,
+            plan.size,
             self.native.objective(
                 clip=objective.clip,
                 critic=objective.critic,
@@ -61,31 +61,32 @@ class NativeEngine:
             eps=adam.eps,
             weight_decay=adam.weight_decay,
             max_norm=max_norm or 0.0,
-            most_kl=passes.target_kl,
-            table=table,
+            most_kl=plan.target_kl,
+            table=losses,
         )
         adam.steps = steps
-        return UpdateResult(table[: done * passes.steps_per_epoch], done, stopped)
+        return UpdateResult(losses[: epochs * plan.steps_per_epoch], epochs, stopped)
 
     def policy_shift(self, batch: Batch, clip: float | None) -> dict[str, float]:
         rows = self._rows(monitoring_rows(self.policy.network, batch))
-        found = self.native.shift(self.plan, self.parameters, rows, clip or 0.0)
+        shift = self.native.shift(self.network, self.parameters, rows, clip or 0.0)
         names = ("kl", "approx_kl", "entropy", "ratio_mean", "ratio_max", "clip_fraction")
-        report = {f"policy/{name}": x for name, x in zip(names, found, strict=True)}
+        metrics = {f"policy/{name}": x for name, x in zip(names, shift, strict=True)}
         if clip is None:
-            del report["policy/clip_fraction"]
-        return report
+            del metrics["policy/clip_fraction"]
+        return metrics
 
     def _rows(self, batch: Batch) -> Any:
-        amounts = batch.action.dtype == np.float32
-        seen, planes = batch.features, None
-        if isinstance(seen, Images):
-            seen, planes = seen.plane, np.ascontiguousarray(seen.index)
+        """Returns the batch as the kernels read it: discrete and continuous actions in separate columns."""
+        continuous = batch.action.dtype == np.float32
+        features, planes = batch.features, None
+        if isinstance(features, Images):
+            features, planes = features.plane, np.ascontiguousarray(features.index)
         return self.native.Batch(
-            seen,
+            features,
             planes,
-            None if amounts else batch.action,
-            batch.action if amounts else None,
+            None if continuous else batch.action,
+            batch.action if continuous else None,
             batch.logprob,
             batch.dist,
             batch.advantage,

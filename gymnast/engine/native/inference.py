@@ -1,4 +1,4 @@
-"""Acting with the compiled kernels."""
+"""Forward passes and action sampling with the compiled kernels."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ class NativeInference:
     both = None
 
     def __init__(self, network: Network, parameters: Parameters, head: AnyHead) -> None:
-        self.plan = native_plan(network, parameters, head)
+        self.network = native_plan(network, parameters, head)
         self.parameters, self.n_outputs = parameters.flat, head.n_outputs
-        by_numpy = NumpyInference(network, parameters.views)
-        self.layer, self.activations = by_numpy.layer, by_numpy.activations
+        numpy_inference = NumpyInference(network, parameters.views)
+        self.layer, self.activations = numpy_inference.layer, numpy_inference.activations
         self.values_while_acting = network.is_expensive
-        self._amounts = head.kind.dtype == np.float32
+        self._continuous = head.kind.dtype == np.float32
 
     def actor(self, features: Array) -> Array:
         out = np.empty((len(features), self.n_outputs), np.float32)
-        self.plan.forward(self.parameters, features, False, out)
+        self.network.forward(self.parameters, features, False, out)
         return out
 
     def critic(self, features: Array) -> Array:
         out = np.empty(len(features), np.float32)
-        self.plan.forward(self.parameters, features, True, out)
+        self.network.forward(self.parameters, features, True, out)
         return out
 
     def health(self, features: Array, mask: Array | None) -> Health:
         out = np.empty(N_NUMBERS)
-        self.plan.health(self.parameters, features, mask, SATURATED, out)
+        self.network.health(self.parameters, features, mask, SATURATED, out)
         return Health.of_numbers(out.tolist())
 
     def act_into(
@@ -50,5 +50,5 @@ class NativeInference:
         logprob: Array,
         value: Array | None,
     ) -> None:
-        which = (None, action) if self._amounts else (action, None)
-        self.plan.act(self.parameters, features, noise, mask, *which, dist, logprob, value)
+        columns = (None, action) if self._continuous else (action, None)
+        self.network.act(self.parameters, features, noise, mask, *columns, dist, logprob, value)

@@ -1,4 +1,4 @@
-"""From a network as data to the one the compiled kernels run: offsets into the flat vector."""
+"""Translates a network description for the compiled kernels: layers with offsets into the flat vector."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from gymnast.policy.layers import (
 from gymnast.policy.parameters import Parameters
 
 NONE = -1
-"""No such parameter."""
+"""Offset of a parameter that does not exist."""
 MOST_LAYERS, MOST_PIECES, MOST_CHANNELS = 32, 256, 256
-"""What the kernels have room for, as in native/network.hpp."""
+"""Sizes of the kernels' fixed arrays, as in native/network.hpp."""
 
 
 def why_unsupported(network: Network) -> str | None:
-    """Why the kernels cannot run this network, if they cannot."""
+    """Returns why the kernels cannot run this network; None if they can."""
     if network.module is not None:
         return "policy.module is a torch module"
     for _, layer in network.layers():
@@ -50,7 +50,7 @@ def why_unsupported(network: Network) -> str | None:
             case Pixels(planes=(n, _, _)) if n > MOST_CHANNELS:
                 return f"images have more than {MOST_CHANNELS} channels"
             case Parallel(branches=branches) if any(_images(stack) for _, stack in branches):
-                return "images beside other observations are computed by torch"
+                return "images together with other observations are computed by torch"
             case _:
                 pass
     layers = max(sum(isinstance(x, Linear) for x in stack) for _, stack in network.stacks())
@@ -68,11 +68,12 @@ def _images(stack: Stack) -> bool:
 
 
 def widest(network: Network) -> int:
+    """Returns the width of the widest linear layer."""
     return max((x.n_out for _, x in network.layers() if isinstance(x, Linear)), default=0)
 
 
 def native_plan(network: Network, parameters: Parameters, head: AnyHead) -> Any:
-    """The kernels' view of a network on these parameters."""
+    """Returns the kernels' description of a network with these parameters and this action head."""
     native: Any = kernels()
     plan = native.Network(parameters.flat.size)
     for part, stack in network.stacks():
@@ -93,13 +94,14 @@ _DENSE = Linear | LayerNorm | Activation
 
 @dataclass(frozen=True)
 class _Entry:
-    """What a stack takes from each row of features: so many indices to embed, or floats."""
+    """One input of a stack in each row of features: category indices to embed, or floats."""
 
     name: str
     layer: Layer
     at: int
-    """Bytes from the start of the row."""
+    """Offset from the start of the row, in bytes."""
     count: int
+    """Number of indices or floats."""
 
     @property
     def embeds(self) -> bool:
@@ -107,7 +109,7 @@ class _Entry:
 
 
 def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
-    """None where the stack reads the shared one's output."""
+    """Yields the inputs of a stack; none if it reads the output of the shared stack."""
     if not stack or _images(stack) or (network.shared and part != "shared"):
         return
     first, name = stack[0], f"{part}.0"
@@ -117,7 +119,7 @@ def _entries(part: str, stack: Stack, network: Network) -> Iterator[_Entry]:
             size = 8 if isinstance(branch[0], Embedding) else 4
             yield _Entry(f"{name}.{key}.0", branch[0], at, kind.itemsize // size)
         return
-    # a shared stack may be no more than an encoder
+    # a shared stack may be an encoder without a linear layer: then the actor's first one has the width
     reader = next(layer for layer in (*stack, *network.actor) if isinstance(layer, Linear))
     width = first.width if isinstance(first, Embedding) else 1
     yield _Entry(name, first, 0, reader.n_in // width)
@@ -137,8 +139,7 @@ class _Planner:
                 self.plan.piece(self.part, entry.at + 8 * k, entry.layer.width, table)
 
     def convolutions(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
-        """Take all of them, with the pixels before and the activations behind each; those that are
-        left."""
+        """Adds the pixel layer and all convolutions with their activations; returns the other layers."""
         pixels = layers.pop(0)[1]
         assert isinstance(pixels, Pixels)
         channels, height, width = pixels.planes
@@ -159,7 +160,7 @@ class _Planner:
         return layers
 
     def dense(self, layers: list[tuple[int, Layer]]) -> list[tuple[int, Layer]]:
-        """Take a linear layer with the norm and the activation behind it; those that are left."""
+        """Adds a linear layer with its layer norm and activation; returns the layers after it."""
         i, linear = layers.pop(0)
         assert isinstance(linear, Linear)
         scale = bias = NONE
@@ -184,7 +185,7 @@ class _Planner:
 
 
 def _activation(layers: list[tuple[int, Layer]]) -> str:
-    """Taken, if it comes next."""
+    """Removes the next layer and returns its kind if it is an activation; otherwise returns "none"."""
     if layers and isinstance(activation := layers[0][1], Activation):
         layers.pop(0)
         return activation.kind

@@ -1,4 +1,4 @@
-"""AdamW on one flat vector: torch's fused step, whatever the number of layers."""
+"""AdamW on one flat vector: a single call of torch's fused step, whatever the number of layers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from gymnast.engine.adam import BETA1, BETA2, Adam
 def adamw_step(
     parameters: np.ndarray, gradient: np.ndarray, adam: Adam, *, lr: float, max_norm: float | None
 ) -> Tensor:
-    """One step, in place; returns the gradient's norm before clipping."""
-    weights, slope = torch.from_numpy(parameters), torch.from_numpy(gradient)
-    norm = torch.linalg.vector_norm(slope)
-    if max_norm is not None:
-        slope.mul_(torch.clamp(max_norm / (norm + 1e-6), max=1.0))
+    """Clips the gradient to `max_norm`, takes one step and returns the norm before clipping.
+
+    Parameters, gradient and moments are changed in place.
+    """
+    weights, grad = torch.from_numpy(parameters), torch.from_numpy(gradient)
+    norm = torch.linalg.vector_norm(grad)
+    if max_norm is not None:  # the same formula as torch.nn.utils.clip_grad_norm_
+        grad.mul_(torch.clamp(max_norm / (norm + 1e-6), max=1.0))
     adamw(
         [weights],
-        [slope],
+        [grad],
         [torch.from_numpy(adam.first)],
         [torch.from_numpy(adam.second)],
         max_exp_avg_sqs=[],

@@ -1,4 +1,5 @@
-"""NaN in a backward pass, reported at the operation of the forward pass that made it."""
+"""Autograd's anomaly detection: a NaN in a backward pass is reported with the forward operation that
+produced it."""
 
 from __future__ import annotations
 
@@ -6,5 +7,5 @@ from torch import autograd
 
 
 def detect(on: bool) -> None:
-    """From now on backward passes are checked, and remember where they came from: slow, exact."""
+    """Switches anomaly detection on or off. It is slow."""
     autograd.set_detect_anomaly(on)

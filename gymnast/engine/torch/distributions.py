@@ -1,4 +1,7 @@
-"""Log-probability, entropy and KL of each action head, for autograd. Twin of `policy/actions.py`."""
+"""Log-probability, entropy and KL of each action head, for autograd.
+
+`policy/actions.py` has the same mathematics in NumPy; a test compares the two.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class Distribution(Protocol):
     def logprob(self, action: Tensor) -> Tensor: ...
     def entropy(self) -> Tensor: ...
     def kl_from(self, old: Tensor) -> Tensor:
-        """KL(old || this), old being stored parameters [B, k]."""
+        """Returns KL(old || self) of stored distribution parameters `old` [B, k], shape [B]."""
         ...
 
 
@@ -123,7 +126,10 @@ def distribution(
     tensors: Mapping[str, Tensor],
     mask: Tensor | None,
 ) -> Distribution:
-    """What the actor's output [B, k] means under this head."""
+    """Returns the action distribution that this head makes of the actor's outputs [B, k].
+
+    `mask` [B, options] marks the allowed actions; `tensors` holds the head's own parameters.
+    """
     match head:
         case Categorical():
             return CategoricalDistribution(_allowed(output, mask))
@@ -150,5 +156,5 @@ def _allowed(logits: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def _log_slope(x: Tensor) -> Tensor:
-    """ln(1 - tanh(x)^2), exact for x of any size."""
+    """Returns ln(1 - tanh(x)^2), the log derivative of tanh, without cancellation for large |x|."""
     return 2 * (math.log(2) - x - functional.softplus(-2 * x))

@@ -1,4 +1,7 @@
-"""Updates by autograd: any network, any device. The reference for the other engine."""
+"""The torch engine: updates by autograd, for any network and device.
+
+It is the reference that the native engine is tested against.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from gymnast.engine.torch.adam import adamw_step
 from gymnast.engine.torch.distributions import distribution
 from gymnast.engine.torch.losses import clipped_surrogate, value_loss
 from gymnast.engine.torch.network import TorchNetwork
-from gymnast.engine.torch.rows import Chosen, ready
+from gymnast.engine.torch.rows import RowReader, ready
 from gymnast.policy.policy import Policy
 from gymnast.rl.statistics import standardize
 
@@ -25,34 +28,34 @@ class TorchEngine:
         self.policy = policy
         self.network = TorchNetwork(policy.network, policy.parameters)
         self.networks = [self.network]
-        """One per share of a batch: the same parameters, each with a gradient of its own."""
+        """One network per share of a minibatch: the same parameters, each with its own gradient."""
         self.gradient = self.network.gradient
 
     def update(
         self,
         batch: Batch,
         objective: Objective,
-        passes: MinibatchPlan,
+        plan: MinibatchPlan,
         adam: Adam,
         *,
         lr: float,
         max_norm: float | None,
     ) -> UpdateResult:
-        lines: list[Tensor] = []
-        done, stopped = 0, False
+        losses: list[Tensor] = []
+        epochs, stopped = 0, False
         features = ready(self.policy.network, batch.features)
-        while done < len(passes.orders) and not stopped:
-            for portion in passes.minibatches(passes.orders[done]):
-                parts = self.differentiate(features, batch, portion, objective)
+        while epochs < len(plan.orders) and not stopped:
+            for minibatch in plan.minibatches(plan.orders[epochs]):
+                parts = self.differentiate(features, batch, minibatch, objective)
                 norm = self.optimizer_step(adam, lr=lr, max_norm=max_norm)
-                lines.append(torch.stack([*parts, norm]))
-            done += 1
-            if passes.target_kl is not None:
-                stopped = self.policy_shift(batch, None)["policy/kl"] > passes.target_kl
-        return UpdateResult(torch.stack(lines).double().numpy(), done, stopped)
+                losses.append(torch.stack([*parts, norm]))
+            epochs += 1
+            if plan.target_kl is not None:
+                stopped = self.policy_shift(batch, None)["policy/kl"] > plan.target_kl
+        return UpdateResult(torch.stack(losses).double().numpy(), epochs, stopped)
 
     def step(self, loss: Tensor, adam: Adam, *, lr: float, max_norm: float | None) -> Tensor:
-        """One step down any loss of this network; the gradient's norm before clipping."""
+        """Takes one gradient step on any loss of `network` and returns the gradient norm before clipping."""
         self.network.differentiate(loss)
         return self.optimizer_step(adam, lr=lr, max_norm=max_norm)
 
@@ -62,61 +65,65 @@ class TorchEngine:
         )
 
     def differentiate(
-        self, features: Chosen, batch: Batch, portion: np.ndarray, objective: Objective
+        self, features: RowReader, batch: Batch, minibatch: np.ndarray, objective: Objective
     ) -> Tensor:
-        """LOSSES of a portion of the batch, but for the last; their gradient is in `gradient`. A loss
-        is a mean, so that each share of the rows counts by its size; sums are in fixed order."""
-        advantage = batch.advantage[portion]
+        """Computes the gradient of the loss of a minibatch (row indices) into `gradient`.
+
+        Returns all LOSSES except the gradient norm. Each loss is a mean over rows, so every share is
+        weighted by its number of rows. Shares are summed in a fixed order: the bits do not depend on
+        which thread finishes first.
+        """
+        advantage = batch.advantage[minibatch]
         if objective.standardize:
             advantage = standardize(advantage)
-        spans = shares.spans(len(portion))
+        spans = shares.spans(len(minibatch))
         while len(self.networks) < len(spans):
             self.networks.append(TorchNetwork(self.policy.network, self.policy.parameters))
-        used = self.networks[: len(spans)]
+        networks = self.networks[: len(spans)]
 
-        def of(share: tuple[TorchNetwork, slice]) -> Tensor:
+        def share_losses(share: tuple[TorchNetwork, slice]) -> Tensor:
             network, span = share
-            rows = portion[span]
-            weight = len(rows) / len(portion)
+            rows = minibatch[span]
+            weight = len(rows) / len(minibatch)
             parts = self.losses(network, features, batch, rows, advantage[span], objective)
             network.differentiate(parts[0] * weight)
             return torch.stack([part.detach() for part in parts]) * weight
 
-        found = shares.at_once(of, list(zip(used, spans, strict=True)))
-        for network in used[1:]:
+        losses = shares.at_once(share_losses, list(zip(networks, spans, strict=True)))
+        for network in networks[1:]:
             torch.from_numpy(self.gradient).add_(torch.from_numpy(network.gradient))
-        return torch.stack(found).sum(0)
+        return torch.stack(losses).sum(0)
 
     def losses(
         self,
         network: TorchNetwork,
-        features: Chosen,
+        features: RowReader,
         batch: Batch,
         rows: np.ndarray,
         advantages: np.ndarray,
         objective: Objective,
     ) -> list[Tensor]:
-        """LOSSES of some rows of the batch, but for the last."""
+        """Returns LOSSES of some rows of the batch, except the gradient norm, for autograd."""
         index, advantage = torch.from_numpy(rows), torch.from_numpy(advantages)
 
-        def of(column: np.ndarray) -> Tensor:
+        def select(column: np.ndarray) -> Tensor:
             return torch.from_numpy(column)[index]
 
         output, value = network(features(index))
-        mask = None if batch.mask is None else of(batch.mask)
+        mask = None if batch.mask is None else select(batch.mask)
         dist = distribution(self.policy.head, output, network.tensors, mask)
-        logprob = dist.logprob(of(batch.action))
+        logprob = dist.logprob(select(batch.action))
         if objective.clip is None:
             policy = -(logprob * advantage).mean()
         else:
-            ratio = torch.exp(logprob - of(batch.logprob))
+            ratio = torch.exp(logprob - select(batch.logprob))
             policy = clipped_surrogate(ratio, advantage, objective.clip)
         loss, critic, clipped, penalty, bonus = policy, *torch.zeros(4)
         if objective.critic:
             critic, clipped = value_loss(
                 value,
-                of(batch.target),
-                of(batch.value),
+                select(batch.target),
+                select(batch.value),
                 clip=objective.value_clip,
                 huber=objective.huber,
             )
@@ -125,7 +132,7 @@ class TorchEngine:
             bonus = -objective.entropy_coef * dist.entropy().mean()
             loss = loss + bonus
         if objective.kl_coef:
-            penalty = dist.kl_from(of(batch.dist)).mean()
+            penalty = dist.kl_from(select(batch.dist)).mean()
             loss = loss + objective.kl_coef * penalty
         return [loss, policy, critic, penalty, clipped, bonus]
 
@@ -133,19 +140,20 @@ class TorchEngine:
         head = self.policy.head
         batch = monitoring_rows(self.policy.network, batch)
         new = self.policy.dist_of(np.asarray(batch.features), batch.mask)
-        moved = head.logprob(new, batch.action) - batch.logprob
-        ratio, far = np.exp(moved), moved.astype(np.float64)
-        report = {
+        log_ratio = head.logprob(new, batch.action) - batch.logprob
+        ratio, log_ratio64 = np.exp(log_ratio), log_ratio.astype(np.float64)
+        metrics = {
             "policy/kl": float(head.kl(batch.dist, new).mean()),
-            "policy/approx_kl": float((np.expm1(far) - far).mean()),
+            # the k3 estimator, ratio - 1 - log ratio (http://joschu.net/blog/kl-approx.html)
+            "policy/approx_kl": float((np.expm1(log_ratio64) - log_ratio64).mean()),
             "policy/entropy": float(head.entropy(new).mean()),
             "policy/ratio_mean": float(ratio.mean()),
             "policy/ratio_max": float(ratio.max()),
         }
         if clip is not None:
-            report["policy/clip_fraction"] = float((np.abs(ratio - 1) > clip).mean())
-        return report
+            metrics["policy/clip_fraction"] = float((np.abs(ratio - 1) > clip).mean())
+        return metrics
 
 
-assert len(LOSSES) == 7  # what `losses` and the norm make
+assert len(LOSSES) == 7  # the six that `losses` returns, and the gradient norm
 engine = TorchEngine

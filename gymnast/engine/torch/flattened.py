@@ -1,4 +1,7 @@
-"""A gradient that autograd computes as well, to the same bits, but lays out otherwise."""
+"""A flatten operation whose gradient has the memory layout that convolutions read fastest.
+
+The gradient has the same bits as autograd's own.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from torch.autograd import Function
 
 
 class Flattened(Function):
-    """[B, ...] -> [B, n] of images whose channels lie last in memory. The gradient comes back lying
-    like them; autograd's own has its channels first, across which the layer before must read."""
+    """Flattens images in channels-last memory format, [B, ...] -> [B, n].
+
+    The gradient is returned in channels-last format too. Autograd's own would be channels-first, and
+    the convolution before this layer would read it with large strides.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:

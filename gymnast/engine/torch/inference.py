@@ -1,4 +1,4 @@
-"""Acting with networks that NumPy does not run: images and a user's own module."""
+"""Forward passes of networks that NumPy is too slow for or cannot run: images and user modules."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch import Tensor
 from gymnast.engine.torch import shares
 from gymnast.engine.torch.layers import run
 from gymnast.engine.torch.network import Forward
-from gymnast.policy.health import Heard
+from gymnast.policy.health import LayerActivations
 from gymnast.policy.layers import Network
 from gymnast.policy.parameters import Parameters
 
 Array = np.ndarray
-MOST_IMAGES = 128
-"""Rows of bytes that go through the network at a time: what it makes of them stays near the
-processor, and takes no fresh memory for every pass over a rollout."""
+MAX_IMAGES = 128
+"""Largest number of images per forward pass. The activations of this many fit into the CPU caches, and
+their memory is reused instead of being allocated again for every rollout."""
 
 
 class TorchInference:
@@ -31,14 +31,14 @@ class TorchInference:
         self.tensors = {n: torch.from_numpy(view) for n, view in parameters.views.items()}
 
     def actor(self, features: Array) -> Array:
-        return self._answer(features, "actor")
+        return self._output(features, "actor")
 
     def critic(self, features: Array) -> Array:
-        return self._answer(features, "critic")
+        return self._output(features, "critic")
 
     def both(self, features: Array) -> tuple[Array, Array]:
-        """What actor and critic say, [B, k] and [B]: the encoder they share runs once."""
-        output, value = self._of_parts(lambda rows: self.forward(self.tensors, rows), features)
+        """Returns the outputs of actor [B, k] and critic [B]. The shared encoder runs only once."""
+        output, value = self._in_parts(lambda rows: self.forward(self.tensors, rows), features)
         return output, value
 
     @torch.no_grad()
@@ -46,41 +46,44 @@ class TorchInference:
         return self._layer(part, i, torch.from_numpy(features)).numpy()
 
     @torch.no_grad()
-    def activations(self, features: Array) -> tuple[list[Heard], Array]:
-        """None of the activations of a user's module, whose inside is its own."""
+    def activations(self, features: Array) -> tuple[list[LayerActivations], Array]:
+        """Returns the outputs of every activation layer (none of a user module), and the actor's outputs."""
         if self.forward.own is not None:
             return [], self.actor(features)
         network, tensors = self.forward.network, self.tensors
-        heard: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
-        hidden = run("shared", network.shared, tensors, torch.from_numpy(features), heard["shared"])
-        said = run("actor", network.actor, tensors, hidden, heard["actor"])
-        run("critic", network.critic, tensors, hidden, heard["critic"])
-        every = [(part, *one) for part, ones in heard.items() for one in ones]
-        return [(part, kind, x.float().numpy()) for part, kind, x in every], said.numpy()
+        found: dict[str, list[tuple[str, Tensor]]] = {"shared": [], "actor": [], "critic": []}
+        hidden = run("shared", network.shared, tensors, torch.from_numpy(features), found["shared"])
+        output = run("actor", network.actor, tensors, hidden, found["actor"])
+        run("critic", network.critic, tensors, hidden, found["critic"])
+        layers = [(part, *layer) for part, stack in found.items() for layer in stack]
+        return [(part, kind, x.float().numpy()) for part, kind, x in layers], output.numpy()
 
-    def _answer(self, features: Array, part: str) -> Array:
+    def _output(self, features: Array, part: str) -> Array:
         if self.forward.own is not None:
             return self.both(features)[part == "critic"]
         last = len(getattr(self.forward.network, part)) - 1
-        (found,) = self._of_parts(lambda rows: (self._layer(part, last, rows),), features)
-        return found if part == "actor" else found[:, 0]
+        (output,) = self._in_parts(lambda rows: (self._layer(part, last, rows),), features)
+        return output if part == "actor" else output[:, 0]
 
-    def _of_parts(
-        self, work: Callable[[Tensor], tuple[Tensor, ...]], features: Array
+    def _in_parts(
+        self, compute: Callable[[Tensor], tuple[Tensor, ...]], features: Array
     ) -> list[Array]:
-        """What comes of all rows: bytes go in parts, and many parts in shares of several threads;
-        anything else whole."""
+        """Returns the outputs of `compute` for all rows.
+
+        Bytes (images) are computed in parts of MAX_IMAGES rows, divided among the threads; any
+        other features in one call.
+        """
         rows = torch.from_numpy(features)
-        parts = rows.split(MOST_IMAGES) if rows.dtype == torch.uint8 else (rows,)
+        parts = rows.split(MAX_IMAGES) if rows.dtype == torch.uint8 else (rows,)
 
-        def of(span: slice) -> list[tuple[Tensor, ...]]:
-            with torch.no_grad():  # a setting of the thread
-                return [work(part) for part in parts[span]]
+        def compute_share(span: slice) -> list[tuple[Tensor, ...]]:
+            with torch.no_grad():  # no_grad applies per thread, so it belongs in here
+                return [compute(part) for part in parts[span]]
 
-        # a user's module is not made for several threads
+        # a user module need not be thread-safe
         spans = [slice(None)] if self.forward.own is not None else shares.spans(len(parts))
-        found = chain.from_iterable(shares.at_once(of, spans))
-        return [torch.cat(column).numpy() for column in zip(*found, strict=True)]
+        outputs = chain.from_iterable(shares.at_once(compute_share, spans))
+        return [torch.cat(column).numpy() for column in zip(*outputs, strict=True)]
 
     def _layer(self, part: str, i: int, x: Tensor) -> Tensor:
         network = self.forward.network

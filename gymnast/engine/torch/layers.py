@@ -1,7 +1,7 @@
-"""Every kind of layer, for autograd. Twin of `policy/inference.py`, with convolutions.
+"""Forward passes of every kind of layer, for autograd. `policy/inference.py` does the same in NumPy.
 
-Images lie in memory with their channels last, whatever axes they come with: on a CPU, the weight
-gradient of a first convolution with few channels takes five times as long otherwise.
+Images are kept in channels-last memory format, whatever the order of their axes: otherwise, on a CPU,
+the weight gradient of a first convolution with few channels takes five times as long.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from gymnast.policy.layers import (
 )
 
 _FRESH = (Conv, Linear, LayerNorm)
-"""Layers whose output nobody else reads, not even their own backward pass: it may be overwritten."""
+"""Layers whose output is read by the next layer only, not even by their own backward pass. The next
+layer may overwrite it."""
 _ACTIVATIONS = {"silu": functional.silu, "gelu": functional.gelu, "elu": functional.elu}
 _TYPES = {"float32": torch.float32, "int64": torch.int64, "uint8": torch.uint8}
 
@@ -41,10 +42,13 @@ def run(
     stack: Stack,
     tensors: Mapping[str, Tensor],
     x: Tensor,
-    heard: list[tuple[str, Tensor]] | None = None,
+    activations: list[tuple[str, Tensor]] | None = None,
 ) -> Tensor:
-    """The stack called `name` on features [B, ...]; kind and outputs of its activations are added to
-    `heard`."""
+    """Returns the output of a stack for features [B, ...].
+
+    `name` is the prefix of its parameters in `tensors`. The kind and outputs of every activation
+    layer are appended to `activations`.
+    """
     for i, layer in enumerate(stack):
         at = f"{name}.{i}"
         match layer:
@@ -63,7 +67,7 @@ def run(
             case Embedding():
                 x = functional.embedding(x, tensors[f"{at}.weight"])
             case Flatten():
-                x = Flattened.apply(x) if _lies_across(x) else x.flatten(1)  # type: ignore[assignment]
+                x = Flattened.apply(x) if _is_channels_last(x) else x.flatten(1)  # type: ignore[assignment]
             case Pixels():
                 x = channels_last(layer, x).to(_precision(layer, tensors))
                 if not _scales(stack, i + 1):
@@ -78,38 +82,40 @@ def run(
             case MaxPool(kernel, stride, padding):
                 x = functional.max_pool2d(x, kernel, stride, padding)
             case Residual(inner):
-                x = x + run(at, inner, tensors, x, heard)
+                x = x + run(at, inner, tensors, x, activations)
             case Parallel(dtype, branches):
                 parts = (
-                    run(f"{at}.{key}", s, tensors, field(dtype, key, x), heard)
+                    run(f"{at}.{key}", s, tensors, field(dtype, key, x), activations)
                     for key, s in branches
                 )
                 x = torch.cat(list(parts), -1)
-        if heard is not None and isinstance(layer, Activation):
-            heard.append((layer.kind, x))
+        if activations is not None and isinstance(layer, Activation):
+            activations.append((layer.kind, x))
     return x
 
 
-def _lies_across(x: Tensor) -> bool:
-    """Images with gradients whose channels lie last in memory."""
+def _is_channels_last(x: Tensor) -> bool:
+    """True for images in channels-last memory format that need a gradient."""
     last = x.ndim == 4 and x.is_contiguous(memory_format=torch.channels_last)
     return last and x.requires_grad and not x.is_contiguous()
 
 
 def _precision(layer: Pixels, tensors: Mapping[str, Tensor]) -> torch.dtype:
-    """That of the layer, unless the weights are of a higher one than usual."""
+    """Returns the dtype to compute in: the layer's, unless the weights are float64 (in tests)."""
     weights = next(iter(tensors.values())).dtype
     return weights if weights != torch.float32 else getattr(torch, layer.precision)
 
 
 def pixels(layer: Pixels, x: Tensor) -> Tensor:
-    """[B, *shape] bytes -> [B, channels, height, width] in 0..1."""
+    """Returns images of bytes [B, *shape] as floats in 0..1, [B, channels, height, width]."""
     return channels_last(layer, x).to(torch.float32) / layer.top
 
 
 def channels_last(layer: Pixels, x: Tensor) -> Tensor:
-    """[B, *shape] bytes -> [B, channels, height, width], each pixel's channels side by side in
-    memory; what lies like that already is not copied."""
+    """Returns images of bytes [B, *shape] as [B, channels, height, width] in channels-last format.
+
+    Images that already have this memory format are not copied.
+    """
     if len(layer.shape) == 2:
         return x.unsqueeze(1)
     if layer.channels == "last":
@@ -121,15 +127,18 @@ def channels_last(layer: Pixels, x: Tensor) -> Tensor:
 
 
 def field(dtype: np.dtype, name: str, rows: Tensor) -> Tensor:
-    """One field [B, ...] of records that come as bytes [B, size of one]."""
+    """Returns one field [B, ...] of records that are given as bytes [B, size of a record]."""
     kind, offset = dtype.fields[name][:2]  # type: ignore[index]
     base, shape = kind.subdtype or (kind, ())
-    # a copy even of a single row, which counts as contiguous where it is: it must begin on its own
+    # Always a copy: one row counts as contiguous even inside a record, where it may be unaligned,
+    # and `view` needs storage that starts with the field.
     part = rows[:, offset : offset + kind.itemsize].clone(memory_format=torch.contiguous_format)
     return part.view(_TYPES[base.name]).reshape(len(rows), *shape)
 
 
 def _scales(stack: Stack, i: int) -> bool:
-    """Does layer i scale the bytes before it? A convolution can: dividing its few weights gives the
-    same as dividing every pixel."""
+    """True if layer i is a convolution that scales the pixels it reads to 0..1.
+
+    Dividing its few weights by `top` gives the same result as dividing every pixel, and is faster.
+    """
     return 0 < i < len(stack) and isinstance(stack[i], Conv) and isinstance(stack[i - 1], Pixels)

@@ -1,4 +1,4 @@
-"""Loss terms as pure functions of tensors [B]."""
+"""PPO's loss terms, as pure functions of tensors [B]."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from torch.nn import functional
 
 
 def clipped_surrogate(ratio: Tensor, advantage: Tensor, clip: float) -> Tensor:
-    """PPO's pessimistic objective, negated: moving further than clip earns nothing."""
-    free = ratio * advantage
-    held = torch.clamp(ratio, 1 - clip, 1 + clip) * advantage
-    return -torch.minimum(free, held).mean()
+    """Returns PPO's clipped surrogate loss: -mean(min(ratio * A, clamp(ratio, 1 - clip, 1 + clip) * A))."""
+    unclipped = ratio * advantage
+    clipped = torch.clamp(ratio, 1 - clip, 1 + clip) * advantage
+    return -torch.minimum(unclipped, clipped).mean()
 
 
 def value_loss(
     value: Tensor, target: Tensor, old: Tensor, *, clip: float | None, huber: bool
 ) -> tuple[Tensor, Tensor]:
-    """Mean error of the critic, and the share of the batch where clipping held it back."""
+    """Returns the mean loss of the critic, and the share of rows outside of the clip range.
+
+    With `clip`, the loss of a row is the larger one of the value and of the value clipped to
+    old +- clip.
+    """
     error = _errors(value, target, huber)
     if clip is None:
         return error.mean(), torch.zeros(())
-    held = old + torch.clamp(value - old, -clip, clip)
-    outside = ((value - old).abs() > clip).float().mean()
-    return torch.maximum(error, _errors(held, target, huber)).mean(), outside
+    clipped = old + torch.clamp(value - old, -clip, clip)
+    clip_fraction = ((value - old).abs() > clip).float().mean()
+    return torch.maximum(error, _errors(clipped, target, huber)).mean(), clip_fraction
 
 
 def _errors(value: Tensor, target: Tensor, huber: bool) -> Tensor:
-    """Squared errors, or Huber's with the same curvature near zero."""
+    """Returns squared errors, or Huber losses scaled to the same curvature at zero."""
     if huber:
         return 2 * functional.smooth_l1_loss(value, target, reduction="none")
     return (value - target) ** 2

@@ -1,4 +1,4 @@
-"""Memory that an update frees and takes again."""
+"""Settings of the C memory allocator for updates that repeatedly free and allocate large tensors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import sys
 from functools import cache
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Names of settings in glibc's malloc.h."""
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h."""
 _SIZES = (1 << 30, 1 << 25)
-"""Bytes; older versions take no more than the second."""
+"""Thresholds in bytes, tried in this order: older versions of glibc accept only the second."""
 
 
 @cache
 def keep_freed_memory() -> None:
-    """For this process: what is freed stays at hand. Otherwise glibc returns the activations of each
-    minibatch of images to the system, which clears every page of them for the next: a tenth of the
-    time of an update. Where there is no glibc, nothing changes."""
+    """Makes glibc keep freed memory in this process for reuse. Does nothing without glibc.
+
+    By default glibc returns the activations of each minibatch of images to the system, and the system
+    clears every page again for the next minibatch, which takes a tenth of the time of an update.
+    """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
         for setting in (_MMAP_THRESHOLD, _TRIM_THRESHOLD):

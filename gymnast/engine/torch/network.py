@@ -1,4 +1,4 @@
-"""The network for autograd, on the very memory the policy's NumPy side reads."""
+"""The network for autograd. Its tensors share memory with the policy's NumPy parameters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ Tensors = Mapping[str, Tensor]
 
 
 class Forward:
-    """What a network makes of features, with whatever tensors stand for its parameters."""
+    """The forward pass of a network, as a function of its parameters and the features."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self.own = None if network.module is None else Own(network.module)
 
     def __call__(self, tensors: Tensors, features: Tensor) -> tuple[Tensor, Tensor]:
-        """The actor's last layer [B, k] and the critic's output [B]; without a critic, the highest
-        of the action values."""
+        """Returns the outputs of the actor [B, k] and of the critic [B].
+
+        Without a critic, the value is the highest Q-value.
+        """
         if self.own is not None:
             return self.own(tensors, features)
         hidden = run("shared", self.network.shared, tensors, features)
@@ -37,30 +39,31 @@ class Forward:
 
 class TorchNetwork:
     def __init__(self, network: Network, parameters: Parameters) -> None:
-        """Computes on the parameters' device; what goes in and comes out stays on the CPU."""
+        """Computes on the device of the parameters; inputs, outputs and the gradient are on the CPU."""
         self.forward, self.parameters = Forward(network), parameters
         if network.is_expensive:
             keep_freed_memory()
         self.device = parameters.device
         self.gradient = aligned_zeros(parameters.flat.size)
-        """Laid out like the parameters; backward adds into it."""
+        """Flat gradient, laid out like the parameters; `backward` accumulates into it."""
         slots = parameters.views_of(self.gradient)
         self.tensors = {name: _leaf(view, slots[name]) for name, view in parameters.views.items()}
         self._flat = _leaf(parameters.flat, self.gradient)
 
     def __call__(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """The actor's last layer [B, k] and the critic's output [B]."""
+        """Returns the outputs of the actor [B, k] and of the critic [B]."""
         if self.device == "cpu":
             return self.forward(self.tensors, features)
-        # one copy there and, through backward, one copy back: no second set of weights to go stale
-        there = self._flat.to(self.device)
+        # The parameters are copied to the device in every forward pass, and autograd copies the
+        # gradient back. So there is no second set of weights that could become stale.
+        on_device = self._flat.to(self.device)
         spans = self.parameters
-        tensors = {n: there[spans.span(n)].view(s) for n, s in spans.shapes.items()}
+        tensors = {n: on_device[spans.span(n)].view(s) for n, s in spans.shapes.items()}
         output, value = self.forward(tensors, features.to(self.device))
         return output.to("cpu"), value.to("cpu")
 
     def differentiate(self, loss: Tensor) -> None:
-        """Its gradient, and nothing else, is in `gradient` then."""
+        """Replaces the contents of `gradient` by the gradient of the loss."""
         torch.from_numpy(self.gradient).zero_()
         loss.backward()
 

@@ -1,11 +1,11 @@
-"""A user's torch module as a policy's network (`policy.module`).
+"""A torch module of the user as the network of a policy (`policy.module`).
 
 `Net(observation, n_outputs, **policy.module_kwargs)` is called with the observation space as
 `gymnast.spaces.observations` describes it; `forward(x)` returns the outputs [B, n_outputs] and the
-value [B]. x is a float tensor [B, size] for vectors, int64 [B] or [B, k] for categories, a float
-image [B, channels, height, width] in 0..1, or a dict of these for Dict and Tuple.
+value [B]. x is a float tensor [B, size] for Box, int64 [B] or [B, k] for Discrete and MultiDiscrete, a
+float image [B, channels, height, width] in 0..1, or a dict of these for Dict and Tuple.
 
-Its parameters live in the policy's one vector, so it may have no state beside them.
+Its parameters are stored in the policy's flat vector, so it may have no other state, such as buffers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from gymnast.policy.layers import OwnModule, Pixels, Shape
 from gymnast.spaces.observations import CompositeObs, ImageObs, blank
 
 PREFIX = "module."
-"""What the names of its parameters begin with."""
+"""Prefix of the names of its parameters."""
 Input = Tensor | dict[str, Tensor]
 
 
 class Own:
-    """The module, run with parameters that are not its own."""
+    """The module, called with the parameters of the policy instead of its own."""
 
     def __init__(self, spec: OwnModule) -> None:
         self.spec, self.module = spec, build(spec)
@@ -43,17 +43,18 @@ class Own:
 
 
 def shapes(spec: OwnModule) -> dict[str, Shape]:
+    """Returns the shape of every parameter by name."""
     return {f"{PREFIX}{n}": tuple(p.shape) for n, p in build(spec).named_parameters()}
 
 
 def initial(spec: OwnModule, seed: int) -> dict[str, np.ndarray]:
-    """The weights it gives itself under this seed."""
+    """Returns the weights that the module initializes itself with under this torch seed."""
     named = build(spec, seed).named_parameters()
     return {f"{PREFIX}{name}": parameter.detach().numpy() for name, parameter in named}
 
 
 def inputs(observation: Any, features: Tensor) -> Input:
-    """What `forward` gets, from what `Policy.features` gives."""
+    """Returns the argument of the module's `forward` for the features that `Policy.features` returns."""
     if isinstance(observation, CompositeObs):
         dtype = observation.dtype
         named = observation.leaves.items()
@@ -62,17 +63,22 @@ def inputs(observation: Any, features: Tensor) -> Input:
 
 
 def build(spec: OwnModule, seed: int = 0) -> nn.Module:
-    """The module, tried once. It is always in eval mode: dropout is off, so that an update sees the
-    very policy that acted."""
-    made = _find(spec.path)
+    """Returns the module, after a trial forward pass. Raises ConfigError if it cannot be used.
+
+    It is always in eval mode: with dropout, an update would compute the log-probabilities of another
+    policy than the one that collected the rollout.
+    """
+    module_class = _find(spec.path)
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            module = made(spec.observation, spec.n_outputs, **spec.kwargs)
+            module = module_class(spec.observation, spec.n_outputs, **spec.kwargs)
     except Exception as problem:
-        raise _refusal(spec, f"cannot be made: {type(problem).__name__}: {problem}") from problem
+        raise _refusal(
+            spec, f"cannot be constructed: {type(problem).__name__}: {problem}"
+        ) from problem
     if not isinstance(module, nn.Module):
-        raise _refusal(spec, f"makes a {type(module).__name__}, not a torch.nn.Module")
+        raise _refusal(spec, f"returns a {type(module).__name__}, not a torch.nn.Module")
     _refuse_state(spec, module)
     _try(spec, module.eval())
     return module
@@ -88,7 +94,7 @@ def _find(path: str) -> Any:
 def _refuse_state(spec: OwnModule, module: nn.Module) -> None:
     buffers = [name for name, _ in module.named_buffers()]
     if buffers:
-        what = f"keeps state beside its parameters ({buffers[0]}), which is not saved"
+        what = f"has a buffer ({buffers[0]}), which would not be saved"
         raise _refusal(spec, what, fix="use LayerNorm or GroupNorm instead of BatchNorm")
     named = dict(module.named_parameters())
     if not named:
@@ -99,28 +105,29 @@ def _refuse_state(spec: OwnModule, module: nn.Module) -> None:
 
 
 def _try(spec: OwnModule, module: nn.Module, n: int = 3) -> None:
-    shown = Features(spec.observation, None)(blank(spec.observation, n))
+    """Raises ConfigError if `forward` fails or returns other shapes than expected for n observations."""
+    features = Features(spec.observation, None)(blank(spec.observation, n))
     try:
         with torch.no_grad():
-            answer = module(inputs(spec.observation, torch.from_numpy(shown)))
+            outputs = module(inputs(spec.observation, torch.from_numpy(features)))
     except Exception as problem:
         what = f"forward raised {type(problem).__name__}: {problem}"
         raise _refusal(spec, what) from problem
-    found = [tuple(x.shape) for x in answer] if _is_pair(answer) else type(answer).__name__
+    found = [tuple(x.shape) for x in outputs] if _is_pair(outputs) else type(outputs).__name__
     expected = [(n, spec.n_outputs), (n,)]
     if found != expected:
         raise _refusal(
             spec,
-            f"forward gave {found} for {n} observations",
+            f"forward returned {found} for {n} observations",
             fix=f"return outputs and values of shapes {expected[0]} and {expected[1]}",
         )
 
 
-def _is_pair(answer: Any) -> bool:
+def _is_pair(outputs: Any) -> bool:
     return (
-        isinstance(answer, tuple | list)
-        and len(answer) == 2
-        and all(isinstance(x, Tensor) for x in answer)
+        isinstance(outputs, tuple | list)
+        and len(outputs) == 2
+        and all(isinstance(x, Tensor) for x in outputs)
     )
 
 

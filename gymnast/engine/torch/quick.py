@@ -1,7 +1,8 @@
-"""What torch does slowly for networks of images: compiled kernels where they were built, oneDNN's
-products where torch would take MKL's; plain torch elsewhere.
+"""Faster replacements for two torch operations of image networks.
 
-Pixels are the same bytes whoever puts them together; the last bits of a dense layer are not.
+Pixels are gathered by a compiled kernel, and large dense layers are computed by a compiled kernel or
+by oneDNN instead of MKL. Without compiled kernels or oneDNN, plain torch is used. The gathered pixels
+are identical in any case; the last bits of a dense layer are not.
 """
 
 from __future__ import annotations
@@ -15,36 +16,38 @@ from torch.autograd import Function
 from gymnast.compiled import kernels
 
 FEW = 16
-"""Rows up to which a dense layer waits for its weights rather than for the products."""
+"""Up to this many rows, a dense layer is limited by reading its weights, not by multiplying."""
 MANY = 64
-"""Rows from which oneDNN's way pays."""
+"""Number of rows from which oneDNN is faster than MKL."""
 MANY_WEIGHTS = 2**18
-"""From here on they lie in no near cache."""
+"""Number of weights from which they do not fit into the nearest CPU caches."""
 _product: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
-"""x @ weight.T + bias by oneDNN, where torch has it: on AMD's processors faster than MKL."""
+"""x @ weight.T + bias by oneDNN, if this torch has it: faster than MKL on AMD processors."""
 
 
 def side_by_side(plane: Tensor, index: Tensor, rows: Tensor) -> Tensor:
-    """Pixels [b, height, width, channels] from planes [F, height, width]: those of row r are
-    `index[rows[r]]`, of [B, channels] int32."""
+    """Gathers images [b, height, width, channels] from planes [F, height, width].
+
+    Image r consists of the planes `index[rows[r]]`, with `index` of shape [B, channels], int32.
+    """
     native, (_, height, width) = kernels(), plane.shape
     if native is None:
-        which = index.index_select(0, rows).unbind(1)
-        return torch.stack([plane.index_select(0, channel) for channel in which], -1)
+        channels = index.index_select(0, rows).unbind(1)
+        return torch.stack([plane.index_select(0, channel) for channel in channels], -1)
     out = torch.empty((len(rows), height, width, index.shape[1]), dtype=torch.uint8)
     native.side_by_side(plane.numpy(), index.numpy(), rows.numpy(), out.numpy())
     return out
 
 
 def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """bias + x @ weight."""
+    """Returns bias + x @ weight."""
     if weight.numel() < MANY_WEIGHTS or not _plain(x, weight, bias):
         return torch.addmm(bias, x, weight)
     n, n_out = len(x), weight.shape[1]
     if n >= MANY and _product is not None:
         return Dense.apply(x, weight, bias)  # type: ignore[return-value]
-    native, learns = kernels(), torch.is_grad_enabled() and weight.requires_grad
-    if native is None or n > FEW or n_out % 16 or learns:
+    native, needs_grad = kernels(), torch.is_grad_enabled() and weight.requires_grad
+    if native is None or n > FEW or n_out % 16 or needs_grad:
         return torch.addmm(bias, x, weight)
     out = torch.empty((n, n_out))
     native.few_rows(*(t.detach().numpy() for t in (x, weight, bias)), out.numpy())
@@ -52,6 +55,8 @@ def dense(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 class Dense(Function):
+    """bias + x @ weight by oneDNN, for autograd."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         ctx.save_for_backward(x, weight)
@@ -66,5 +71,5 @@ class Dense(Function):
 
 
 def _plain(*tensors: Tensor) -> bool:
-    """Floats that lie side by side in this computer's memory."""
+    """True if all tensors are contiguous, float32 and on the CPU."""
     return all(t.dtype == torch.float32 and t.is_cpu and t.is_contiguous() for t in tensors)

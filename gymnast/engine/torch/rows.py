@@ -1,5 +1,4 @@
-"""The features of a rollout as an update reads them: some rows at a time, images laid out in memory
-as convolutions want them."""
+"""Reads minibatches of rows from the features of a rollout, with images in channels-last format."""
 
 from __future__ import annotations
 
@@ -14,29 +13,29 @@ from gymnast.engine.torch.quick import side_by_side
 from gymnast.images import Images, Observed
 from gymnast.policy.layers import Network, Pixels
 
-Chosen = Callable[[Tensor], Tensor]
-"""From the numbers of rows to these rows, [b, ...]."""
+RowReader = Callable[[Tensor], Tensor]
+"""A function from row indices [b] to the features of these rows, [b, ...]."""
 
 
-def ready(network: Network, features: Observed) -> Chosen:
-    """What does not depend on the rows that are chosen is done once."""
+def ready(network: Network, features: Observed) -> RowReader:
+    """Returns a reader of rows. Work that does not depend on the selected rows is done here, once."""
     match network.shared[:1]:
         case (Pixels(shape=(_, _, _)) as layer,) if isinstance(features, Images):
-            return _put_together(layer, features)
+            return _image_reader(layer, features)
         case (Pixels(shape=(_, _, _), channels="first") as layer,):
             rows = channels_last(layer, torch.from_numpy(np.asarray(features)))
             pixels = rows.permute(0, 2, 3, 1)
             return lambda index: pixels.index_select(0, index).permute(0, 3, 1, 2)
     rows = torch.from_numpy(np.asarray(features))
-    return lambda index: rows.index_select(0, index)  # row by row; rows[index] goes byte by byte
+    return lambda index: rows.index_select(0, index)  # copies whole rows; rows[index] copies bytes
 
 
-def _put_together(layer: Pixels, images: Images) -> Chosen:
-    """From planes that are kept once, straight to pixels with their channels side by side."""
-    plane, numbers = map(torch.from_numpy, (images.plane, np.ascontiguousarray(images.index)))
+def _image_reader(layer: Pixels, images: Images) -> RowReader:
+    """Returns a reader that gathers images from their shared planes, in channels-last format."""
+    plane, plane_index = map(torch.from_numpy, (images.plane, np.ascontiguousarray(images.index)))
 
-    def chosen(index: Tensor) -> Tensor:
-        rows = side_by_side(plane, numbers, index)
+    def read(index: Tensor) -> Tensor:
+        rows = side_by_side(plane, plane_index, index)
         return rows.permute(0, 3, 1, 2) if layer.channels == "first" else rows
 
-    return chosen
+    return read

@@ -1,7 +1,7 @@
-"""The rows of a batch in shares, one per thread, each computed by one thread of torch.
+"""Divides the rows of a minibatch into shares, one per thread, each computed with a single torch thread.
 
-That is what `threads` means for networks of images: torch's own threads meet after every operation,
-and spin in between while environments want the cores; shares meet once per gradient.
+This is how image networks use `threads`. Torch's own threads synchronize after every operation and
+busy-wait in between, which takes cores from the environments; shares synchronize once per gradient.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Share = TypeVar("Share")
 Found = TypeVar("Found")
 _threads = 1
 _helpers: ThreadPoolExecutor | None = None
-"""Of this process: all threads but the one that asks."""
+"""The threads of this process for all shares except the first, which the calling thread computes."""
 
 
 def fix_shares(threads: int) -> None:
-    """Into how many shares rows go from now on, in this process."""
+    """Sets the number of shares for this process."""
     global _threads, _helpers
     if threads == _threads:
         return
@@ -33,13 +33,13 @@ def fix_shares(threads: int) -> None:
 
 
 def spans(n: int) -> list[slice]:
-    """Where each share of n things lies: one after the other, near-equal, none empty."""
+    """Returns the slices of n rows that make up the shares: nearly equal in size, none empty."""
     k = max(1, min(_threads, n))
     return [slice(n * i // k, n * (i + 1) // k) for i in range(k)]
 
 
 def at_once(work: Callable[[Share], Found], shares: Sequence[Share]) -> list[Found]:
-    """What comes of each, in their order. An error comes after all have ended."""
+    """Returns the result of `work` for each share, in order. An error is raised after all have finished."""
     if _helpers is None or len(shares) == 1:
         return [work(share) for share in shares]
     others = [_helpers.submit(work, share) for share in shares[1:]]
