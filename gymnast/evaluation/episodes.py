@@ -1,4 +1,4 @@
-"""Play the episodes of a plan to their ends, in copies of an environment that step together."""
+"""Plays the episodes of an evaluation plan to their ends, in copies of an environment that step together."""
 
 from __future__ import annotations
 
@@ -21,45 +21,47 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Plan:
-    """Which episodes to play."""
+    """The episodes to play, by seed."""
 
     seeds: tuple[int, ...]
     exact: bool = False
-    """The seeds cover every possible start, so their mean has no sampling error."""
+    """True if the seeds cover every possible start, so that their mean has no sampling error."""
     steps: int | None = None
-    """Stop beginning episodes once this many steps are done."""
+    """Number of env steps after which no further episode is started."""
     deterministic: bool = True
+    """True to play the mode of the policy's distribution, False to sample from it."""
     seconds: float | None = None
-    """Start no further episodes after this long, once `at_least` have been started. Those that run are
-    finished, so that what is scored is always the beginning of the list of seeds."""
+    """Seconds after which no further episode is started, once `at_least` have been. Running episodes
+    are finished, so that the scored episodes are always the first ones of the list of seeds."""
     at_least: int = 1
     timeout: float | None = None
-    """Seconds after which episodes that still run are given up."""
+    """Seconds after which running episodes are abandoned."""
 
 
 @dataclass
 class Watch:
-    """Where an evaluation stands, and whoever is to know."""
+    """The progress of an evaluation."""
 
     began: float = field(default_factory=time.monotonic)
-    """Reading of the monotonic clock, which processes of one machine share."""
+    """Start of the evaluation by the monotonic clock, which processes of one machine share."""
     beat: Callable[[int, int], None] = lambda *_: None
-    """Called at every vector step with the number of episodes that have ended, of how many."""
+    """Called at every vector step with (episodes done, episodes planned)."""
     total: int = 0
-    """Episodes that are planned."""
+    """Number of planned episodes; 0 if it is not known."""
     started: int = 0
     done: int = 0
-    """Those that have ended or were left out."""
+    """Number of episodes that have ended or were left out."""
     left_out: list[Fault] = field(default_factory=list[Fault])
-    """The last fault of each episode that broke again and again."""
+    """The last fault of each episode that broke in every attempt."""
     late: list[str] = field(default_factory=list[str])
-    """Episodes that were given up at the timeout, in words."""
+    """Descriptions of the episodes that were abandoned at the timeout."""
 
     @property
     def elapsed(self) -> float:
         return time.monotonic() - self.began
 
     def passed(self, seconds: float | None) -> bool:
+        """True if the evaluation has taken longer than this; never for None."""
         return seconds is not None and self.elapsed > seconds
 
 
@@ -75,29 +77,31 @@ def play(
     started: Callable[[int], None] = lambda _: None,
     numbers: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[int, Trace]]:
-    """(place in the plan, what happened) of every episode as it ends; `places`: those to be played, and
-    `started` is called with each. One that a fault of the environment broke is retried with the same seed;
-    after so many attempts it is left out. `numbers`: metric -> key of the last info."""
+    """Yields (place in the plan, trace) of every episode as it ends. `places` are the ones to play;
+    `started` is called with each when it starts. An episode that a fault of the environment broke is
+    retried with the same seed and left out after `attempts` faults. `numbers`: metric -> key of the last
+    info."""
     past = _Past()
     lineup = _Lineup(envs, plan, places, attempts, started, watch)
-    head, playing, turns = policy.head, lineup.playing, range(envs.n_envs)
-    for copy in turns:
+    head, playing, copies = policy.head, lineup.playing, range(envs.n_envs)
+    for copy in copies:
         lineup.begin(copy, past.steps)
     while playing:
         watch.beat(watch.done, watch.total)
         if watch.passed(plan.timeout):
             lineup.give_up(past.steps)
             return
-        shown = envs.obs.copy()
-        # always of all copies: row sums must not depend on who plays
-        dist = policy.dist(shown, envs.mask)
+        obs = envs.obs.copy()
+        # Always for all copies: matrix products may round differently for another batch size, and a
+        # result must not depend on how many copies still play.
+        dist = policy.dist(obs, envs.mask)
         action = head.mode(dist)
         if not plan.deterministic:
             for copy, turn in playing.items():
                 action[copy] = head.sample(dist[copy], turn.draw(policy))
         env_action = head.for_env(action)
-        step = envs.step(env_action, None if len(playing) == len(turns) else list(playing))
-        past.add((shown, env_action, step.reward, dist), lineup.oldest)
+        step = envs.step(env_action, None if len(playing) == len(copies) else list(playing))
+        past.add((obs, env_action, step.reward, dist), lineup.oldest)
         lineup.steps += len(playing)
         if step.faults:
             for fault in {fault.copy: fault for fault in step.faults}.values():
@@ -108,23 +112,24 @@ def play(
                 turn, ended = playing[copy], bool(step.terminated[copy])
                 columns, final = past.of(copy, turn.began), step.obs[copy].copy()
                 trace = _trace(policy, turn.seed, copy, columns, final, ended, version)
-                told = info_metrics(step.infos[copy], numbers, envs.name)
+                metrics = info_metrics(step.infos[copy], numbers, envs.name)
                 watch.done += 1
-                yield turn.place, replace(trace, numbers=told)
+                yield turn.place, replace(trace, numbers=metrics)
                 lineup.begin(copy, past.steps)
 
 
 @dataclass(frozen=True)
 class _Turn:
-    """One episode under way in one copy."""
+    """One running episode in one copy."""
 
     place: int
     seed: int
     began: int
-    """Vector steps played before it."""
+    """Number of vector steps played before it."""
     noise: np.random.Generator | None
+    """Stream for sampling actions; None if the policy plays deterministically."""
     attempts: int
-    """How many faults of the environment it may have before it is left out."""
+    """Number of attempts left before it is left out."""
 
     def draw(self, policy: Policy) -> Array:
         assert self.noise is not None
@@ -132,7 +137,7 @@ class _Turn:
 
 
 class _Lineup:
-    """Which copy plays which episode of the plan."""
+    """Assigns the episodes of the plan to copies."""
 
     def __init__(
         self,
@@ -145,23 +150,23 @@ class _Lineup:
     ) -> None:
         self.playing: dict[int, _Turn] = {}
         self.oldest = 0
-        """Vector steps before the first that an episode under way is made of."""
+        """The first vector step that a running episode still needs."""
         self.steps = 0
         self._envs, self._plan, self._attempts, self._watch = envs, plan, attempts, watch
         self._waiting = iter([(place, plan.seeds[place]) for place in places])
         self._started = started
 
     def begin(self, copy: int, now: int) -> None:
-        """The next episode of the plan, in this copy, unless there is none."""
+        """Starts the next episode of the plan in this copy, if there is one."""
         self._begin(copy, self._next(), self._attempts, now)
 
     def broke(self, fault: Fault, now: int) -> None:
-        """The same episode again, or another once it has had its attempts."""
+        """Restarts the episode that a fault broke, or starts another if it has no attempts left."""
         turn = self.playing[fault.copy]
         self._begin(fault.copy, *self._after(fault, (turn.place, turn.seed), turn.attempts), now)
 
     def give_up(self, now: int) -> None:
-        """What still runs is not finished."""
+        """Records every running episode as late."""
         for copy, turn in self.playing.items():
             steps = f"{now - turn.began:,} steps"
             self._watch.late.append(f"the episode of seed {turn.seed} (copy {copy}) after {steps}")
@@ -182,9 +187,9 @@ class _Lineup:
     def _after(
         self, fault: Fault, which: tuple[int, int], left: int
     ) -> tuple[tuple[int, int] | None, int]:
-        """What a copy plays after a fault, and how many attempts it has."""
-        told = (self._envs.name, which[1], fault.what, fault.traceback)
-        logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *told)
+        """Returns what a copy plays after a fault, (place, seed) or None, and the attempts left."""
+        report = (self._envs.name, which[1], fault.what, fault.traceback)
+        logging.getLogger("gymnast").warning("%s, seed %d: %s\n%s", *report)
         if left > 1:
             return which, left - 1
         self._watch.left_out.append(fault)
@@ -202,16 +207,16 @@ class _Lineup:
 
 
 class _Past:
-    """What all copies did, in arrays [T, N, ...]: no further back than the episodes under way."""
+    """The steps of all copies as arrays [T, N, ...], no further back than running episodes need."""
 
     def __init__(self) -> None:
         self.steps = 0
-        """Vector steps played."""
+        """Number of vector steps played."""
         self._forgotten = 0
         self._columns: list[Array] = []
 
     def add(self, row: tuple[Array, ...], needed: int) -> None:
-        """One vector step; whatever was before `needed` may go."""
+        """Appends one vector step; steps before `needed` may be dropped."""
         at = self.steps - self._forgotten
         if not self._columns or at == len(self._columns[0]):
             self._make_room(row, needed)
@@ -221,6 +226,7 @@ class _Past:
         self.steps += 1
 
     def of(self, copy: int, since: int) -> list[Array]:
+        """Returns the columns of one copy from vector step `since` on."""
         rows = slice(since - self._forgotten, self.steps - self._forgotten)
         return [column[rows, copy].copy() for column in self._columns]
 
@@ -234,7 +240,7 @@ class _Past:
 
 
 _ROOM = 64
-"""Vector steps there is room for at first."""
+"""Initial capacity in vector steps."""
 
 
 def _trace(

@@ -1,7 +1,7 @@
-"""Score a policy on a fixed list of episode seeds.
+"""Scores a policy on a fixed list of episode seeds.
 
-Each episode depends on the policy, its seed and nothing else, so results can be paired between
-runs, and evaluating here or in another process gives the same numbers.
+Each episode depends only on the policy and its seed, so results can be paired between runs, and
+evaluating in this or another process gives the same numbers.
 """
 
 from __future__ import annotations
@@ -30,33 +30,35 @@ from gymnast.seeds import episode_seed, task_of, with_task
 from gymnast.spaces.spaces import DiscreteObs, Observation
 
 SeedList = Literal["eval", "confirm"]
-"""`eval` for stopping and choosing; `confirm` is held out and used for the final score only."""
+"""`eval` seeds are used for stopping and for choosing the best version; `confirm` seeds are held out and
+used for the final score only."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came out of a plan, in the order of its seeds."""
+    """The results of a plan, in the order of its seeds."""
 
     version: int
-    """Env steps the policy had learned from when it was scored."""
+    """Number of env steps that the scored policy had learned from."""
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
     seeds: tuple[int, ...]
     exact: bool
     tasks: tuple[str, ...] = ()
-    """Their names, where there are several."""
+    """Names of the tasks, if the environment has several."""
     shortfall: Shortfall = COMPLETE
-    """Episodes of the plan that are not part of the score."""
+    """Episodes of the plan that are missing from the score."""
     seconds: float = 0.0
     numbers: tuple[dict[str, float], ...] = ()
-    """Of each, what its last info told by metric."""
+    """For each episode, the metrics that were read from its last info."""
 
     @property
     def has_score(self) -> bool:
-        """False where no episode finished in time."""
+        """False if no episode finished in time."""
         return bool(self.returns)
 
     def score(self) -> dict[str, Any]:
+        """Returns the mean return with its 95 % confidence interval, as stored in run.json."""
         interval = mean_interval(np.array(self.returns), exact=self.exact)
         return {
             "mean": interval.mean,
@@ -69,6 +71,7 @@ class Evaluation:
         }
 
     def row(self) -> dict[str, float]:
+        """Returns the `eval:` metrics."""
         score, returns = self.score(), np.array(self.returns)
         return {
             "eval:clock/env_steps": self.version,
@@ -90,16 +93,16 @@ class Evaluation:
         played = np.array([task_of(seed, len(self.tasks) or 1) for seed in self.seeds])
         row: dict[str, float] = {}
         for task, name in enumerate(self.tasks):
-            its = played == task
-            if its.any():
-                row[f"eval/{name}:episode/return"] = float(np.array(self.returns)[its].mean())
-                row[f"eval/{name}:episode/length"] = float(np.array(self.lengths)[its].mean())
-                row[f"eval/{name}:episode/count"] = int(its.sum())
+            of_task = played == task
+            if of_task.any():
+                row[f"eval/{name}:episode/return"] = float(np.array(self.returns)[of_task].mean())
+                row[f"eval/{name}:episode/length"] = float(np.array(self.lengths)[of_task].mean())
+                row[f"eval/{name}:episode/count"] = int(of_task.sum())
         return row
 
 
 class Evaluator:
-    """Environments for evaluation, and the episodes each kind of evaluation plays."""
+    """Holds the environments for evaluation and plans the episodes of each kind of evaluation."""
 
     def __init__(self, cfg: Config[Any]) -> None:
         self.cfg = cfg
@@ -112,11 +115,11 @@ class Evaluator:
         )
         self.keep_obs = not replays_exactly(self.envs, cfg.facts.deterministic)
         self._starts: dict[int, list[int]] | None = None
-        """First observation -> seeds that begin with it."""
+        """First observation -> seeds whose episode starts with it."""
         self._starts_decide = False
 
     def plan(self, which: SeedList, episodes: int | None = None) -> Plan:
-        """The episodes of one evaluation; `episodes` replaces the config's number."""
+        """Returns the episodes of one evaluation; `episodes` replaces the config's number."""
         cfg = self.cfg.eval
         count = episodes or (cfg.confirm_episodes if which == "confirm" else cfg.episodes)
         if cfg.starts == "all" and episodes is None:
@@ -124,18 +127,21 @@ class Evaluator:
         steps = cfg.steps if which == "eval" and episodes is None else None
         n = steps if steps is not None else count  # an episode has at least one step
         seeds = tuple(episode_seed(cfg.seed, which, i) for i in range(n))
-        if tasks := len(self.cfg.env.tasks):  # in turn, so that each is played as often
+        if tasks := len(
+            self.cfg.env.tasks
+        ):  # tasks take turns, so that each is played equally often
             seeds = tuple(with_task(seed, i % tasks, tasks) for i, seed in enumerate(seeds))
         return Plan(seeds, steps=steps, deterministic=cfg.deterministic, timeout=cfg.timeout)
 
     def _from_every_start(self, which: SeedList, count: int) -> Plan:
-        """One episode from each start where nothing else differs between episodes: their mean is exact. Else
-        the same number from each, `count` or more in all, with seeds that no other evaluation uses."""
+        """Returns a plan with one episode from each start if nothing else is random: their mean is then
+        exact. Otherwise each start is played equally often, `count` or more episodes in total, with
+        seeds that the other kind of evaluation does not use."""
         cfg = self.cfg.eval
         if self._starts is None:
             self._starts = all_starts(self.envs)
-            decided = cfg.deterministic and not self.cfg.env.has_luck
-            self._starts_decide = decided and starts_decide(self.envs)
+            deterministic = cfg.deterministic and not self.cfg.env.has_luck
+            self._starts_decide = deterministic and starts_decide(self.envs)
         seeds = [first for first, *_ in self._starts.values()]
         if not self._starts_decide:
             each = {
@@ -163,14 +169,17 @@ class Evaluator:
         watch: Watch | None = None,
         journal: Journal | None = None,
     ) -> tuple[Evaluation, list[Trace]]:
-        """`journal`: what processes before this one have done of it."""
+        """Plays a plan and returns the result with the traces of its episodes. `journal` contains the
+        episodes that earlier processes finished before they were lost."""
         watch, journal = watch or Watch(), journal or Journal()
         watch.total = len(plan.seeds) if plan.steps is None else 0
         watch.started = watch.done = len(journal.finished) + len(journal.left_out)
         done: dict[int, Trace] = dict(journal.finished)
-        whole = replace(plan, seconds=None)  # they were started in time
+        # An episode that was running when a process died is played alone, to find out which one kills
+        # its process. No time limit: these episodes had been started in time.
+        unlimited = replace(plan, seconds=None)
         for place in journal.suspects:
-            done |= self._play(policy, version, whole, [place], watch, journal, alone=True)
+            done |= self._play(policy, version, unlimited, [place], watch, journal, alone=True)
         known = done.keys() | journal.left_out.keys() | set(journal.suspects)
         rest = [place for place in range(len(plan.seeds)) if place not in known]
         done |= self._play(policy, version, plan, rest, watch, journal)
@@ -225,20 +234,21 @@ class Evaluator:
 
 
 def all_starts(envs: Backend) -> dict[int, list[int]]:
-    """First observation -> a seed that begins with it: a sweep over seeds until no new one turns up."""
+    """Returns first observation -> a seed that starts with it, found by trying seeds 0, 1, 2, ... until
+    no new start has turned up for long enough."""
     require_countable_starts(envs.obs_space)
     found: dict[int, list[int]] = {}
-    seed = fruitless = 0
-    while fruitless < 20 * (len(found) + 10):
+    seed = without_new = 0
+    while without_new < 20 * (len(found) + 10):
         first = _first_obs(envs, seed)
-        fruitless = fruitless + 1 if first in found else 0
+        without_new = without_new + 1 if first in found else 0
         found.setdefault(first, [seed])
         seed += 1
     return {first: found[first] for first in sorted(found)}
 
 
 def more_seeds(envs: Backend, starts: dict[int, list[int]], each: int) -> dict[int, list[int]]:
-    """The same starts with `each` seeds each."""
+    """Returns the same starts with `each` seeds per start."""
     found = {first: list(seeds) for first, seeds in starts.items()}
     seed = max(seeds[-1] for seeds in found.values()) + 1
     while any(len(seeds) < each for seeds in found.values()):
@@ -255,8 +265,8 @@ def _first_obs(envs: Backend, seed: int) -> int:
 
 
 def starts_decide(envs: Backend) -> bool:
-    """Whether nothing but the first observation differs between seeds: no luck on the way. Tried on
-    two seeds with the same start."""
+    """True if an episode is determined by its first observation and the actions, with no randomness
+    in its steps. Tried on two seeds with the same start."""
     seed_of: dict[int, int] = {}
     seed = 0
     while True:

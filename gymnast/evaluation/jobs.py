@@ -1,6 +1,6 @@
-"""Evaluation jobs, done by a process of their own or inline: same numbers either way.
+"""Evaluation jobs, run in a process of their own or inline, with the same numbers either way.
 
-A job carries an immutable snapshot of the policy and its version; the answer names that version.
+A job contains an immutable snapshot of the policy and its version; the result names that version.
 """
 
 from __future__ import annotations
@@ -45,46 +45,47 @@ AnyEvaluator: TypeAlias = "Evaluator | MatchEvaluator"
 @dataclass(frozen=True)
 class Job:
     version: int
-    """Env steps the policy has learned from."""
+    """Number of env steps that the policy has learned from."""
     specs: dict[str, Any]
-    """Of the policy of each role."""
+    """Role -> specification of its policy."""
     arrays: dict[str, np.ndarray]
-    """Of all of them, `ROLE/name`: a copy, since training goes on with the original."""
+    """Parameters of all policies, named `ROLE/name`: copies, since training changes the originals."""
     which: SeedList
     traces: Path | None
-    """Where to store the episodes."""
+    """File for the traces of the episodes."""
     run: Path | None = None
-    """Its directory."""
+    """Directory of the run."""
     episodes: int | None = None
-    """How many, instead of the config's number."""
+    """Number of episodes, instead of the config's."""
     seconds: float | None = None
-    """Start no further episodes after this long."""
+    """Seconds after which no further episode is started."""
     began: float = field(default_factory=time.monotonic)
     given_up: str = ""
-    """Why nothing more is to be played, where too many processes were lost over it: score the rest."""
+    """The reason for playing no more episodes after too many processes were lost: the finished ones are
+    scored. Empty as long as episodes are played."""
 
 
 AT_LEAST = 10
-"""Episodes that are started however long they take."""
+"""Number of episodes that are started no matter how long they take."""
 
 
 class EvaluationRunner(Protocol):
-    """At most one job at a time: submit, then take its result."""
+    """Runs at most one job at a time: submit it, then wait for its result."""
 
     def start(self) -> None:
-        """A job is going to come: whatever takes a while may be begun."""
+        """Prepares for the first job, such as by starting a process."""
         ...
 
     def submit(self, job: Job) -> None: ...
     def result(self, give_up: Callable[[], bool]) -> Scored | None:
-        """Wait for the job's result; None if give_up() says so first."""
+        """Waits for the job's result; returns None if give_up() becomes true first."""
         ...
 
     def close(self) -> None: ...
 
 
 class InlineEvaluation:
-    """In this process; its environments are opened for the first job."""
+    """Evaluates in this process; its environments are opened for the first job."""
 
     def __init__(self, cfg: Config[Any], report: Report = lambda *_: None) -> None:
         self.cfg, self.report = cfg, report
@@ -97,7 +98,7 @@ class InlineEvaluation:
         try:
             self.evaluator = self.evaluator or open_evaluator(self.cfg)
             self._done = run_job(self.evaluator, job, Shown(self.report))
-        except GymnastError as problem:  # raised where a result is expected, as with a process
+        except GymnastError as problem:  # raised by `result`, as with a process
             self._done = problem
 
     def result(self, give_up: Callable[[], bool]) -> Scored | None:
@@ -112,36 +113,38 @@ class InlineEvaluation:
 
 
 CLOSING_SECONDS = 0.5
-"""How long the child may take to close its environments."""
+"""Time that the child may take to close its environments."""
 ALIVE = "alive"
-"""What the child says now and then while it plays, with episodes that have ended, of how many."""
+"""Tag of the child's heartbeat messages: (ALIVE, episodes done, episodes planned)."""
 ALIVE_SECONDS = 2.0
+"""Interval of the heartbeat."""
 
 
 class ProcessEvaluation:
-    """A child that holds its own environments; started before the first job if there is time, ends
-    with the pipe. One that dies or hangs is replaced by another that finishes the job: the same seeds,
-    the same result, but for episodes that end every process they are played in."""
+    """Evaluates in a child process with its own environments, which ends when the pipe closes. A child
+    that dies or hangs is replaced by another, which finishes the job with the same seeds and the same
+    result, except for episodes that end every process they are played in."""
 
     def __init__(
-        self, cfg: Config[Any], tell: Callable[[str], None], report: Report = lambda *_: None
+        self, cfg: Config[Any], log_line: Callable[[str], None], report: Report = lambda *_: None
     ) -> None:
-        """`tell` gets whatever the child prints: warnings, tracebacks."""
-        self.cfg, self.tell, self.report = cfg, tell, report
+        """`log_line` gets every line that the child prints, such as warnings and tracebacks; `report`
+        gets the progress."""
+        self.cfg, self.log_line, self.report = cfg, log_line, report
         self._journal = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this object)
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._job: Job | None = None
         self._lost = 0
-        """Children lost over the job since one finished an episode."""
+        """Number of children lost in a row without one finished episode."""
         self._finished = 0
-        """Episodes of the job that were finished when a child was last lost."""
+        """Number of finished episodes when a child was last lost."""
         self._progress = (0, 0)
-        """Episodes that have ended, of how many, as the child last said."""
+        """(episodes done, episodes planned) of the last heartbeat."""
 
     def start(self) -> None:
         if self._connection is None:
-            with suppress(OSError):  # told when a job cannot be sent
+            with suppress(OSError):  # reported when a job cannot be sent
                 self._open()
 
     def submit(self, job: Job) -> None:
@@ -174,14 +177,14 @@ class ProcessEvaluation:
             self._connection.close()
             try:
                 self._child.wait(CLOSING_SECONDS)
-            except subprocess.TimeoutExpired:  # it plays, or hangs, for nobody any more
+            except subprocess.TimeoutExpired:  # it still plays or hangs, and nobody waits for it
                 self._child.kill()
                 self._child.wait()
 
     def _answer(self, give_up: Callable[[], bool], shown: Shown) -> Any:
-        """What the child makes of the job; None if give_up() comes first."""
+        """Returns the child's answer, a result or an error; None if give_up() becomes true first."""
         assert self._connection is not None
-        heard = time.monotonic()
+        last_message = time.monotonic()
         while True:
             shown(*self._progress)
             if self._connection.poll(0.05):
@@ -189,11 +192,11 @@ class ProcessEvaluation:
                 if not (isinstance(answer, tuple) and answer[0] == ALIVE):
                     return answer
                 self._progress = answer[1:]
-                heard = time.monotonic()
+                last_message = time.monotonic()
             elif give_up():
                 return None
-            elif time.monotonic() - heard > self.cfg.env.timeout + ALIVE_SECONDS:
-                raise _Silence(f"said nothing for {time.monotonic() - heard:.0f} s")
+            elif (silent := time.monotonic() - last_message) > self.cfg.env.timeout + ALIVE_SECONDS:
+                raise _Silence(f"did not respond for {silent:.0f} s")
 
     def _send(self) -> None:
         connection = self._connection or self._open()
@@ -207,20 +210,20 @@ class ProcessEvaluation:
         return self._connection
 
     def _replace(self, why: str) -> None:
-        """Another child for the rest of the job. Once several in a row have finished nothing of it, the
-        next one only scores what there is."""
+        """Sends the rest of the job to a new child. After `env.max_faults` children in a row without a
+        finished episode, the next one only scores the finished episodes."""
         assert self._job is not None
         self.close()
-        self.tell(f"evaluation: the process {why}")
+        self.log_line(f"evaluation: the process {why}")
         what, journal = f"the evaluation process {why}", Journal(self._journal)
         journal.blame(what)
         progress = len(journal.finished) > self._finished
         self._connection, self._finished = None, len(journal.finished)
         self._lost = 1 if progress else self._lost + 1
-        most = self.cfg.env.max_faults
-        if self._lost > most or self.cfg.env.on_fault == "stop":
+        limit = self.cfg.env.max_faults
+        if self._lost > limit or self.cfg.env.on_fault == "stop":
             raise EnvError(what, fix="see the run's log.txt")
-        self._job = replace(self._job, given_up=what if self._lost == most else "")
+        self._job = replace(self._job, given_up=what if self._lost == limit else "")
         self._send()
 
     def _died(self) -> str:
@@ -237,11 +240,11 @@ class ProcessEvaluation:
 
     def _listen(self, printed: IO[bytes]) -> None:
         for line in printed:
-            self.tell(f"evaluation: {line.decode(errors='replace').rstrip()}")
+            self.log_line(f"evaluation: {line.decode(errors='replace').rstrip()}")
 
 
 class _Silence(Exception):
-    """The child may be hanging in an environment."""
+    """The child sent no heartbeat in time: it may hang in an environment."""
 
 
 def open_evaluator(cfg: Config[Any]) -> AnyEvaluator:
@@ -258,17 +261,17 @@ def run_job(
     beat: Callable[[int, int], None] = lambda *_: None,
     journal: Journal | None = None,
 ) -> Scored:
-    """`beat` is called at every step that is played, with episodes that have ended, of how many."""
+    """Evaluates a job and stores its traces. `beat` is called at every step with (episodes done,
+    episodes planned)."""
     began = time.perf_counter()
     policies: dict[str, Policy] = {}
     for role, spec in job.specs.items():
         policies[role] = Policy.from_spec(spec)
         policies[role].load(of_role(role, job.arrays))
-    plan, told = (
-        evaluator.plan(job.which, job.episodes),
-        {"kind": job.which, "version": job.version},
-    )
-    if evaluator.cfg.eval.starts == "seeds":  # some of all starts would be a biased choice
+    plan = evaluator.plan(job.which, job.episodes)
+    meta = {"kind": job.which, "version": job.version}
+    # Only for seeds: with eval.starts=all, a part of the starts would be a biased sample.
+    if evaluator.cfg.eval.starts == "seeds":
         plan = replace(plan, seconds=job.seconds, at_least=AT_LEAST)
     watch = Watch(began=job.began, beat=beat)
     if job.given_up and not isinstance(evaluator, Evaluator):
@@ -278,20 +281,21 @@ def run_job(
     if isinstance(evaluator, Evaluator):
         evaluation, traces = evaluator.evaluate(policies[ROLE], job.version, plan, watch, journal)
         if job.traces is not None:
-            write_traces(job.traces, traces, told)
+            write_traces(job.traces, traces, meta)
     else:
         evaluation, matches = evaluator.evaluate(policies, job.version, plan, watch, job.run)
         if job.traces is not None:
-            write_matches(job.traces, matches, told)
+            write_matches(job.traces, matches, meta)
     return replace(evaluation, seconds=time.perf_counter() - began)
 
 
 def open_evaluation(
-    cfg: Config[Any], tell: Callable[[str], None], report: Report = lambda *_: None
+    cfg: Config[Any], log_line: Callable[[str], None], report: Report = lambda *_: None
 ) -> EvaluationRunner:
-    """`tell` gets what environments print in another process; `report`: how far an evaluation is."""
+    """Returns the runner that `eval.mode` asks for. `log_line` gets what environments print in another
+    process; `report` gets the progress of an evaluation."""
     return (
         InlineEvaluation(cfg, report)
         if cfg.eval.mode == "inline"
-        else ProcessEvaluation(cfg, tell, report)
+        else ProcessEvaluation(cfg, log_line, report)
     )

@@ -1,7 +1,7 @@
-"""What an evaluation process has done of its job, written down so that the next one need not do it again.
+"""A journal of the episodes of an evaluation job, so that a new process can continue after a crash.
 
-An environment may kill the process that it runs in. Whoever replaces that process reads here which episodes
-are finished and which were running, and plays those alone: one that ends its process again is left out.
+An environment may kill the process that it runs in. The process that replaces it reads here which episodes
+are finished and which were running. It plays the latter alone; one that kills its process again is left out.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import IO, Any
 
 class Journal:
     def __init__(self, file: IO[bytes] | None = None) -> None:
-        """`file`: records of the processes before, if any. Without one, nothing is kept."""
+        """Reads the records of earlier processes from `file`. Without a file, nothing is stored."""
         self._file = file
         self.finished: dict[Any, Any] = {}
-        """Key of an episode -> what came of it."""
+        """Key of an episode -> its result."""
         self.left_out: dict[Any, str] = {}
         """Key of an episode -> why it is not played again."""
         self.suspects: list[Any] = []
@@ -32,7 +32,7 @@ class Journal:
         self._write("finish", key, result)
 
     def blame(self, why: str) -> None:
-        """The process before this one was lost, and the episode that it played alone is to blame."""
+        """Leaves out the episode that the lost process played alone, if it did."""
         if self._alone is not None:
             self.suspects.remove(self._alone)
             self.left_out[self._alone] = why
@@ -40,7 +40,7 @@ class Journal:
             self._alone = None
 
     def abandon(self, keys: Iterable[Hashable], why: str) -> None:
-        """Whatever is not finished is not played again."""
+        """Leaves out every episode that is not finished."""
         self.suspects = []
         for key in keys:
             if key not in self.finished:
@@ -49,7 +49,8 @@ class Journal:
     def _write(self, kind: str, key: Any, result: object) -> None:
         if self._file is not None:
             self._file.write(pickle.dumps((kind, key, result), pickle.HIGHEST_PROTOCOL))
-            self._file.flush()  # survives this process; the machine need not
+            # survives the end of this process; no fsync, since it need not survive a machine crash
+            self._file.flush()
 
     def _read(self, file: IO[bytes]) -> None:
         file.seek(0)
@@ -58,7 +59,7 @@ class Journal:
         while True:
             try:
                 kind, key, result = pickle.load(file)
-            except (EOFError, pickle.UnpicklingError):  # its writer died while writing
+            except (EOFError, pickle.UnpicklingError):  # the writer died while writing this record
                 break
             good = file.tell()
             self._alone = key if kind == "alone" else None

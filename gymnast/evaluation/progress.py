@@ -1,4 +1,4 @@
-"""How far an evaluation is, for whoever waits for it."""
+"""Progress of an evaluation, for the user who waits for it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable
 from gymnast.text import wording
 
 PROGRESS_SECONDS = 5.0
-"""How often it is reported."""
+"""Interval of progress reports."""
 Report = Callable[[int, int, float], None]
-"""Gets episodes that have ended, of how many (0: not known), after how many seconds."""
+"""Called with (episodes done, episodes planned or 0 if unknown, elapsed seconds)."""
 
 
 def progress_text(done: int, total: int, seconds: float) -> str:
-    """`12 of 100 episodes after 5.0 s`."""
+    """Returns a text such as `12 of 100 episodes after 5.0 s`."""
     of = f" of {total:,}" if total else ""
     return f"{done:,}{of} episodes after {wording.duration(seconds)}"
 
 
 class Shown:
-    """Passes on how far an evaluation is, now and then; to be called at every step."""
+    """Limits progress reports to one per PROGRESS_SECONDS; to be called at every step."""
 
     def __init__(self, report: Report) -> None:
         self._report, self._began = report, time.monotonic()

@@ -1,4 +1,4 @@
-"""Score a stored policy again. Needs no torch."""
+"""Scores a stored policy again. Needs no torch."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def rescore(
     tell: Callable[[str], None] = _LOG.warning,
     report: Report = lambda *_: None,
 ) -> dict[str, Any]:
-    """Evaluate a run's checkpoint (the best unless named) on its held-out seeds, where training would. `tell`
-    gets what the environment prints; `report`: how far it is."""
+    """Returns the score of a run's checkpoint (the best unless `ref` names one) on its held-out seeds,
+    evaluated as training would. `tell` gets the lines that the environment prints, `report` the
+    progress."""
     run, saved = find(ref, runs_dir)
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     if families.has_roles(cfg.env.id):
@@ -79,13 +80,14 @@ def rescore(
 
 
 def has_roles(ref: str, runs_dir: str | Path | None) -> bool:
-    """Whether the run's environment has several agents."""
+    """True if the run's environment has several agents."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     return families.has_roles(run.info["env"])
 
 
 def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
-    """A run and one of its checkpoints: the one named, else the best, else the latest."""
+    """Returns a run and one of its checkpoints: the one that `ref` names, else the best, else the
+    latest."""
     run, which = store.resolve(ref, store.runs_dir(runs_dir))
     if which is None:
         which = "latest" if run.info["checkpoints"]["best"] is None else "best"
@@ -93,10 +95,11 @@ def find(ref: str, runs_dir: str | Path | None) -> tuple[Run, Checkpoint]:
 
 
 def policy_of(saved: Checkpoint, role: str = ROLE) -> Policy:
+    """Returns the policy of a role as stored in a checkpoint."""
     specs = saved.document("policy")
     if role not in specs:
-        what = f"there is no policy of {role!r}"
-        raise RunError(what, at=str(saved.path), fix=f"name its role: {', '.join(specs)}")
+        what = f"there is no policy for the role {role!r}"
+        raise RunError(what, at=str(saved.path), fix=f"choose one of: {', '.join(specs)}")
     policy = Policy.from_spec(specs[role])
     policy.load(of_role(role, saved.tensors(POLICY)))
     return policy

@@ -1,7 +1,7 @@
-"""The evaluations of a run: which is under way, what the best one was.
+"""The evaluations of a run: the pending one, and the best score so far.
 
-The result of evaluation k is taken exactly at evaluation point k + 1 (or at the end), so what a
-run does never depends on how fast evaluation is.
+The result of evaluation k is received exactly at evaluation point k + 1 (or at the end), so a run never
+depends on how fast its evaluations are.
 """
 
 from __future__ import annotations
@@ -21,35 +21,37 @@ from gymnast.runs.parts import prefixed
 class Scores:
     evaluating: EvaluationRunner
     traces: Path | None
-    """Directory for evaluated episodes."""
+    """Directory for the traces of evaluated episodes."""
     run: Path | None = None
     """Directory of the run."""
     pending: Job | None = None
     best: dict[str, Any] | None = None
-    """Score of the best version: the highest lower bound, then mean; ties to the earlier."""
+    """Score of the best version: the highest lower bound, then the highest mean, then the earliest."""
     newest: int | None = None
-    """The last version submitted."""
+    """The version that was submitted last."""
     without_gain: int = 0
-    """Results since the best one."""
+    """Number of scores since the best one."""
     point_open: bool = False
-    """An interruption came before the result that was due at the last point: it is taken first."""
+    """True if an interruption came before the score that was due at the last evaluation point; resume
+    waits for that score first."""
 
     def submit(self, policies: Mapping[str, Policy], version: int) -> None:
-        """`policies`: by role."""
+        """Starts the evaluation of a snapshot of these policies (role -> policy)."""
         specs = {role: policy.spec() for role, policy in policies.items()}
         arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
         self._send(Job(version, specs, arrays, "eval", self._file("eval", version), self.run))
         self.newest = version
 
     def take(self, give_up: Callable[[], bool]) -> Scored | None:
-        """The result under way; None if there is none, or if give_up() before it came."""
+        """Waits for the pending evaluation and returns its result; None if there is none, or if
+        give_up() becomes true first."""
         if self.pending is None:
             return None
         result = self.evaluating.result(give_up)
         if result is not None:
             self.pending = None
             if result.has_score and result.shortfall.is_sound:
-                self._judge(result)
+                self._update_best(result)
         return result
 
     def confirm(
@@ -60,7 +62,8 @@ class Scores:
         give_up: Callable[[], bool],
         seconds: float | None,
     ) -> Scored | None:
-        """Score a chosen version on the held-out seeds; after so many seconds, start no more episodes."""
+        """Returns the score of a version on the held-out seeds; after `seconds`, no further episode is
+        started. None if give_up() becomes true first."""
         file = self._file("confirm", version)
         self._send(Job(version, specs, arrays, "confirm", file, self.run, seconds=seconds))
         result = self.evaluating.result(give_up)
@@ -75,7 +78,7 @@ class Scores:
         return {**plain, "point_open": self.point_open, "pending": pending}
 
     def load(self, state: dict[str, Any], pending_arrays: Callable[[], dict[str, Any]]) -> None:
-        """A pending evaluation is begun again from the snapshot it had."""
+        """Restores a state; a pending evaluation is restarted from its stored snapshot."""
         self.best, self.newest = state["best"], state["newest"]
         self.without_gain, self.point_open = state["without_gain"], state["point_open"]
         if (pending := state["pending"]) is not None:
@@ -87,7 +90,7 @@ class Scores:
         self.evaluating.submit(job)
         self.pending = job
 
-    def _judge(self, result: Scored) -> None:
+    def _update_best(self, result: Scored) -> None:
         score = result.score()
         if self.best is None or _rank(score) > _rank(self.best):
             self.best, self.without_gain = score, 0
@@ -99,5 +102,5 @@ class Scores:
 
 
 def _rank(score: dict[str, Any]) -> tuple[float, float]:
-    """One episode has no lower bound, hence the mean."""
+    """Returns the sort key of a score. A single episode has no lower bound, so the mean breaks ties."""
     return score["low"], score["mean"]

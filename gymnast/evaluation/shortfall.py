@@ -1,4 +1,4 @@
-"""Which episodes of an evaluation's plan are missing from its score, and why."""
+"""The episodes of an evaluation's plan that are missing from its score, and why."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from gymnast.text import wording
 @dataclass(frozen=True)
 class Shortfall:
     planned: int = 0
-    """Episodes of the plan; 0 if none is missing."""
+    """Number of planned episodes; 0 if none is missing."""
     left_out: int = 0
-    """Those that the environment broke again and again."""
+    """Number of episodes that the environment broke in every attempt."""
     unfinished: int = 0
-    """Those that had not ended, or not started, at eval.timeout."""
+    """Number of episodes that had not ended, or not started, at eval.timeout."""
     skipped: int = 0
-    """Those that were never started because the evaluation had taken long enough."""
+    """Number of episodes that were not started because of the time limit eval.confirm_seconds."""
     why: str = ""
-    """All of it, in words."""
+    """The reasons as a sentence."""
 
     @classmethod
     def of(cls, plan: Plan, watch: Watch, done: int, lost: Iterable[str]) -> Shortfall:
-        """`lost`: why episodes were left out that ended their process."""
+        """Returns the shortfall of a plan with `done` finished episodes. `lost` are the reasons of
+        episodes that were left out because they ended their process."""
         causes = [*(fault.what for fault in watch.left_out), *lost]
         missing = len(plan.seeds) - done - len(causes)
-        if plan.steps is not None:  # it has more seeds than it needs
+        if plan.steps is not None:  # such a plan has more seeds than it needs
             missing = len(watch.late)
         late = missing if watch.late or watch.passed(plan.timeout) else 0
         skipped = missing - late
@@ -50,12 +51,12 @@ class Shortfall:
 
     @property
     def is_sound(self) -> bool:
-        """Whether the episodes that are scored stand for all of the plan. Where a timeout chose them, the
-        long ones are missing; where most of them broke, those that did not are exceptions."""
+        """True if the scored episodes represent the whole plan. After a timeout, the long episodes are
+        missing; if most episodes broke, the others are exceptions."""
         return not self.unfinished and self.left_out <= self.planned // 2
 
     def told(self) -> dict[str, Any]:
-        """What a score says of it; nothing where no episode is missing."""
+        """Returns the fields to add to a score; none if no episode is missing."""
         if self == COMPLETE:
             return {}
         return {"planned": self.planned, "missing": self.why}

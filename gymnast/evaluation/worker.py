@@ -20,20 +20,21 @@ from gymnast.evaluation.jobs import ALIVE, ALIVE_SECONDS, AnyEvaluator, open_eva
 from gymnast.evaluation.journal import Journal
 
 
-class Beat:
-    """Says now and then that all is well."""
+class Heartbeat:
+    """Sends a message with the progress every ALIVE_SECONDS; to be called at every step."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection, self.said = connection, time.monotonic()
+        self.connection, self.last = connection, time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() - self.said > ALIVE_SECONDS:
-            self.said = time.monotonic()
+        if time.monotonic() - self.last > ALIVE_SECONDS:
+            self.last = time.monotonic()
             self.connection.send((ALIVE, done, total))
 
 
 def opened(cfg: Config[Any]) -> AnyEvaluator | None:
-    """Its environments, before the first job comes; what is wrong with them is told to that job."""
+    """Opens the environments before the first job arrives. A failure is ignored here: that job tries
+    again and reports it."""
     try:
         return open_evaluator(cfg)
     except Exception:
@@ -45,13 +46,13 @@ def main() -> None:
     evaluator: AnyEvaluator | None = None
     try:
         cfg = connection.recv()
-        notes = os.fdopen(recv_handle(connection), "r+b")
+        journal = os.fdopen(recv_handle(connection), "r+b")
         evaluator = opened(cfg)
         while True:
             job = connection.recv()
             try:
                 evaluator = evaluator or open_evaluator(cfg)
-                answer = run_job(evaluator, job, Beat(connection), Journal(notes))
+                answer = run_job(evaluator, job, Heartbeat(connection), Journal(journal))
             except GymnastError as problem:
                 traceback.print_exc()
                 answer = type(problem)(f"evaluation: {problem.message}", fix=problem.fix)

@@ -1,7 +1,7 @@
-"""What a network is made of, and what one real batch does to it: activations and gradients.
+"""Reports the layers of a network, and its activations and gradients on one real batch (`gymnast net`).
 
-Nothing here knows a layer kind or an algorithm. What a layer says is the output of the network cut
-off behind it; the gradient is what one update of the learner leaves, taken with a step of length 0.
+Nothing here depends on a kind of layer or an algorithm. The activation of a layer is the output of the
+network cut off after it; the gradient is what one update of the learner leaves, with a learning rate of 0.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from gymnast.training.session import LEARNER, POLICY, of_role
 
 Array = np.ndarray
 RESETS = 100
-"""First observations over which a policy is compared with a uniform one."""
+"""Number of first observations on which a policy is compared with a uniform one."""
 BATCH = (256, 1024)
-"""Env steps of the batch: the preset's own rollout, but no fewer and no more than these. Where it is
-of whole episodes: one of each copy."""
-UNIFORM, CENTRED = 0.99, 0.05
-"""A uniform start: this share of the largest entropy; means this near the centre, as a share of the
-range."""
+"""Minimum and maximum env steps of the batch, which otherwise is the preset's own rollout. For
+algorithms that collect whole episodes, the batch is one episode per copy."""
+UNIFORM, CENTERED = 0.99, 0.05
+"""A policy counts as uniform at the start with this share of the maximum entropy or, for Box actions,
+with means this close to the center, as a share of the range."""
 
 
 def network_report(
@@ -52,8 +52,8 @@ def network_report(
     saved: Checkpoint | None = None,
     runs: Path | None = None,
 ) -> dict[str, Any]:
-    """Layers, parameters and start of each role's policy: fresh, or as a checkpoint has it. `runs`:
-    where the runs are whose policies play roles that are not learned."""
+    """Returns the layers, parameters and initial action distribution of each role's policy, untrained or
+    from a checkpoint. `runs` is the directory of runs whose policies play roles that do not learn."""
     settings = Settings(cfg)
     learners = {
         role: Learner(role, *found, settings.of(role), len(collector.columns(role)))
@@ -98,26 +98,26 @@ def network_report(
 
 
 def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
-    """Each layer with its shapes, size and activations on the batch, and the sum of it all."""
+    """Returns each layer with its shapes, size and activations on the batch, and the total size."""
     features, shapes = (
         policy.features(np.asarray(rollout.obs[rollout.valid])),
         policy.parameters.shapes,
     )
     layers: list[dict[str, Any]] = []
-    if policy.network.module is not None:  # whose inside is its own
-        said = policy.inference.actor(features)
+    if policy.network.module is not None:  # a user's torch module is one opaque layer
+        output = policy.inference.actor(features)
         entry = {"name": "module", "kind": policy.network.module.path}
-        entry |= {"input": _shape(features), "output": _shape(said)}
-        layers.append(entry | _size(shapes.values()) | _activations("", said))
+        entry |= {"input": _shape(features), "output": _shape(output)}
+        layers.append(entry | _size(shapes.values()) | _activations("", output))
     trunk = features
     for part, stack in policy.network.stacks():
         x = trunk
         for i, layer in enumerate(stack):
-            came, x = x, policy.inference.layer(part, i, _copy(features))
+            before, x = x, policy.inference.layer(part, i, _copy(features))
             own = [shape for name, shape in shapes.items() if name.startswith(f"{part}.{i}.")]
             kind = getattr(layer, "kind", "")
             entry = {"name": f"{part}.{i}", "kind": kind or type(layer).__name__}
-            entry |= {"input": _shape(came), "output": _shape(x)}
+            entry |= {"input": _shape(before), "output": _shape(x)}
             layers.append(entry | _size(own) | _activations(kind, x))
         if part == "shared":
             trunk = x
@@ -125,25 +125,25 @@ def described(policy: Policy, rollout: Rollout) -> dict[str, Any]:
 
 
 def start(policy: Policy, obs: Array) -> dict[str, Any]:
-    """How far from uniform the policy is on observations [B, ...]; `uniform`: close enough to begin
-    with, None where the actions have no range."""
+    """Returns how far from uniform the policy is on observations [B, ...]. `uniform` is true if it is
+    close enough for an untrained policy, None if the actions are unbounded."""
     dist, head = policy.dist(obs), policy.head
     if not isinstance(policy.action, BoxAction):
         entropy = float(head.entropy(dist).mean())
-        most = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
-        least = float(head.entropy(dist).min())
-        return {"entropy": entropy, "of": most, "uniform": least >= UNIFORM * most}
+        maximum = float(head.entropy(np.zeros_like(dist)).mean())  # equal logits
+        lowest = float(head.entropy(dist).min())
+        return {"entropy": entropy, "of": maximum, "uniform": lowest >= UNIFORM * maximum}
     mean = head.for_env(head.mode(dist)).reshape(len(obs), -1).astype(np.float64)
     low, high = np.array(policy.action.low), np.array(policy.action.high)
     if not (np.isfinite(low) & np.isfinite(high)).all():
         return {"off_centre": None, "uniform": None}
     off = float((np.abs(mean - (low + high) / 2) / (high - low)).max())
-    return {"off_centre": off, "uniform": off <= CENTRED}
+    return {"off_centre": off, "uniform": off <= CENTERED}
 
 
 def first_observations(collector: Collector, count: int = RESETS) -> dict[str, Array]:
-    """What each role is shown first in so many fresh episodes, [B, ...]."""
-    shown: dict[str, list[Array]] = {role: [] for role in collector.spaces}
+    """Returns each role's first observations in `count` new episodes, [B, ...]."""
+    found: dict[str, list[Array]] = {role: [] for role in collector.spaces}
     if isinstance(collector, MatchCollector):
         envs, many = collector.matches, collector.matches.n_matches
     else:
@@ -153,13 +153,13 @@ def first_observations(collector: Collector, count: int = RESETS) -> dict[str, A
         copies = range(min(many, count - first))
         seeds = [episode_seed(0, "first observation", first + i) for i in copies]
         raise_fault(envs.name, envs.reset(copies, seeds))
-        for role, rows in shown.items():
-            rows.append(_seen(collector, role)[collector.columns(role, copies)])
-    return {role: np.concatenate(rows) for role, rows in shown.items()}
+        for role, rows in found.items():
+            rows.append(_current_obs(collector, role)[collector.columns(role, copies)])
+    return {role: np.concatenate(rows) for role, rows in found.items()}
 
 
-def _seen(collector: Collector, role: str) -> Array:
-    """What every column of the role's rollouts sees now."""
+def _current_obs(collector: Collector, role: str) -> Array:
+    """Returns the current observation of every column of the role's rollouts."""
     if isinstance(collector, MatchCollector):
         obs = collector.matches.obs[role]
         return obs.reshape(-1, *obs.shape[2:])
@@ -171,7 +171,8 @@ def _seen(collector: Collector, role: str) -> Array:
 def _cast(
     cfg: Config[Any], collector: Collector, saved: Checkpoint | None, runs: Path | None
 ) -> Iterator[None]:
-    """Where several roles meet, those that are not learned are played as the config says."""
+    """Lets the policies that the config names play the roles that do not learn, in environments with
+    several agents."""
     if not isinstance(collector, MatchCollector):
         yield
         return
@@ -182,11 +183,12 @@ def _cast(
 
 
 def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array] | None:
-    """Of the algorithm's own loss on the whole batch, by parameter; None if it took no step on it.
-    The learner is afterwards as it was before."""
-    whole = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
-    whole |= {"warmup": 1, "gradient_steps": 1}
-    known = {key: value for key, value in whole.items() if key in type(values).model_fields}
+    """Returns parameter -> gradient of the algorithm's own loss on the whole batch; None if the algorithm
+    takes no gradient step. The learner is left unchanged."""
+    # one unclipped step on the whole batch, which changes nothing; each algorithm has some of these keys
+    one_step = {"lr": 0.0, "epochs": 1, "batch_size": rollout.steps, "max_grad_norm": None}
+    one_step |= {"warmup": 1, "gradient_steps": 1}
+    known = {key: value for key, value in one_step.items() if key in type(values).model_fields}
     before = learner.snapshot()
     metrics = learner.update(rollout, values.model_copy(update=known), stream(0, "gradient"))
     gradient_step = getattr(learner.algorithm, "gradient_step", None)
@@ -199,36 +201,39 @@ def gradient(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Array
 
 
 def _short(span: Span, n_envs: int) -> Span:
-    """The algorithm's own span within `BATCH`; of whole episodes, one of each copy."""
+    """Returns the algorithm's own span clipped to `BATCH`; one episode per copy if it is of episodes."""
     if span.episodes is not None or span.steps is None:
         return replace(span, episodes=1)
-    fewest, most = (-(-steps // n_envs) for steps in BATCH)
-    return replace(span, steps=max(fewest, min(most, span.steps)))
+    minimum, maximum = (-(-steps // n_envs) for steps in BATCH)  # rounded up
+    return replace(span, steps=max(minimum, min(maximum, span.steps)))
 
 
 def _with_gradients(learner: Learner, rollout: Rollout, values: Any) -> dict[str, Any]:
     weights = {name: view.copy() for name, view in learner.policy.parameters.views.items()}
-    slopes = gradient(learner, rollout, values)
-    return {"parameters": list(_parameters(weights, slopes)), "has_gradient": slopes is not None}
+    gradients = gradient(learner, rollout, values)
+    return {
+        "parameters": list(_parameters(weights, gradients)),
+        "has_gradient": gradients is not None,
+    }
 
 
 def _parameters(
-    weights: Mapping[str, Array], slopes: Mapping[str, Array] | None
+    weights: Mapping[str, Array], gradients: Mapping[str, Array] | None
 ) -> Iterator[dict[str, Any]]:
     for name, weight in weights.items():
-        slope = None if slopes is None else slopes[name]
+        grad = None if gradients is None else gradients[name]
         yield {
             "name": name,
             "shape": list(weight.shape),
             "norm": float(np.linalg.norm(weight)),
-            "gradient_norm": None if slope is None else float(np.linalg.norm(slope)),
-            "gradient_max": None if slope is None else float(np.abs(slope).max()),
+            "gradient_norm": None if grad is None else float(np.linalg.norm(grad)),
+            "gradient_max": None if grad is None else float(np.abs(grad).max()),
         }
 
 
 def _activations(kind: str, x: Any) -> dict[str, float | None]:
-    """Over batch and units; `dead`: units on the flat side of their activation for the whole batch,
-    `saturated`: values of a tanh that are close to its ends."""
+    """Returns statistics over batch and units. `dead` is the share of units on the flat side of their
+    activation function for the whole batch, `saturated` the share of tanh values close to -1 or 1."""
     units = np.concatenate([a.reshape(len(a), -1) for a in _leaves(x)], -1).astype(np.float64)
     return {
         "mean": float(units.mean()),
@@ -244,7 +249,7 @@ def _size(shapes: Any) -> dict[str, int]:
 
 
 def _shape(x: Any) -> list[list[int]]:
-    """Of one element of the batch; several where a layer takes or gives several arrays."""
+    """Returns the shapes of one batch element: several if a layer takes or returns several arrays."""
     return [list(a.shape[1:]) for a in _leaves(x)]
 
 
@@ -257,7 +262,7 @@ def _leaves(x: Any) -> list[Array]:
 
 
 def _copy(x: Any) -> Any:
-    """Engines may compute in place."""
+    """Returns a deep copy of a batch, since engines may compute in place."""
     if isinstance(x, Mapping):
         return {key: _copy(value) for key, value in x.items()}
     return x.copy() if isinstance(x, np.ndarray) else x

@@ -1,5 +1,5 @@
-"""What a row says of each action, each amount of a Box action and each number of an observation,
-where they are few."""
+"""Metrics per component: the share of each discrete action, the moments of each component of a Box
+action, and the mean of each component of an observation, if there are few of them."""
 
 from __future__ import annotations
 
@@ -17,52 +17,54 @@ Array = np.ndarray
 
 
 def action_options(space: Action) -> int:
-    """Of how many an action is one, where each of them is told of; else 0."""
+    """Returns the number of discrete actions if each has a metric of its own, else 0."""
     return space.n if isinstance(space, DiscreteAction) and space.n <= MOST else 0
 
 
 def action_components(
-    space: Action, given: Array, keep: Array | None, chosen: Sequence[int] = ()
+    space: Action, env_action: Array, keep: Array | None, counts: Sequence[int] = ()
 ) -> dict[str, float]:
-    """`given`: as the environment got them, [T, N, ...]; `keep`: the steps that count, [T, N]; None:
-    all do; `chosen`: how often each option was, where that is told of."""
+    """Returns the metrics of each action component. `env_action` [T, N, ...] are the actions as passed to
+    the environment, `keep` [T, N] the valid steps (None: all), `counts` how often each discrete action
+    was chosen (empty if they have no metrics of their own)."""
     if isinstance(space, BoxAction):
-        amounts = _flat(given, keep)
-        return _at_limit(space, amounts) | _moments(amounts)
-    steps = sum(chosen)
-    return _named("rollout/action_share", [count / steps for count in chosen])
+        actions = _flat(env_action, keep)
+        return _at_limit(space, actions) | _moments(actions)
+    steps = sum(counts)
+    return _named("rollout/action_share", [count / steps for count in counts])
 
 
 def has_components(space: Observation) -> bool:
-    """Whether each number of an observation is told of."""
+    """True if each component of an observation has a metric of its own."""
     return isinstance(space, BoxObs) and len(space.low) <= MOST
 
 
 def obs_components(means: list[float]) -> dict[str, float]:
-    """Of the means of each, where they are told."""
+    """Returns `rollout/obs_mean.K` for the means of the observation components."""
     return _named("rollout/obs_mean", means)
 
 
-def _moments(amounts: Array) -> dict[str, float]:
-    if amounts.shape[1] > MOST:
+def _moments(actions: Array) -> dict[str, float]:
+    if actions.shape[1] > MOST:
         return {}
-    mean = column_means(amounts)
-    away = amounts - np.array(mean)
-    std = np.sqrt(np.einsum("bk,bk->k", away, away) / len(amounts))
+    mean = column_means(actions)
+    centered = actions - np.array(mean)
+    std = np.sqrt(np.einsum("bk,bk->k", centered, centered) / len(actions))
     return _named("rollout/action_mean", mean) | _named("rollout/action_std", std.tolist())
 
 
-def _at_limit(space: BoxAction, amounts: Array) -> dict[str, float]:
+def _at_limit(space: BoxAction, actions: Array) -> dict[str, float]:
+    """Returns the share of action components at a bound; nothing for an unbounded space."""
     low, high = (np.array(x, dtype=np.float32) for x in (space.low, space.high))
     limited = int(np.count_nonzero(np.isfinite(low) | np.isfinite(high)))
     if not limited:
         return {}
-    at = np.count_nonzero(amounts <= low) + np.count_nonzero(amounts >= high)
-    return {"rollout/action_at_limit": float(at) / (len(amounts) * limited)}
+    at = np.count_nonzero(actions <= low) + np.count_nonzero(actions >= high)
+    return {"rollout/action_at_limit": float(at) / (len(actions) * limited)}
 
 
 def _flat(x: Array, keep: Array | None) -> Array:
-    """[steps that count, numbers]"""
+    """Returns the valid steps of x [T, N, ...] as [B, K]."""
     kept = x.reshape(-1, *x.shape[2:]) if keep is None else x[keep]
     return kept.reshape(len(kept), -1)
 
@@ -71,6 +73,6 @@ def _named(name: str, values: list[float]) -> dict[str, float]:
     return dict(zip(_keys(name, len(values)), values, strict=True))
 
 
-@lru_cache
+@lru_cache  # asked for the same names at every rollout
 def _keys(name: str, count: int) -> list[str]:
     return [f"{name}.{k}" for k in range(count)]

@@ -1,4 +1,4 @@
-"""What a row says of the network: which of its units still work, and how its outputs are spread."""
+"""Metrics of the network: dead and saturated units, and the distribution of its outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 
 
 def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
-    """The network as it is now, on evenly spaced steps of a rollout."""
+    """Returns the metrics of the current network on evenly spaced steps of a rollout."""
     rows = _evenly(rollout, EXPENSIVE_SAMPLE if policy.network.is_expensive else SAMPLE)
     mask = None if rollout.mask is None else _rows_of(rollout.mask, rows)
     found = policy.health(np.asarray(_rows_of(rollout.obs, rows)), mask)
@@ -34,7 +34,7 @@ def network_row(policy: Policy, rollout: Rollout) -> dict[str, float]:
 
 
 def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
-    """Nothing where a network has no hidden units, or none that are known."""
+    """Returns the metrics of hidden units; none for a network without known hidden units."""
     every = shared.plus(actor).plus(critic)
     if not every.outputs:
         return {}
@@ -54,17 +54,17 @@ def _units(shared: Units, actor: Units, critic: Units) -> dict[str, float]:
     return row
 
 
-def _evenly(rollout: Rollout, most: int) -> Array:
-    """Places of valid steps among all of them [T * N]."""
+def _evenly(rollout: Rollout, limit: int) -> Array:
+    """Returns the indices of up to `limit` evenly spaced valid steps in the flattened [T * N]."""
     if rollout.whole:
-        return _spaced(rollout.valid.size, most)
-    places = np.flatnonzero(rollout.valid)
-    return places[_spaced(len(places), most)]
+        return _spaced(rollout.valid.size, limit)
+    valid = np.flatnonzero(rollout.valid)
+    return valid[_spaced(len(valid), limit)]
 
 
 @lru_cache(8)
-def _spaced(n: int, most: int) -> Array:
-    return np.linspace(0, n - 1, min(most, n)).astype(np.int64)
+def _spaced(n: int, limit: int) -> Array:
+    return np.linspace(0, n - 1, min(limit, n)).astype(np.int64)
 
 
 def _rows_of(x: Observed, rows: Array) -> Any:

@@ -1,4 +1,4 @@
-"""The latest episodes of a role, and what a row says of them."""
+"""The latest training episodes of a role and their `episode/...` metrics."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gymnast.seeds import task_of
 
 class RecentEpisodes:
     def __init__(self, tasks: Sequence[str] = ()) -> None:
-        """`tasks`: those that are told of one by one."""
+        """`tasks` are the names of the tasks, each of which gets metrics of its own."""
         self.episodes = Episodes.none()
         self._tasks = tasks
         self._row: dict[str, float] | None = None
-        """What is said, until more episodes come."""
+        """The metrics, cached until more episodes are added."""
 
     def add(self, ended: Episodes) -> None:
         if len(ended):
-            most = WINDOW * (len(self._tasks) or 1)
-            self.episodes = self.episodes.followed_by(ended, most)
+            limit = WINDOW * (len(self._tasks) or 1)
+            self.episodes = self.episodes.followed_by(ended, limit)
             self._row = None
 
     def row(self) -> Mapping[str, float]:
@@ -32,16 +32,16 @@ class RecentEpisodes:
         return self._row
 
     def _task_rows(self) -> dict[str, float]:
-        """The same of the episodes of each task."""
+        """Returns the metrics of each task's episodes, named `TASK:metric`."""
         row: dict[str, float] = {}
         for task, name in enumerate(self._tasks):
-            its = (e for e in self.episodes if task_of(e.seed, len(self._tasks)) == task)
-            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.of(its)).items()}
+            own = (e for e in self.episodes if task_of(e.seed, len(self._tasks)) == task)
+            row |= {f"{name}:{key}": value for key, value in _row_of(Episodes.of(own)).items()}
         return row
 
 
 def _row_of(episodes: Episodes) -> dict[str, float]:
-    """Of the newest ones."""
+    """Returns the metrics of the latest WINDOW episodes."""
     count = min(len(episodes), WINDOW)
     if not count:
         return {"episode/count": 0}
@@ -58,6 +58,6 @@ def _row_of(episodes: Episodes) -> dict[str, float]:
 
 
 def means_of(numbers: Collection[Mapping[str, float]]) -> dict[str, float]:
-    """Of each number, over the episodes that told it."""
-    names = dict.fromkeys(name for told in numbers for name in told)
-    return {n: float(np.mean([told[n] for told in numbers if n in told])) for n in names}
+    """Returns the mean of each metric over the episodes that reported it."""
+    names = dict.fromkeys(name for reported in numbers for name in reported)
+    return {n: float(np.mean([r[n] for r in numbers if n in r])) for n in names}

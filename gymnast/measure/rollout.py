@@ -1,4 +1,4 @@
-"""What a row says of the steps just collected and of where time went."""
+"""Metrics of a collected rollout, of the clocks and of where the wall time went."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ Array = np.ndarray
 
 
 def scoped(role: str, row: Mapping[str, float]) -> Mapping[str, float]:
-    """Name a role's metrics `role:metric`; the only role of a solo environment needs no name."""
+    """Returns a role's metrics named `role:metric`; with a single agent they keep their names."""
     return row if role == ROLE else {f"{role}:{key}": value for key, value in row.items()}
 
 
 def clock_row(clock: Clock, speed: float) -> dict[str, float]:
-    """`speed`: how fast the budget is being used, in counts of its own clock per second."""
+    """Returns the clocks and the progress. `speed` is how fast the budget is used, in counts of its
+    own clock per second."""
     row = {f"clock/{name}": value for name, value in clock.counters().items()}
     total = clock.total(clock.main)
     if clock.progress is not None and total is not None:
@@ -49,11 +50,11 @@ def clock_row(clock: Clock, speed: float) -> dict[str, float]:
 
 
 def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str, float]:
-    """`learned`: with the rewards that shaping and scale made, before they are normalised."""
+    """Returns the `rollout/...` metrics. `learned` is the same rollout with shaped and scaled rewards,
+    before they are normalized."""
     keep, space, r = _kept(rollout), policy.action, rollout
-    amounts = isinstance(space, BoxAction)
-    given = policy.head.for_env(r.action) if amounts else r.action
-    columns = r.reward, given, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
+    env_action = policy.head.for_env(r.action) if isinstance(space, BoxAction) else r.action
+    columns = r.reward, env_action, r.logprob, r.terminated, r.done, _numbers(r.obs), keep
     found = experience(*columns, options=action_options(space), each=has_components(policy.obs))
     reward, action, obs = found.reward, found.action, found.obs
     steps = r.reward.size if keep is None else r.steps
@@ -72,45 +73,49 @@ def rollout_row(rollout: Rollout, learned: Rollout, policy: Policy) -> dict[str,
     if obs is not None:
         row["rollout/obs_mean"], row["rollout/obs_std"] = obs.mean, obs.std
     row |= obs_components(found.obs_means)
-    row |= action_components(space, given, keep, found.chosen)
-    told = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
-    if told is not None:
-        row["rollout/diversity"] = told
+    row |= action_components(space, env_action, keep, found.chosen)
+    distinct = diversity(r.obs if keep is None else r.obs[keep.all(axis=1)])
+    if distinct is not None:
+        row["rollout/diversity"] = distinct
     return row | _learned_row(r.reward, learned.reward, keep, found)
 
 
-def _learned_row(raw: Array, due: Array, keep: Array | None, found: Experience) -> dict[str, float]:
-    """What is learned from beside what the environment gave."""
-    if due is raw:
+def _learned_row(
+    raw: Array, learned: Array, keep: Array | None, found: Experience
+) -> dict[str, float]:
+    """Returns the mean learned reward, and its cosine similarity with the raw reward."""
+    if learned is raw:  # no shaping, no scale: nothing to compute
         row = {"rollout/learned_reward": found.reward.mean}
         return row | {"rollout/reward_agreement": 1.0} if found.paid else row
-    raw, due = (x.ravel() if keep is None else x[keep] for x in (raw, due))
-    row = {"rollout/learned_reward": float(np.add.reduce(due)) / len(due)}
-    sizes = float(raw @ raw) * float(due @ due)
-    if sizes:
-        row["rollout/reward_agreement"] = float(raw @ due) / sizes**0.5
+    raw, learned = (x.ravel() if keep is None else x[keep] for x in (raw, learned))
+    row = {"rollout/learned_reward": float(np.add.reduce(learned)) / len(learned)}
+    norms = float(raw @ raw) * float(learned @ learned)
+    if norms:
+        row["rollout/reward_agreement"] = float(raw @ learned) / norms**0.5
     return row
 
 
 def effect_row(rollout: Rollout, policy: Policy) -> dict[str, float]:
-    """Of vectors; images and records would cost more than they tell."""
+    """Returns `rollout/action_effect` for vector observations. Images and composite observations have
+    none: it would cost too much for what it shows."""
     obs = rollout.obs
     if isinstance(obs, Images) or obs.dtype != np.float32 or obs.ndim != 3:
         return {}
     steps = steps_sampled(obs.shape[1])
     action, after = rollout.action[-steps:], rollout.newest_next_obs(steps)
-    given = policy.head.for_env(action) if isinstance(policy.action, BoxAction) else action
-    told = action_effect(obs[-steps:], after, given, rollout.valid[-steps:])
-    return {} if told is None else {"rollout/action_effect": told}
+    env_action = policy.head.for_env(action) if isinstance(policy.action, BoxAction) else action
+    effect = action_effect(obs[-steps:], after, env_action, rollout.valid[-steps:])
+    return {} if effect is None else {"rollout/action_effect": effect}
 
 
 def _kept(rollout: Rollout) -> Array | None:
-    """Which steps count, [T, N]; None: all do."""
+    """Returns the mask of valid steps [T, N]; None if all are valid."""
     return None if rollout.whole else rollout.valid
 
 
 def _numbers(obs: Observed) -> Array | None:
-    """Those of vectors, also in a record; of images and of what is counted, none."""
+    """Returns the float components of vector or composite observations [T, N, K]; None for images and
+    discrete observations."""
     if not isinstance(obs, Images) and obs.dtype == np.float32:
         return obs
     numbers = [c for c in flat_size(obs).values() if c.dtype == np.float32]
@@ -120,7 +125,7 @@ def _numbers(obs: Observed) -> Array | None:
 
 
 class Stopwatch:
-    """Splits the wall time of one iteration by what it was spent on."""
+    """Measures how the wall time of an iteration is spent."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -132,17 +137,17 @@ class Stopwatch:
         self._spent[name] = self._spent.get(name, 0.0) + seconds
 
     def skip(self, seconds: float) -> None:
-        """Leave out time in which nothing was to be done."""
+        """Excludes time in which training was paused."""
         self._began += seconds
 
     @property
     def elapsed(self) -> float:
-        """Seconds of this lap so far."""
+        """Seconds since the lap started."""
         return time.perf_counter() - self._began
 
     def lap(self, env_steps: int, updates: int) -> tuple[float, dict[str, float]]:
-        """Seconds since the last lap, and the row that divides them; starts the next lap. `updates`:
-        steps of the optimiser."""
+        """Returns the seconds since the last lap and the `time/...`, `speed/...` and `system/...`
+        metrics, and starts the next lap. `updates` is the number of optimizer steps."""
         now, (cpu, memory) = time.perf_counter(), _used()
         total = max(now - self._began, 1e-9)
         spent = dict.fromkeys(_PARTS, 0.0) | self._spent
@@ -165,14 +170,14 @@ _SHARES = ("env", "inference", "update", "rest")
 
 
 def _used() -> tuple[float, float]:
-    """CPU seconds and peak megabytes of this process. time.process_time() takes 20 times as long."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
+    """Returns the CPU seconds and the peak memory in megabytes of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)  # 20 times faster than time.process_time()
+    unit = 1024 * 1024 if sys.platform == "darwin" else 1024  # ru_maxrss: bytes on macOS, else KiB
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit
 
 
 class _Memory:
-    """How much this process holds, where Linux tells; the file stays open, since opening it takes
+    """Reads the resident memory of this process, on Linux. The file stays open, since opening it takes
     several times as long as reading it."""
 
     def __init__(self) -> None:

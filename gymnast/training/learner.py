@@ -42,7 +42,7 @@ class Algorithm(Protocol):
     ) -> dict[str, float]: ...
     def credit(self, rollout: Rollout, values: Any) -> Credit | None:
         """Returns the advantages and returns that `update` uses; None for algorithms that do not
-        compute them per rollout (DQN)."""
+        compute them per rollout, such as Q-learning."""
         ...
 
     def state(self) -> dict[str, Any]:
