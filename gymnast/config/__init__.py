@@ -1,1 +1,1 @@
-"""Settings: typed sections, preset files and where each value came from; no torch here."""
+"""Configuration: typed sections, preset files, and the origin of every value. Never imports torch."""

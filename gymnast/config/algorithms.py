@@ -1,7 +1,7 @@
-"""Algorithms by name: shipped ones, and classes of the user's own, `py:package.module:Class`.
+"""Looks up algorithms by name: the built-in ones, and user-defined classes, `py:package.module:Class`.
 
-A class of the user's own has an attribute `settings`, the section of its hyperparameters. It is registered
-when its name is first used, and is then an algorithm like any other.
+A user-defined class has an attribute `settings`, the section of its hyperparameters. It is registered when
+its name is first used, and is then treated like a built-in algorithm.
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ from gymnast.text.closest import closest
 
 OWN = "py:"
 METHODS = ("update", "credit", "state", "memory", "load")
-"""Methods that an algorithm must have: `gymnast.training.learner.Algorithm`."""
+"""Methods that an algorithm must have; see the protocol `gymnast.training.learner.Algorithm`."""
 Own = TypeVar("Own", bound=AlgoSection)
 
 
 class OwnConfig(Config[Own], Generic[Own]):
-    """The config of an algorithm of the user's own."""
+    """The config of a run with a user-defined algorithm."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The evaluation process receives it, and has to register the algorithm before it can exist there.
-        return _restored, (self.algo.name, self.model_dump(mode="json"))
+        # The evaluation process unpickles the config, and must register the algorithm there first.
+        return _restore, (self.algo.name, self.model_dump(mode="json"))
 
 
 def is_algorithm(name: str) -> bool:
-    """Returns whether this names an algorithm, without importing a class of the user's own."""
+    """True if this is the name of an algorithm. A user-defined class is not imported for this."""
     return name in ALGORITHMS or name.startswith(OWN)
 
 
 def config_type(name: str) -> type[Config[Any]]:
-    """Returns the config of an algorithm. Raises ConfigError if there is no such algorithm."""
+    """Returns the config class of an algorithm. Raises ConfigError if there is no such algorithm."""
     if name not in CONFIGS:
         if not name.startswith(OWN):
             known = ", ".join([*ALGORITHMS, f"{OWN}package.module:Class"])
-            raise ConfigError(f"no algorithm {name} (known: {known}){closest(name, ALGORITHMS)}")
+            raise ConfigError(
+                f"unknown algorithm {name} (known: {known}){closest(name, ALGORITHMS)}"
+            )
         _register(name)
     return CONFIGS[name]
 
@@ -50,7 +52,7 @@ def _register(name: str) -> None:
     path = name.removeprefix(OWN)
     try:
         found = imported(path)
-    except Exception as problem:  # the module is the user's: anything may be raised while it loads
+    except Exception as problem:  # user code: importing it may raise anything
         raise ConfigError(
             f"algorithm {name} cannot be imported: {type(problem).__name__}: {problem}",
             fix="start gymnast in the directory that contains the module, or install its package",
@@ -61,7 +63,7 @@ def _register(name: str) -> None:
         raise ConfigError(f"algorithm {name} does not declare its hyperparameters", fix=fix)
     if missing := [method for method in METHODS if not callable(getattr(found, method, None))]:
         problem = f"algorithm {name} has no method {', '.join(missing)}"
-        raise ConfigError(problem, fix=f"an algorithm has {', '.join(METHODS)}")
+        raise ConfigError(problem, fix=f"implement all of {', '.join(METHODS)}")
     # A stored config must name its class exactly, so that it can be loaded again.
     field: Any = (Literal[name], name)
     section = create_model(
@@ -71,5 +73,5 @@ def _register(name: str) -> None:
     CONFIGS[name] = OwnConfig[section]
 
 
-def _restored(name: str, values: dict[str, Any]) -> Config[Any]:
+def _restore(name: str, values: dict[str, Any]) -> Config[Any]:
     return config_type(name).model_validate(values)

@@ -1,6 +1,7 @@
-"""Where a setting has an effect, declared at its field: `Annotated[..., Applies("to images", ...)]`.
+"""Declares where a setting has an effect, at its field: `Annotated[..., Applies("to images", ...)]`.
 
-A field without a declaration always has one. What is declared at a section holds for all of its fields.
+A field without a declaration always has an effect. A declaration at a section holds for all of its fields.
+Training reports settings that the user gave and that have no effect (`training.lifecycle.effects`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from gymnast.config.section import Section
 
 @dataclass(frozen=True)
 class Context:
-    """What decides whether a setting has an effect: the whole config, and the spaces that are learned."""
+    """Everything that decides whether a setting has an effect: the whole config and the policy's spaces."""
 
     config: Any
     has_images: bool
-    """Some of what the policy observes are images."""
+    """True if an entry of the observation is an image."""
     has_vectors: bool
-    """Some are numbers."""
+    """True if an entry of the observation is a vector of numbers."""
     has_embeddings: bool
-    """Some are embedded: Discrete and MultiDiscrete ones, and vectors next to images."""
+    """True if an entry is embedded: Discrete, MultiDiscrete, or a vector next to an image."""
     has_continuous_actions: bool
 
 
@@ -49,25 +50,26 @@ WITH_EVALUATIONS = Applies(
 
 
 def without_effect(keys: Iterable[str], context: Context) -> list[tuple[str, str]]:
-    """Of these settings those that have no effect: dotted key, and where they would have one. One that
-    stands at its default is none of them: that is how a variant undoes what it inherits."""
+    """Returns the settings without effect, as (dotted key, where they apply). A setting at its default value
+    is never reported, because that is how a variant switches off what it inherits."""
     found: list[tuple[str, str]] = []
     for key in keys:
-        failed = [one.where for one in _declared(key, context.config) if not one.holds(context)]
+        conditions = _declared(key, context.config)
+        failed = [applies.where for applies in conditions if not applies.holds(context)]
         if failed:
             found.append((key, f"it applies only {failed[0]}"))
     return found
 
 
 def _declared(key: str, config: Section) -> Iterator[Applies]:
-    """Every declaration on the way to a setting that is not at its default."""
+    """Yields every declaration on the path to a setting; nothing if the setting is at its default."""
     found: list[Applies] = []
     section: Any = config
     for part in key.split("."):
         field = type(section).model_fields.get(part)
         if field is None:
             return
-        found += (one for one in field.metadata if isinstance(one, Applies))
+        found += (entry for entry in field.metadata if isinstance(entry, Applies))
         section = getattr(section, part)
         if not isinstance(section, Section):
             default = None if section is None and field.default == OFF else field.default

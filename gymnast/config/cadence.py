@@ -1,4 +1,4 @@
-"""How often something happens: `10k env_steps`, `5 rollouts`, `10 minutes`, `5%` of the budget."""
+"""A period at which something repeats: `10k env_steps`, `5 rollouts`, `10 minutes`, `5%` of the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gymnast.errors import ConfigError
 class Cadence(Written):
     amount: float
     clock: str
-    """A clock's name, or `%` of the budget on the budget's own clock."""
+    """Name of a clock, or `%` for a percentage of the main budget."""
 
     @classmethod
     def parse(cls, value: Any) -> Cadence:
@@ -38,11 +38,11 @@ class Cadence(Written):
         return cls(amount, clock)
 
     def needs_budget(self, main: str) -> str | None:
-        """The clock whose total must be known, if any."""
+        """Returns the clock on which a budget must be set, or None if none is needed."""
         return main if self.clock == "%" else None
 
     def period(self, clock: Clock) -> tuple[str, float]:
-        """(clock name, how much of it passes between two occasions)."""
+        """Returns (clock name, period on that clock)."""
         if self.clock != "%":
             return self.clock, self.amount
         total = clock.total(clock.main)
@@ -57,14 +57,14 @@ class Cadence(Written):
 
 
 class Every:
-    """Says when a cadence is due on a clock that moves in jumps."""
+    """Decides when a cadence is due on a clock that advances in jumps (a modulo would miss multiples)."""
 
     def __init__(self, cadence: Cadence | None, clock: Clock) -> None:
         self.cadence = cadence
         self.last = clock.read(cadence.period(clock)[0]) if cadence else 0.0
 
     def due(self, clock: Clock) -> bool:
-        """True once whenever one or more multiples of the period have been crossed."""
+        """True if one or more multiples of the period have been crossed since the last True."""
         if self.cadence is None:
             return False
         name, period = self.cadence.period(clock)
@@ -85,4 +85,5 @@ _EXAMPLE = "e.g. `10k env_steps`, `5 rollouts`, `10 minutes`, `5%` or off"
 
 
 def _multiples(reading: float, period: float) -> int:
+    # The tolerance makes an exact multiple count although the division may round below it.
     return math.floor(reading / period * (1 + 1e-12))

@@ -1,7 +1,7 @@
-"""What is done to a setting, and how far: `x0.5` multiplies it, `by -0.01` shifts it, `to 1e-4` sets
-it; `1e-5..1e-2` are its bounds.
+"""A change of a setting and its bounds: `x0.5` multiplies, `by -0.01` shifts and `to 1e-4` sets the value;
+`1e-5..1e-2` are bounds.
 
-Of a schedule the highest value is multiplied or shifted, and its whole course is scaled with it.
+A schedule is changed at its highest value, and the whole curve is scaled along with it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Within(Written):
             return value
         low, dots, high = str(value).partition("..")
         if not dots:
-            raise ValueError(f"{show(value)} is no range (expected LOW..HIGH such as 1e-5..1e-2)")
+            raise ValueError(
+                f"{show(value)} is not a range (expected LOW..HIGH such as 1e-5..1e-2)"
+            )
         found = cls(parse_number(low), parse_number(high))
         if not found.low < found.high:
-            raise ValueError(f"{show(value)} is upside down (expected LOW..HIGH)")
+            raise ValueError(f"{show(value)} is reversed (expected LOW..HIGH)")
         return found
 
     def nearest(self, number: float) -> float:
@@ -46,7 +48,7 @@ class Change(Written):
     factor: float | None = None
     amount: float | None = None
     value: str | None = None
-    """Exactly one of the three: what it is multiplied by, shifted by, or set to."""
+    """Exactly one of the three is set: multiply by `factor`, shift by `amount`, or set to `value`."""
 
     @classmethod
     def parse(cls, value: Any) -> Change:
@@ -57,25 +59,27 @@ class Change(Written):
         if text.startswith("x"):
             factor = parse_number(text[1:])
             if factor <= 0 or factor == 1:
-                raise ValueError(f"{text} cannot be (expected a factor above 0 other than 1)")
+                raise ValueError(
+                    f"{text} is not a valid factor (expected a factor above 0 other than 1)"
+                )
             return cls(factor=factor)
         if how == "by":
             amount = parse_number(rest)
             if amount == 0:
-                raise ValueError(f"`{text}` changes nothing (expected another number than 0)")
+                raise ValueError(f"`{text}` changes nothing (expected a number other than 0)")
             return cls(amount=amount)
         if how == "to" and rest.strip():
             return cls(value=rest.strip())
-        # a number alone could mean any of the three: YAML reads +0.01 as 0.01
-        raise ValueError(f"{show(value)} is no change (expected {_FORMS})")
+        # A bare number is ambiguous: YAML reads +0.01 as 0.01.
+        raise ValueError(f"{show(value)} is not a change (expected {_FORMS})")
 
     @property
     def is_relative(self) -> bool:
         return self.value is None
 
     def of(self, setting: Any, within: Within | None) -> Any:
-        """What it makes of a setting's value: that same value where it can go no further. Raises
-        ValueError where there is no number to change."""
+        """Returns the value of a setting after this change: the same value if the bounds allow no further
+        change. Raises ValueError if the setting is not a number."""
         if self.value is not None:
             return self.value
         assert within is not None
@@ -83,21 +87,23 @@ class Change(Written):
             return self._of_schedule(setting, within)
         if isinstance(setting, bool | Share) or not isinstance(setting, int | float):
             is_now = "off" if setting is None else str(setting)
-            raise ValueError(f"is {is_now}, which is no number to change (set it with `to ...`)")
+            raise ValueError(f"is {is_now}, which is not a number (set it with `to ...`)")
         wanted = self._moved(setting)
-        if isinstance(setting, int):  # at least to the next whole number
+        if isinstance(
+            setting, int
+        ):  # round away from the old value, so that the change is at least 1
             wanted = (math.ceil if wanted > setting else math.floor)(round(wanted, 9))
-        reached = _towards(setting, wanted, within)
+        reached = _bounded(setting, wanted, within)
         return int(reached) if isinstance(setting, int) else reached
 
     def _moved(self, number: float) -> float:
         return number * self.factor if self.factor is not None else number + (self.amount or 0.0)
 
     def _of_schedule(self, schedule: Schedule, within: Within) -> Schedule:
-        stands = schedule.highest
-        wanted = self._moved(stands)
-        reached = _towards(stands, wanted, within)
-        if reached == stands:
+        current = schedule.highest
+        wanted = self._moved(current)
+        reached = _bounded(current, wanted, within)
+        if reached == current:
             return schedule
         if self.factor is not None and reached == wanted:
             return schedule.scaled(self.factor)
@@ -109,9 +115,9 @@ class Change(Written):
         return f"to {self.value}" if self.amount is None else f"by {number_text(self.amount)}"
 
 
-def _towards(stands: float, wanted: float, within: Within) -> float:
-    """As far as the bounds let it. A number that someone has put outside of them is left alone
-    rather than moved the other way."""
+def _bounded(current: float, wanted: float, within: Within) -> float:
+    """Returns the value closest to `wanted` within the bounds. A current value outside of the bounds is kept
+    if clipping would move it in the opposite direction."""
     reached = within.nearest(wanted)
-    onwards = (reached - stands) * (wanted - stands) > 0
-    return reached if onwards and not math.isclose(reached, stands) else stands
+    same_direction = (reached - current) * (wanted - current) > 0
+    return reached if same_direction and not math.isclose(reached, current) else current

@@ -1,4 +1,4 @@
-"""Are presets valid and complete? Every variant is resolved as if it were to be trained."""
+"""Checks that preset files are valid and complete, by resolving every variant as `gymnast train` does."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gymnast.config.resolve import resolve_preset
 from gymnast.config.saved import is_stored, load
 
 COMPLETE = ("actions", "observations", "reward", "returns", "threshold", "fps", "source")
-"""Facts that a preset shipped with gymnast must state, if only as off or empty."""
+"""Facts that a preset shipped with gymnast must declare, even if only as `off` or empty."""
 OF_ONE_AGENT = {"actions", "observations", "reward", "returns", "fps"}
-"""Those that are not asked for where several agents act."""
+"""Facts that are not required for multi-agent environments."""
 
 
 def check(targets: Iterable[str] = ()) -> dict[str, list[Problem]]:
-    """What was checked -> what is wrong with it. Targets are names or files; default: all."""
+    """Returns target -> problems. Targets are preset names or files; default: all presets."""
     targets = list(targets) or list(all_presets())
     return {target: _problems(target) for target in targets}
 
@@ -41,7 +41,9 @@ def _problems(target: str) -> list[Problem]:
 
 
 def _in_preset(preset: Preset, variant: str | None) -> list[Problem]:
-    found: dict[Problem, None] = {}  # a mistake in a shared section counts once
+    found: dict[
+        Problem, None
+    ] = {}  # a mistake in a shared section is reported once, not once per variant
     for name in [variant] if variant else preset.variants:
         try:
             config = resolve_preset(preset, name).config

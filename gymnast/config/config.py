@@ -1,4 +1,4 @@
-"""The whole of a run's settings, as one frozen value."""
+"""The complete configuration of a run, as one frozen value."""
 
 from __future__ import annotations
 
@@ -34,66 +34,64 @@ from gymnast.config.sections.transaction import TransactionConfig
 Algo = TypeVar("Algo", bound=AlgoSection)
 
 
-TO_SEVERAL_AGENTS = Applies(
-    "to environments of several agents", lambda on: has_roles(on.config.env.id)
-)
+TO_SEVERAL_AGENTS = Applies("to multi-agent environments", lambda on: has_roles(on.config.env.id))
 
 
 class Config(Section, Generic[Algo]):
     seed: Whole = 0
     """Root of every random stream of the run."""
     threads: Annotated[Count, Field(le=1024)] = 1
-    """Threads the engine may use; part of what makes a run repeatable. With images, each has its share of
-    the rows of a minibatch."""
+    """Number of threads of the engine. Runs are reproducible only with the same number of threads. With
+    images, the rows of a minibatch are split among the threads."""
     engine: Literal["auto", "native", "torch"] = "auto"
-    """What computes: native (compiled, for standard networks on the CPU), torch, or native where it
-    can (auto)."""
+    """Compute engine: native (C++, for standard networks on the CPU) or torch. auto: native if it supports
+    the network, else torch."""
     device: Literal["cpu", "cuda", "mps"] = "cpu"
-    """Where updates compute; acting stays on the CPU. cuda and mps are untested."""
+    """Device of the updates; inference during collection stays on the CPU. cuda and mps are untested."""
     overlap: Switch = False
-    """Collect the next rollout on one core while learning from the last one on another. The policy
-    that acts is then one update behind the one that learns."""
+    """Collect the next rollout on one core while updating from the previous one on another. The collecting
+    policy is then one update behind."""
     env: EnvConfig
-    """Which environment."""
+    """The environment."""
     algo: Algo
-    """How it learns."""
+    """The algorithm and its hyperparameters."""
     policy: PolicyConfig = UNSET
-    """The network."""
+    """The policy network."""
     shaping: dict[TermName, TermConfig] = {}
-    """Terms added to the reward that is learned from, by name. Scores are without them."""
+    """Reward shaping: terms added to the training reward, by name. Evaluation scores do not contain them."""
     normalize: NormalizeConfig = UNSET
-    """Scaling of what the learner sees."""
+    """Normalization of observations, rewards and value targets."""
     eval: EvalConfig = UNSET
-    """When and how it is scored."""
+    """Evaluation of the policy during and after training."""
     stop: StopConfig = UNSET
-    """When training ends."""
+    """Budgets and other stopping criteria."""
     checkpoint: CheckpointConfig = UNSET
-    """What is saved."""
+    """How often checkpoints are saved, and how many are kept."""
     traces: TracesConfig = UNSET
-    """Which episodes are stored."""
+    """Episodes that are stored step by step."""
     track: TrackConfig = UNSET
-    """Which trackers follow it."""
+    """Experiment trackers: W&B and TensorBoard."""
     transaction: TransactionConfig = UNSET
-    """When an update is undone."""
+    """Rollback of updates that moved the policy too far."""
     rules: dict[RuleName, RuleConfig] = {}
-    """What changes by itself when a metric no longer improves, by name."""
+    """Automatic changes of settings when a metric stops improving, by name."""
     roles: Annotated[dict[RoleName, RoleConfig], TO_SEVERAL_AGENTS] = {}
-    """In environments of several agents: who plays each role. Roles that are not named are learned."""
+    """Players of the roles of a multi-agent environment. Roles that are not listed are trained."""
     league: Annotated[LeagueConfig, TO_SEVERAL_AGENTS] = UNSET
-    """In environments of several agents: against whom the roles learn."""
+    """Opponents of the roles of a multi-agent environment, in training and evaluation."""
     facts: Facts = UNSET
-    """What the environment declares about itself."""
+    """Known facts about the environment: labels, ranges, threshold."""
     metrics: dict[str, MetricConfig] = {}
-    """Numbers of the user's own."""
+    """User-defined metrics, read from the environment's `info`."""
 
     @classmethod
     def model_rebuild(cls, **more: Any) -> bool | None:
-        """Validation is built for the config of an algorithm, never for `Config` at large."""
+        """Skips the generic class: validators are only ever needed for the config of one algorithm."""
         return None if cls is Config else super().model_rebuild(**more)
 
     @model_validator(mode="after")
     def _settle_backend(self) -> Config[Algo]:
-        """`env.backend: auto` depends on settings outside of `env`, so it is settled here, once."""
+        """Resolves `env.backend: auto` here, because it depends on settings outside of `env`."""
         if "backend" not in self.env.model_fields_set and vector_is_fastest(self):
             env = self.env.model_copy(update={"backend": "vector"})
             object.__setattr__(self, "env", env)  # frozen for everyone else
@@ -106,13 +104,13 @@ class Config(Section, Generic[Algo]):
         return self
 
     def numbers(self) -> dict[str, str]:
-        """Metrics that are read from an episode's last info -> the key there: the user's own, and what
-        was drawn for the episode."""
+        """Returns metric name -> key in the last `info` of an episode: the user-defined metrics, and the
+        sampled values of randomized parameters."""
         own = {name: metric.source for name, metric in self.metrics.items()}
         return {**own, **{metric: metric for metric in self.env.drawn_metrics().values()}}
 
     def starting_values(self) -> Algo:
-        """The algorithm's section with every schedule replaced by its value at the first update."""
+        """Returns the algorithm's section with every schedule replaced by its value at the first update."""
         return self.algo.at(Clock(limits=self.stop.limits()))
 
     def training_limit(self) -> EpisodeLimit:
@@ -122,44 +120,45 @@ class Config(Section, Generic[Algo]):
         return EpisodeLimit.of(self.eval.max_episode_steps, self.env.max_episode_steps)
 
     def conflicts(self) -> list[tuple[str, str]]:
-        """Settings that contradict each other: (dotted key, what is wrong)."""
+        """Returns settings that contradict each other, as (dotted key, message)."""
         return [
             *((f"algo.{key}", text) for key, text in self.algo.conflicts(self.env.n_envs)),
             *((f"env.{key}", text) for key, text in self.env.conflicts()),
             *((f"facts.{key}", text) for key, text in self.facts.conflicts()),
             *shaping_conflicts(self.shaping, [part.name for part in self.facts.observations]),
             *role_conflicts(self.roles, self.env.id),
-            *self._settings_that_matches_do_not_know(),
+            *self._single_agent_settings_of_matches(),
             *rule_conflicts(self.rules, self.algo, self.shaping),
             *self._percentages_without_a_budget(),
-            *self._units_that_would_mix(),
-            *self._lag_that_nothing_corrects(),
-            *self._numbers_told_twice(),
+            *self._running_reward_scale_in_replay(),
+            *self._overlap_with_on_policy_algorithm(),
+            *self._duplicate_metrics(),
             *self._step_info_of_matches(),
         ]
 
-    def _units_that_would_mix(self) -> list[tuple[str, str]]:
+    def _running_reward_scale_in_replay(self) -> list[tuple[str, str]]:
         if self.algo.action_selection == "sample" or self.normalize.reward != "running":
             return []
-        problem = f"{self.algo.name} remembers rewards, whose scale would differ by when they came"
+        problem = (
+            f"{self.algo.name} replays old rewards, which were scaled by other running statistics"
+        )
         return [("normalize.reward", f"{problem} (expected off)")]
 
-    def _lag_that_nothing_corrects(self) -> list[tuple[str, str]]:
+    def _overlap_with_on_policy_algorithm(self) -> list[tuple[str, str]]:
         if not self.overlap or self.algo.tolerates_stale_policy:
             return []
-        problem = f"{self.algo.name} must learn from the policy that acted, not from one before it"
+        problem = f"{self.algo.name} cannot learn from rollouts of an older policy"
         return [("overlap", f"{problem} (expected off)")]
 
-    def _settings_that_matches_do_not_know(self) -> list[tuple[str, str]]:
-        """Environments of several agents are played as they are, and no single return is theirs."""
+    def _single_agent_settings_of_matches(self) -> list[tuple[str, str]]:
+        """Returns settings without a meaning in multi-agent environments, which have neither our wrappers nor
+        a single return."""
         if not has_roles(self.env.id):
             return []
-        as_they_are = EnvConfig(id=self.env.id)
+        defaults = EnvConfig(id=self.env.id)
         unknown = [*_OF_ONE_AGENT, *(["max_episode_steps"] if self.env.id == "tag" else [])]
         env = [
-            f"env.{name}"
-            for name in unknown
-            if getattr(self.env, name) != getattr(as_they_are, name)
+            f"env.{name}" for name in unknown if getattr(self.env, name) != getattr(defaults, name)
         ]
         others = {
             "eval.max_episode_steps": None
@@ -171,35 +170,37 @@ class Config(Section, Generic[Algo]):
             "stop.train_return": self.stop.train_return,
         }
         found = [*env, *(key for key, value in others.items() if value is not None)]
-        problem = f"{self.env.id} does not know it: several agents act there (leave it out)"
+        problem = f"not supported by {self.env.id}, a multi-agent environment (leave it out)"
         return [(key, problem) for key in found]
 
-    def _numbers_told_twice(self) -> list[tuple[str, str]]:
+    def _duplicate_metrics(self) -> list[tuple[str, str]]:
         drawn = self.env.drawn_metrics().values()
-        problem = "tells what env.randomize draws already (expected another name)"
+        problem = "is the name of the metric of a parameter in env.randomize (use another name)"
         return [(f"metrics.{name}", problem) for name in drawn if name in self.metrics]
 
     def _step_info_of_matches(self) -> list[tuple[str, str]]:
         if not (has_roles(self.env.id) and step_keys(self.shaping)):
             return []
-        problem = f"{self.env.id} has several agents; the info of steps is read for one agent only"
+        problem = (
+            f"{self.env.id} is a multi-agent environment, where terms cannot read the info of steps"
+        )
         return [("shaping", problem)]
 
     def _percentages_without_a_budget(self) -> list[tuple[str, str]]:
         limits = self.stop.limits()
         if not limits and (shares := [key for key, _, _ in self._percentages(limits)]):
-            problem = f"{', '.join(shares)} count in percent of a budget, and none is set"
+            problem = f"{', '.join(shares)} are percentages of a budget, and no budget is set"
             return [("stop.env_steps", f"{problem} (set one, or write counts such as 20k)")]
         budget = {clock: f"stop.{field}" for field, clock in BUDGETS.items()}
         found: list[tuple[str, str]] = []
         for key, value, clock in self._percentages(limits):
             fix = f"set {budget[clock]}, or " if clock in budget else ""
-            problem = f"`{value}` counts in percent of a budget on {clock}, and there is none"
+            problem = f"`{value}` is a percentage of a budget on {clock}, which is not set"
             found.append((key, f"{problem} ({fix}write counts such as 20k)"))
         return found
 
     def _percentages(self, limits: Mapping[str, float]) -> Iterator[tuple[str, Any, str]]:
-        """Keys whose value counts in percent of a budget that these limits lack: (key, value, clock)."""
+        """Yields (key, value, clock) for every percentage of a budget that is not among these limits."""
         main = next(iter(limits), "env_steps")
         terms = ((f"shaping.{name}", term) for name, term in self.shaping.items())
         unused = () if has_roles(self.env.id) else ("league",)
@@ -218,8 +219,8 @@ _OF_ONE_AGENT = (
     *("frames_per_step", "view", "image", "atari", "stack"),
     "previous_actions",
 )
-"""Settings of `env` that lie around an environment of a single agent."""
+"""Settings of `env` for single-agent environments only: wrappers, tasks and backends."""
 CONFIGS: dict[str, type[Config[Any]]] = {}
-"""Algorithm -> its config."""
+"""Algorithm name -> config class."""
 for _name, (_section, _) in ALGORITHMS.items():  # at module level, so that configs can be pickled
     CONFIGS[_name] = Config[_section]

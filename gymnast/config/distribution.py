@@ -1,4 +1,4 @@
-"""Where a number is drawn from, as one value: `uniform(-12, -4)`, `normal(1, 0.1)`, `choice(1, 2)`."""
+"""A probability distribution as one value: `uniform(-12, -4)`, `normal(1, 0.1)`, `choice(1, 2)`."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _TEXT = re.compile(r"(?P<kind>[a-z_-]+)\s*\((?P<numbers>.*)\)")
 class Distribution(Written):
     kind: str
     numbers: tuple[float, ...]
-    """What is in the brackets."""
+    """Parameters, in the order of the text."""
 
     @classmethod
     def parse(cls, value: Any) -> Distribution:
-        """From its text; a number alone is always that number."""
+        """Parses the text of a distribution; a bare number is a constant."""
         if isinstance(value, Distribution):
             return value
         found = _TEXT.fullmatch(value.strip()) if isinstance(value, str) else None
         if found is None:
             if isinstance(value, str) and not re.fullmatch(r"\s*[-+.\d]\S*\s*", value):
-                raise ValueError(f"{show(value)} is no distribution (expected {_any_form()})")
+                raise ValueError(f"{show(value)} is not a distribution (expected {_any_form()})")
             return cls("choice", (parse_number(value),))
         kind = found["kind"].replace("-", "").replace("_", "")
         if kind not in _FORMS:
-            raise ValueError(f"{found['kind']} is no distribution (expected {_any_form()})")
-        given = [part for part in found["numbers"].split(",") if part.strip()]
-        return cls(kind, tuple(map(parse_number, given)))
+            raise ValueError(f"{found['kind']} is not a distribution (expected {_any_form()})")
+        parts = [part for part in found["numbers"].split(",") if part.strip()]
+        return cls(kind, tuple(map(parse_number, parts)))
 
     def __post_init__(self) -> None:
         n = self.numbers
@@ -53,13 +53,15 @@ class Distribution(Written):
             raise ValueError(f"`{self}` is incomplete (expected {_FORMS[self.kind]})")
         ends = n[2:] if self.kind == "normal" else n if self.kind != "choice" else ()
         if ends and not ends[0] < ends[1]:
-            raise ValueError(f"`{self}` is upside down (expected {_FORMS[self.kind]})")
+            raise ValueError(f"`{self}` is reversed (expected {_FORMS[self.kind]})")
         if self.kind == "loguniform" and n[0] <= 0:
             raise ValueError(f"`{self}` must stay above 0 (expected {_FORMS[self.kind]})")
         if self.kind == "normal" and n[1] <= 0:
-            raise ValueError(f"`{self}` needs a deviation above 0 (expected {_FORMS[self.kind]})")
+            raise ValueError(
+                f"`{self}` needs a standard deviation above 0 (expected {_FORMS[self.kind]})"
+            )
         if self.kind == "normal" and ends and self._share_within() < 1e-6:
-            raise ValueError(f"`{self}` leaves nothing to draw between its ends")
+            raise ValueError(f"`{self}` has almost no probability between its bounds")
 
     def draw(self, rng: np.random.Generator) -> float:
         n = self.numbers
@@ -74,7 +76,7 @@ class Distribution(Written):
                 return self._draw_normal(rng)
 
     def ends(self) -> tuple[float, float]:
-        """Lowest and highest number that can be drawn."""
+        """Returns the lowest and the highest number that can be drawn."""
         if self.kind == "choice":
             return min(self.numbers), max(self.numbers)
         if self.kind == "normal":
@@ -87,7 +89,7 @@ class Distribution(Written):
         low, high = self.ends()
         if math.isinf(low):
             return float(rng.normal(mean, deviation))
-        # by the inverse of the distribution function: one draw, however far out the ends are
+        # Inverse transform sampling takes exactly one draw, however unlikely the truncated range is.
         usual = self._normal()
         share = float(rng.uniform(usual.cdf(low), usual.cdf(high)))
         drawn = usual.inv_cdf(min(max(share, 1e-300), 1 - 1e-16))
@@ -98,7 +100,7 @@ class Distribution(Written):
         return usual.cdf(self.numbers[3]) - usual.cdf(self.numbers[2])
 
     def _normal(self) -> NormalDist:
-        from statistics import NormalDist  # few configs have one, and it takes its time
+        from statistics import NormalDist  # slow to import, and few configs need it
 
         return NormalDist(*self.numbers[:2])
 

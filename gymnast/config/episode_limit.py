@@ -1,4 +1,4 @@
-"""After how many steps an episode is truncated: as it is written in a config, and as it is applied."""
+"""Step limits after which episodes are truncated: as written in a config, and as applied."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pydantic import PlainSerializer, PlainValidator
 from gymnast.config.numbers import Maybe, parse_count
 
 DEFAULT_EPISODE_STEPS = 1_000
-"""Truncates episodes of an environment that declares no limit. Without it, a greedy policy that walks in a
-circle would never finish an evaluation. 1,000 is the most common limit in Gymnasium's registry. A higher
-one would be paid for in every evaluation of a policy that loops: an evaluation of 20 episodes takes up to
-20 times this many steps, and keeps all of them in memory until its traces are written."""
+"""Limit for environments that declare none. Without it, an evaluation of a greedy policy that walks in a
+circle would never finish. 1,000 is the most common limit in Gymnasium's registry. A higher limit would slow
+down every evaluation of a policy that loops: 20 episodes take up to 20 times this many steps, and all of them
+stay in memory until the traces are written."""
 
 
 class EpisodeLimit(NamedTuple):
-    """Which limit an environment is made with."""
+    """The limit that an environment is created with."""
 
     steps: int | None = None
     """Replaces the environment's own limit."""
     default: int | None = None
-    """Applies where `steps` is not set and the environment has no limit of its own."""
+    """Applies if `steps` is not set and the environment has no limit of its own."""
 
     @classmethod
     def of(cls, setting: StepSetting, other: StepSetting) -> EpisodeLimit:
-        """`setting` of training or evaluation; `other`: that of the other one, which is the better guess
-        where the environment declares nothing."""
+        """Returns the limit for one of training and evaluation. `other` is the setting of the other one,
+        which is a better guess than the default if the environment declares no limit."""
         if setting is None:
             return cls()
         if setting != "auto":
@@ -43,8 +43,8 @@ AutoSteps = Maybe[
         int | Literal["auto"], PlainValidator(_auto_or_count), PlainSerializer(lambda value: value)
     ]
 ]
-"""A number of steps, `auto` or `off`."""
+"""Type of a config field: a number of steps, `auto` or `off`."""
 StepSetting = int | Literal["auto"] | None
-"""The same as a value; None is `off`."""
+"""The validated value of such a field; None is `off`."""
 OWN_LIMIT = EpisodeLimit()
 """Only the limit that the environment declares, if any."""

@@ -1,5 +1,5 @@
-"""What an environment declares about itself. Preset files state it; tests hold it against the
-live environment."""
+"""Known facts about an environment: labels, ranges, optimum and threshold. Preset files declare them, and
+tests compare them with the live environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gymnast.config.section import Section
 
 def _ordered(interval: tuple[float, float]) -> tuple[float, float]:
     if interval[0] > interval[1]:
-        raise ValueError(f"{list(interval)} is upside down (expected [low, high])")
+        raise ValueError(f"{list(interval)} is reversed (expected [low, high])")
     return interval
 
 
@@ -45,66 +45,67 @@ def _written(action: int | tuple[float, ...]) -> Any:
 KeyAction = Annotated[
     int | tuple[float, ...], PlainValidator(_key_action), PlainSerializer(_written)
 ]
-"""A discrete action's number, or the amounts of a continuous one."""
+"""An action: the index of a discrete one, or the values of a continuous one."""
 
 
 class Component(Section):
     """One number of the observation."""
 
     name: str
-    """What it is, in words."""
+    """Name of the component."""
     low: Bound
     """Smallest possible value."""
     high: Bound
     """Largest possible value."""
     unit: str = ""
-    """Its unit; empty for a pure number."""
+    """Unit; empty for a dimensionless number."""
 
 
 class Published(Section):
-    """Another project's result, to measure ours against. Protocols differ."""
+    """A published result of another project, for comparison. Evaluation protocols differ."""
 
     score: Number
     """Mean return."""
     env_steps: Maybe[Count] = OFF
-    """Env steps it was trained for."""
+    """Number of training env steps."""
     algorithm: str
-    """Which algorithm reached it."""
+    """Name of the algorithm."""
     source: str
-    """Who published it."""
+    """Publication or project that reports the score."""
 
 
 class Facts(Section):
     actions: tuple[str, ...] = ()
-    """A label per discrete action, or per dimension of a continuous one."""
+    """Labels: one per discrete action, or one per dimension of a continuous action."""
     keys: dict[str, KeyAction] = {}
-    """Key -> action, for a person who plays. Amounts of keys held together are added."""
+    """Keyboard key -> action, for `gymnast play`. Continuous actions of keys held together are added."""
     idle: Maybe[KeyAction] = OFF
-    """The action while no key is held; off: the environment waits for one."""
+    """Action while no key is held. off: the environment waits for a key."""
     observations: tuple[Component, ...] = ()
-    """The parts of an observation, in order; for a Discrete one, the state's index. Those of a stack and
-    of the last actions beside it are named after them and `actions`."""
+    """Components of the environment's observation, in order; for a Discrete observation, the state index.
+    Components added by `env.stack` and `env.previous_actions` are named automatically."""
     reward: Maybe[Interval] = OFF
-    """Range of one step's raw reward."""
+    """Range of the raw reward of one step."""
     returns: Maybe[Interval] = OFF
-    """Range of an episode's raw return."""
+    """Range of the raw return of one episode."""
     optimum: Maybe[Number] = OFF
-    """Mean return of the best possible policy, where it is known."""
+    """Mean return of an optimal policy, if it is known."""
     threshold: Maybe[Number] = OFF
-    """Mean return from which the environment counts as solved."""
+    """Mean return at which the environment counts as solved."""
     deterministic: Literal["yes", "no", "unknown"] = "unknown"
-    """Whether the same seed and actions give the same episode. Unknown: it is tried at the start."""
+    """Whether the same seed and actions give the same episode. unknown: this is tested at the start of
+    training."""
     deterministic_settings: dict[str, PlainValue] = {}
-    """The keyword arguments that make it so."""
+    """Keyword arguments under which the environment is deterministic."""
     fps: Maybe[Positive] = OFF
     """Frames per second at which an episode looks natural."""
     source: str = ""
-    """Where the environment is documented."""
+    """URL of the environment's documentation."""
     published: tuple[Published, ...] = ()
-    """Scores of other projects."""
+    """Published scores of other projects."""
 
     def conflicts(self) -> list[tuple[str, str]]:
-        """Facts that contradict each other: (field, what is wrong)."""
+        """Returns facts that contradict each other, as (field, message)."""
         found: list[tuple[str, str]] = []
         optimum, threshold = self.optimum, self.threshold
         if threshold is not None and optimum is not None and threshold > optimum:

@@ -1,4 +1,4 @@
-"""Families of environments: how their ids begin, what registers them, what installs them."""
+"""Families of environments: the prefixes of their ids, the module that registers them, the pip extra."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Family:
     name: str
     ids: tuple[str, ...]
-    """What their ids begin with."""
+    """Prefixes of their ids."""
     extra: str = ""
-    """Our extra that installs what they need; none: they come with gymnast."""
+    """The pip extra of gymnast that installs their dependencies. Empty: they need no extra."""
     module: str = ""
-    """Importing it registers them; none: Gymnasium itself does."""
+    """Module whose import registers them. Empty: Gymnasium registers them itself."""
 
 
 FAMILIES = (
@@ -45,24 +45,24 @@ FAMILIES = (
     Family("self-play", ("tag",)),
     Family("PettingZoo", ("pettingzoo/",), "pettingzoo"),
 )
-"""In the order in which they are listed."""
+"""All families, in the order of `gymnast presets`."""
 YOURS, OTHERS = "yours", "others"
-"""Presets of your own; and environments of no family above."""
+"""Groups of presets: the user's own, and those of no family above."""
 
 
 def has_roles(env_id: str) -> bool:
-    """Whether several agents act in it."""
+    """True if this is a multi-agent environment."""
     return env_id == "tag" or env_id.startswith("pettingzoo/")
 
 
 def family_of(env_id: str) -> Family | None:
-    """Letter case does not matter: whoever mistypes an id is told the right one."""
+    """Returns the family of an id, ignoring letter case, so that a mistyped id can still be corrected."""
     low = env_id.lower()
     return next((f for f in FAMILIES if low.startswith(tuple(x.lower() for x in f.ids))), None)
 
 
 def how_to_install(env_id: str) -> str:
-    """What an environment needs that is missing."""
+    """Returns how to install the missing dependency of an environment."""
     family = family_of(env_id)
     extra = family.extra if family is not None else ""
     return f"pip install 'gymnast[{extra}]'" if extra else "install that package"

@@ -1,8 +1,9 @@
-"""Canonical layout of a config file: keys in the order of the schema, comments where they were.
+"""Formats config files: keys in the order of the schema, comments kept with their keys (`gymnast config
+fmt`).
 
-Works on lines, not on values: an entry is its key's lines and the comments right above them, and
-moves as a whole. Comments after the last key of a section, or of the file, stay at its end. What an entry
-contains is never rewritten.
+The formatter moves lines and never rewrites values. An entry consists of the lines of its key and the
+comments directly above, and moves as a whole. Comments after the last key of a section, or of the file,
+stay at its end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gymnast.config.source import Source
 
 
 def fmt(text: str, at: str = "") -> str:
-    """The same settings and comments in canonical order. `at` names the file in messages."""
+    """Returns the text with its entries in canonical order. `at` is the file name for error messages."""
     source = Source.read(text, at)
     if source.repeated:
         raise Refused(source.repeated)
@@ -29,20 +30,23 @@ def fmt(text: str, at: str = "") -> str:
     lines = [line.rstrip(" \t\r") for line in text.rstrip("\n").split("\n")]
     head = next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)
     *sections, last, tail = _entries(root, (), lines, head, len(lines))
-    below = _tail(last, len(last), 0)  # of the section that is last now
+    below = _tail(last, len(last), 0)  # trailing comments of the section that is last after sorting
     parts = (*sections, last[:below], [*last[below:], *tail])
     entries = [_trimmed(part) for part in parts if any(part)]
-    gap = "\n" if is_stored(source.data) else "\n\n"  # the sections of a preset stand apart
+    gap = (
+        "\n" if is_stored(source.data) else "\n\n"
+    )  # sections of a preset are separated by an empty line
     body = gap.join("\n".join(entry) for entry in entries)
     apart = [""] if head and not lines[head] else []
     formatted = "\n".join([*lines[:head], *apart, body, ""])
-    if not _says(formatted, source.data):
-        text = "cannot be put in order without changing it (is an anchor used?)"
+    if not _reads_as(formatted, source.data):
+        text = "cannot be reordered without changing its values (does it use an anchor?)"
         raise Refused([Problem(at, "", text)])
     return formatted
 
 
-def _says(text: str, data: object) -> bool:
+def _reads_as(text: str, data: object) -> bool:
+    """True if the text parses to this data."""
     try:
         return Source.read(text).data == data
     except Refused:
@@ -52,8 +56,8 @@ def _says(text: str, data: object) -> bool:
 def _entries(
     node: MappingNode, path: Key, lines: list[str], start: int, end: int
 ) -> list[list[str]]:
-    """The lines of each entry of a block mapping between two lines, in canonical order; then those of
-    the comments at its end."""
+    """Returns the lines of each entry of a block mapping, in canonical order, and last its trailing comments.
+    `start` and `end` are the range of lines of the mapping."""
     keys = [key for key, _ in node.value]
     tail = _tail(lines, end, keys[-1].start_mark.column)
     first = [start, *(_first_line(key, lines) for key in keys[1:]), tail]
@@ -75,7 +79,7 @@ def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> l
     ordered: list[str] = []
     for entry in _entries(node, path, lines, start, end):
         follows_comment = bool(ordered) and ordered[-1].lstrip().startswith("#")
-        # a comment below a key must not become one above another key
+        # An empty line keeps a comment at the end of one entry from becoming a comment above the next key.
         apart = [""] if follows_comment and entry and entry[0] else []
         ordered += [*apart, *entry]
     while not ordered[0]:
@@ -84,8 +88,8 @@ def _ordered(node: Node, path: Key, lines: list[str], start: int, end: int) -> l
 
 
 def _tail(lines: list[str], end: int, column: int) -> int:
-    """Where the comments begin that end a mapping whose keys are in this column: none of them is
-    indented further."""
+    """Returns the line at which the trailing comments of a mapping start. `column` is that of its keys; a
+    comment that is indented further belongs to the last entry."""
     while not (text := lines[end - 1].lstrip()) or (
         text.startswith("#") and lines[end - 1].index("#") <= column
     ):
@@ -94,7 +98,7 @@ def _tail(lines: list[str], end: int, column: int) -> int:
 
 
 def _first_line(key: Node, lines: list[str]) -> int:
-    """Where an entry begins: at the comments and the empty line right above its key."""
+    """Returns the first line of an entry, including the comments and empty lines directly above its key."""
     first, indent = key.start_mark.line, " " * key.start_mark.column
     while lines[first - 1].startswith(f"{indent}#"):
         first -= 1
@@ -104,7 +108,7 @@ def _first_line(key: Node, lines: list[str]) -> int:
 
 
 def _trimmed(entry: list[str]) -> list[str]:
-    """Without empty lines around it, and never two in a row."""
+    """Removes empty lines around an entry, and all but one of several in a row inside it."""
     kept = [line for i, line in enumerate(entry) if line or (i and entry[i - 1])]
     while kept and not kept[-1]:
         kept.pop()
@@ -112,7 +116,7 @@ def _trimmed(entry: list[str]) -> list[str]:
 
 
 def _order(path: Key, present: Collection[str]) -> list[str]:
-    """The canonical keys at this place of a preset or of a run's config."""
+    """Returns the keys at this path of a preset or of a run's config, in canonical order."""
     model = next(iter(CONFIGS.values()))
     sections = list(model.model_fields)
     if not path:
@@ -129,6 +133,6 @@ def _order(path: Key, present: Collection[str]) -> list[str]:
 
 
 def _sorted(names: list[str], order: list[str]) -> list[str]:
-    """Known names in their order, then the others as they were."""
+    """Returns the known names in canonical order, then the others in their original order."""
     known = sorted((n for n in names if n in order), key=order.index)
     return known + [n for n in names if n not in order]

@@ -1,8 +1,8 @@
-"""Values from several places, the later ones on top: default < preset < variant < --set.
+"""Merges layers of settings; later layers take precedence: default < preset < variant < --set.
 
-Layers are compared leaf by leaf, so each value knows which layer it came from. A leaf is a field
-of a section or an entry of an open mapping such as `env.kwargs`; a schedule written as a mapping
-is one leaf, replaced whole.
+Layers are merged leaf by leaf, so that the origin of each value is known. A leaf is a field of a section or
+an entry of an open mapping such as `env.kwargs`. A schedule written as a mapping is a single leaf: it is
+replaced, not merged.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gymnast.config.section import DottedKey
 from gymnast.config.source import Source
 
 Branches = dict[str, "Branches"]
-"""The keys that hold further keys."""
+"""The schema reduced to the keys that contain further keys."""
 EACH = "*"
-"""Stands for every key where names are the user's own: of tasks, terms, metrics."""
+"""Stands for any key of a mapping with user-chosen names: tasks, shaping terms, metrics."""
 DOTTED = "."
-"""Stands for the keys of settings, `algo.lr`: whether --set gives them or a file, each is one name."""
+"""Stands for mappings whose keys are dotted names of settings: `algo.lr` is one key, not a path."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,19 @@ class Layer:
     source: Source
     data: Mapping[Any, Any]
     base: Key = ()
-    """Where in the source the data sits: ("variants", "ppo")."""
+    """Path of the data within the source: ("variants", "ppo")."""
 
     @classmethod
     def of(cls, data: Mapping[Any, Any], name: str) -> Layer:
-        """A layer that no file holds."""
+        """Returns a layer that does not come from a file."""
         return cls(Source(name, data), data)
 
     def at(self, path: Key) -> str:
+        """Returns `file:line` of a key of this layer."""
         return self.source.at((*self.base, *path))
 
     def origin(self, path: Key) -> str:
-        """Where a value came from, for the reader of `config show`."""
+        """Returns the origin of a value, as `gymnast config show` prints it."""
         variant = f"variant {self.base[1]}, " if self.base else ""
         return f"{variant}{self.at(path)}"
 
@@ -51,20 +52,22 @@ Leaves = dict[Key, tuple[Any, Layer]]
 
 
 def merge(layers: list[Layer], model: type[BaseModel]) -> Leaves:
+    """Returns path -> (value, layer it came from), for all leaves that any layer sets."""
     leaves: Leaves = {}
     for layer in layers:
         for path, value in flatten(layer.data, branches(model)):
-            shadowed = [p for p in leaves if p[: len(path)] == path]
-            if value == {} and any(len(p) > len(path) for p in shadowed):
-                continue  # a name of which nothing more is set
-            for gone in shadowed:
-                del leaves[gone]
+            overridden = [p for p in leaves if p[: len(path)] == path]
+            if value == {} and any(len(p) > len(path) for p in overridden):
+                continue  # an entry without settings must not delete those of lower layers
+            for old_path in overridden:
+                del leaves[old_path]
             leaves[path] = (value, layer)
     return leaves
 
 
 def nest(leaves: Leaves) -> dict[str, Any]:
-    """Back to a tree. A value where a section should be stays, to be refused by name."""
+    """Returns the leaves as a nested dict. A plain value in the place of a section is kept, so that
+    validation can report it."""
     tree: dict[str, Any] = {}
     for path, (value, _) in leaves.items():
         at: Any = tree
@@ -76,6 +79,7 @@ def nest(leaves: Leaves) -> dict[str, Any]:
 
 
 def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """Yields (path, value) for every leaf of nested settings."""
     for key, value in data.items():
         inner = (*path, str(key))
         below = shape.get(str(key), shape.get(EACH))
@@ -85,14 +89,14 @@ def flatten(data: Mapping[Any, Any], shape: Branches, path: Key = ()) -> Iterato
         elif below is None or not isinstance(value, Mapping):
             yield inner, value
         elif not value and EACH in shape:
-            yield inner, {}  # a name of which nothing is set
+            yield inner, {}  # an entry without settings of its own: all defaults
         else:
             yield from flatten(value, below, inner)
 
 
 def holds_keys(path: Key, model: type[BaseModel]) -> bool:
-    """Whether a key holds further keys: a section, or an open mapping such as `env.kwargs`. A name of
-    the user's own does not count: `{}` for it is an entry with defaults."""
+    """True if a key contains further keys: a section, or an open mapping such as `env.kwargs`. User-chosen
+    names do not count, because `{}` is a valid entry for them (all defaults)."""
     shape, named = branches(model), False
     for part in path:
         named = part not in shape
@@ -105,6 +109,7 @@ def holds_keys(path: Key, model: type[BaseModel]) -> bool:
 
 @cache
 def branches(model: type[BaseModel]) -> Branches:
+    """Returns the keys of a model that contain further keys, recursively."""
     found: Branches = {}
     for name, field in model.model_fields.items():
         kind = field.annotation

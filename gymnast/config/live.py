@@ -1,7 +1,7 @@
-"""Which settings may change while a run goes on, and what a change makes of the config.
+"""Settings that can change while a run is training (`gymnast set`), and the config after such a change.
 
-A section names the fields that are read anew at every rollout in `LIVE`; those of an algorithm that
-can be schedules always are, and so are the weights of shaping terms.
+Each section lists in `LIVE` its fields that are read again at every rollout. Fields of an algorithm that
+can be schedules are always live, and so are the weights of shaping terms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gymnast.errors import ConfigError
 
 
 def live_keys(config: Config[Any]) -> list[str]:
-    """Every dotted key that may change, in the config's own order."""
+    """Returns every dotted key that may change, in the order of the config."""
     sections = [(name, type(value)) for name, value in config if isinstance(value, Section)]
     weights = [f"shaping.{name}.weight" for name in config.shaping]
     fields = [f"{name}.{field}" for name, section in sections for field in section.live_fields()]
@@ -28,12 +28,13 @@ def live_keys(config: Config[Any]) -> list[str]:
 
 
 def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
-    """The config after a live change, by the rules of `--set`; one clear error if it cannot be."""
+    """Returns the config after a live change, by the rules of `--set`. Raises ConfigError if a key is not
+    live or a value is invalid."""
     allowed, known = live_keys(config), values(config)
     fixed = [key for key in assignments if key not in allowed]
     if fixed and all(key in known for key in fixed):
         raise _refusal(fixed, allowed)
-    after, _ = revise(config, assignments)  # knows what is wrong with keys and values
+    after, _ = revise(config, assignments)  # reports unknown keys and invalid values first
     if fixed:
         raise _refusal(fixed, allowed)
     return after
@@ -41,13 +42,15 @@ def changed(config: Config[Any], assignments: Mapping[str, Any]) -> Config[Any]:
 
 def _refusal(fixed: list[str], allowed: list[str]) -> ConfigError:
     return ConfigError(
-        f"{', '.join(fixed)} cannot change while a run goes on",
-        fix=f"what can: {', '.join(allowed)}; for the rest stop it, then resume or train anew",
+        f"{', '.join(fixed)} cannot change while a run is training",
+        fix=f"settings that can: {', '.join(allowed)}; for others, stop the run, then resume it or "
+        "start a new one",
     )
 
 
 def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[Any]:
-    """The config with exactly these values, which were checked before; nothing follows from them."""
+    """Returns the config with exactly these values, which were validated before. No other value is derived
+    from them."""
     tree = plain(config)
     for key, value in live.items():
         *sections, field = key.split(".")
@@ -56,7 +59,8 @@ def with_live_changes(config: Config[Any], live: Mapping[str, Any]) -> Config[An
 
 
 def overridden_live_keys(keys: Iterable[str]) -> set[str]:
-    """Keys whose live value ends when these are set for good: a budget replaces all budgets."""
-    given = set(keys)
+    """Returns the keys whose live values are dropped when these keys are set permanently. A new budget
+    replaces all budgets."""
+    overridden = set(keys)
     budgets = {f"stop.{name}" for name in BUDGETS}
-    return given | budgets if given & budgets else given
+    return overridden | budgets if overridden & budgets else overridden

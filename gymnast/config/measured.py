@@ -1,16 +1,18 @@
-"""What `auto` means for the copies of an environment: where they run, and how many they are.
+"""Measured values of `env.n_envs: auto` and `env.backend: auto`.
 
-Each from one environment of its kind and one short sample (0.4 s of CPU) per number of copies, 4, 8, 16
-and 32, on two cores that did other work beside: speeds are therefore by the CPU time that a vector
-step waits for, that of the trainer and of its busiest worker, not by the clock, and what workers gain
-is an estimate. Taken are the fewest copies, from 8 on, with 65 % of the speed of the fastest number,
-and workers where they collect 1.6 times as much; several environments are close to either line.
-`gymnast tune envs` says what holds on an idle machine. Entries are for ids that begin so, the longest
-beginning that fits counts.
+How they were measured: for one environment of each kind, one short sample (0.4 s of CPU time) with each of
+4, 8, 16 and 32 env copies, on two cores that were also busy with other work. Speed is therefore based on
+CPU time (that of the trainer plus that of its busiest worker), not on wall time, and the gain from workers
+is an estimate.
 
-An environment's own vector implementation is taken where it is faster than that and nothing in the config
-forbids it (`forbids_vector`): measured the same way, that of the Atari games is 1.3 times as fast as
-copies in this process, and CartPole's is as fast with 16 copies and 1.6 times as fast with 32.
+The rule: the smallest number of copies, 8 or more, that reaches 65 % of the speed of the fastest number,
+and worker processes if they collect 1.6 times as fast. Several environments are close to these limits;
+`gymnast tune envs` measures what is best on your idle machine. Keys are prefixes of ids; the longest
+matching prefix counts.
+
+An environment's own vector implementation is used if it is faster still and no other setting rules it out
+(`forbids_vector`). Measured in the same way, the one of the Atari games is 1.3 times as fast as copies in
+this process; CartPole's is as fast with 16 copies and 1.6 times as fast with 32.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class Copies(NamedTuple):
 
 
 UNKNOWN = Copies("inprocess", 8)
-"""For all others."""
+"""Used for environments that were not measured."""
 
 MEASURED: dict[str, Copies] = {
     # classic control
@@ -45,13 +47,13 @@ MEASURED: dict[str, Copies] = {
     "Taxi-": Copies("inprocess", 16),
     # Box2D
     "BipedalWalker": Copies("inprocess", 8),
-    "CarRacing-": Copies("process", 8),  # 2 times: a step takes 6 ms
+    "CarRacing-": Copies("process", 8),  # 2x: a step takes 6 ms
     "LunarLander": Copies("inprocess", 8),
     # MuJoCo: the more joints, the longer a step
     "Ant-": Copies("inprocess", 8),
     "HalfCheetah-": Copies("inprocess", 8),
     "Hopper-": Copies("inprocess", 8),
-    "Humanoid-": Copies("process", 8),  # 1.4 times: a step takes 0.3 ms
+    "Humanoid-": Copies("process", 8),  # 1.4x: a step takes 0.3 ms
     "HumanoidStandup-": Copies("inprocess", 8),
     "InvertedDoublePendulum-": Copies("inprocess", 8),
     "InvertedPendulum-": Copies("inprocess", 8),
@@ -63,32 +65,34 @@ MEASURED: dict[str, Copies] = {
 }
 
 VECTOR_FROM = {"ALE/": 1, "CartPole-": 32}
-"""Copies from which an environment's own vector implementation is the fastest backend."""
-_AROUND = (
+"""Prefix of ids -> number of copies from which the environment's own vector implementation is fastest."""
+_WRAPPED = (
     *("kwargs", "tasks", "curriculum", "randomize", "noise", "keep", "one_hot", "view", "image"),
     *("atari", "stack", "previous_actions"),
 )
-"""Settings of `env` that change what lies around an environment."""
+"""Settings of `env` that add wrappers or change the environment itself."""
 
 
 def measured(env_id: str) -> Copies:
-    fits = [begin for begin in MEASURED if env_id.startswith(begin)]
-    return MEASURED[max(fits, key=len)] if fits else UNKNOWN
+    """Returns the backend and the number of copies that were measured to be fast for an environment."""
+    prefixes = [prefix for prefix in MEASURED if env_id.startswith(prefix)]
+    return MEASURED[max(prefixes, key=len)] if prefixes else UNKNOWN
 
 
 def vector_is_fastest(cfg: Config[Any]) -> bool:
-    """Whether `env.backend: auto` means the environment's own vector implementation."""
-    begins = [begin for begin in VECTOR_FROM if cfg.env.id.startswith(begin)]
-    enough = any(cfg.env.n_envs >= VECTOR_FROM[begin] for begin in begins)
+    """True if `env.backend: auto` means the environment's own vector implementation."""
+    prefixes = [prefix for prefix in VECTOR_FROM if cfg.env.id.startswith(prefix)]
+    enough = any(cfg.env.n_envs >= VECTOR_FROM[prefix] for prefix in prefixes)
     return enough and not forbids_vector(cfg)
 
 
 def forbids_vector(cfg: Config[Any]) -> list[str]:
-    """Settings that an environment's own vector cannot serve, or not at the same cost: anything around
-    the environment, whole episodes, numbers from `info`, and traces of training episodes with pictures,
-    which would hold every picture because a vector cannot replay a single episode."""
-    usual = type(cfg.env)(id=cfg.env.id)
-    found = [f"env.{name}" for name in _AROUND if getattr(cfg.env, name) != getattr(usual, name)]
+    """Returns the settings that an environment's own vector implementation does not support, or only at a
+    higher cost: wrappers, algorithms that learn from whole episodes, metrics from `info`, and traces of
+    training episodes with images, which would have to store every image because a vector cannot replay one
+    episode."""
+    plain = type(cfg.env)(id=cfg.env.id)
+    found = [f"env.{name}" for name in _WRAPPED if getattr(cfg.env, name) != getattr(plain, name)]
     found += ["algo.name"] if cfg.algo.span().episodes else []
     found += ["metrics"] if cfg.metrics else []
     found += ["shaping"] if step_keys(cfg.shaping) else []

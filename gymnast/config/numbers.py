@@ -1,7 +1,7 @@
-"""Numbers as people write them: `1e-3`, `50k`, `2M`, `25%`, `on`, `off`.
+"""Parses and formats numbers as people write them: `1e-3`, `50k`, `2M`, `25%`, `on`, `off`.
 
-Parsing goes through Decimal, so that what is written is what is meant: `7%` is 0.07 and comes back
-as `7%`.
+Parsing uses Decimal, so that the text survives a round trip: `7%` is exactly 0.07 and is printed as `7%`
+again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ SUFFIXES = {"k": 3, "M": 6, "G": 9}
 """Letter -> power of ten."""
 
 FLOAT32_LIMIT = 1e30
-"""For numbers that meet float32 arrays: what is larger becomes infinite there."""
+"""Upper bound for numbers that are combined with float32 arrays, where larger ones could become infinite."""
 
 OFF: Any = "off"
-"""The default of a field that is switched off until someone sets it."""
+"""Default of a field that is off unless the user sets it."""
 
 
 def parse_number(value: Any) -> float:
-    """A finite number from a number or its text."""
+    """Returns a finite number, from a number or its text."""
     number = parse_bound(value)
     if not math.isfinite(number):
         raise ValueError(f"{show(value)} is not finite (expected {_NUMBER})")
@@ -42,19 +42,19 @@ def parse_number(value: Any) -> float:
 
 
 def parse_bound(value: Any) -> float:
-    """A number that may be infinite: `-inf`, `inf`."""
+    """Returns a number that may be infinite: `-inf`, `inf`."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return float(_decimal(value, _NUMBER))
 
 
 def parse_whole(value: Any) -> int:
-    """A whole number, 0 included; `1e5` is one, `0.5` is not."""
+    """Returns a whole number, 0 or more; `1e5` is accepted, `0.5` is not."""
     return _whole(value, 0, "a whole number from 0")
 
 
 def parse_count(value: Any) -> int:
-    """A whole number above 0."""
+    """Returns a whole number, 1 or more."""
     return _whole(value, 1, _COUNT)
 
 
@@ -71,12 +71,12 @@ def is_percent(value: Any) -> bool:
 
 
 def parse_percent(value: str) -> float:
-    """`7%` -> 7.0."""
+    """Returns 7.0 for `7%`."""
     return float(_decimal(value.rstrip().removesuffix("%").rstrip(), "a percentage such as 25%"))
 
 
 def number_text(number: float) -> str:
-    """The shortest text that reads back as the same number."""
+    """Returns the shortest text that parses to the same number."""
     text = repr(float(number))
     if "e" in text:
         digits, power = text.split("e")
@@ -85,7 +85,7 @@ def number_text(number: float) -> str:
 
 
 def count_text(number: float) -> str:
-    """`20000` -> `20k`, where that says the same."""
+    """Returns `20k` for 20000, or the plain number if a suffix would lose digits."""
     for suffix, power in reversed(SUFFIXES.items()):
         if number >= 10**power and number % 10 ** (power - 1) == 0:
             return f"{number_text(number / 10**power)}{suffix}"
@@ -93,13 +93,13 @@ def count_text(number: float) -> str:
 
 
 def show(value: Any) -> str:
-    """A value as an error message quotes it."""
+    """Returns a value as error messages quote it, shortened to about 60 characters."""
     text = "nothing" if value is None else value if isinstance(value, str) else repr(value)
     return f"{text[:60]}..." if len(text) > 63 else text or "''"
 
 
 class Share(Written, float):
-    """A part of a whole, 0 to 1, written `25%`. Told from a plain number by its type."""
+    """A share between 0 and 1, written `25%`. The type distinguishes it from a plain number."""
 
     @classmethod
     def parse(cls, value: Any) -> Share:
@@ -144,7 +144,7 @@ def _off(value: Any, inner: Any) -> Any:
 
 def _without_nan(value: Any) -> Any:
     if isinstance(value, float) and math.isnan(value):
-        raise ValueError("nan is no number (expected text, a number, a list or a mapping)")
+        raise ValueError("nan is not accepted (expected text, a number, a list or a mapping)")
     for inner in (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     ):
@@ -165,8 +165,8 @@ Switch = Annotated[
     PlainSerializer(lambda value: "on" if value else "off"),
 ]
 PlainValue = Annotated[JsonValue, AfterValidator(_without_nan)]
-"""What a file can hold, for arguments of the user's own code: text, numbers, lists, mappings. NaN is
-refused, because it differs from itself and so from the config that a run has stored."""
+"""Type of keyword arguments of user code: text, numbers, lists and mappings. NaN is rejected, because it is
+not equal to itself, so a config with NaN would never equal its stored copy."""
 CountOrShare = Annotated[int | Share, PlainValidator(_count_or_share), PlainSerializer(_written)]
 NumberOrShare = Annotated[
     float | Share, PlainValidator(_number_or_share), PlainSerializer(_written)
@@ -176,7 +176,7 @@ Maybe = Annotated[
     WrapValidator(_off),
     WrapSerializer(lambda value, inner: "off" if value is None else inner(value)),
 ]
-"""A value or `off`. An empty value is neither, and refused."""
+"""A value or `off`. An empty value is rejected."""
 
 _LARGEST = 10**18
 _SWITCH = {"on": True, "true": True, "off": False, "false": False}
@@ -185,13 +185,13 @@ _COUNT = "a whole number above 0 such as 64, 50k or 2M"
 _SHARE = "a share from 0% to 100%"
 
 
-def _whole(value: Any, least: int, expected: str) -> int:
+def _whole(value: Any, minimum: int, expected: str) -> int:
     number = _decimal(value, expected)
     if not number.is_finite() or abs(number) > _LARGEST:
         raise ValueError(f"{show(value)} is too large (expected {expected})")
     if number != int(number):
         raise ValueError(f"{show(value)} is not a whole number (expected {expected})")
-    if number < least:
+    if number < minimum:
         raise ValueError(f"{show(value)} is too small (expected {expected})")
     return int(number)
 

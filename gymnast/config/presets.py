@@ -1,13 +1,14 @@
-"""Preset files: where they are, what they are called, what a variant is made of.
+"""Preset files: where they are found, how they are named, and the layers that make up a variant.
 
-One YAML per environment, named after its id with `/` as `__`, or freely with `env: {id: ...}` in it:
+There is one YAML file per environment, named after its id with `__` for `/`. A file with `env: {id: ...}`
+may have any name:
 
-    facts: {...}            # what the environment declares
-    default: ppo            # the variant that the bare name means
-    space_defaults: off     # complete as it is: no defaults chosen by the environment's spaces
+    facts: {...}            # known facts about the environment
+    default: ppo            # the variant that the bare name refers to
+    space_defaults: off     # do not add defaults chosen by the environment's spaces
     stop: {...}             # sections shared by every variant
     variants:
-      ppo: {algo: {...}}    # named after an algorithm: implies it
+      ppo: {algo: {...}}    # a variant named after an algorithm uses that algorithm
       wide: {extends: ppo, policy: {hidden: [256, 256]}}
 """
 
@@ -34,18 +35,18 @@ from gymnast.text.closest import closest
 
 SHIPPED = Path(__file__).parent.parent / "presets"
 STRUCTURE = ("default", "space_defaults", "variants")
-"""Keys of a file that are about the file; all others are settings."""
+"""Keys that describe the preset file itself; all others are settings."""
 _CLASS = ("py", "pettingzoo/py")
-"""How the name of an environment begins that is a class."""
+"""Prefixes of environment names that refer to a class."""
 _CHECKPOINT = re.compile(r"best|latest|\d+(\.\d+)?[kMG]?")
 
 
 @dataclass(frozen=True)
 class Preset:
     name: str
-    """The environment's id, or the file's."""
+    """The environment's id, or the name of the file."""
     path: Path | None = None
-    """None: no file; every value is the default."""
+    """None: there is no file, so every value is the default."""
 
     @property
     def shipped(self) -> bool:
@@ -53,7 +54,7 @@ class Preset:
 
     @property
     def hides_shipped(self) -> bool:
-        """Whether a preset that ships with gymnast has the same name, and is not used."""
+        """True if this preset hides one of the same name that ships with gymnast."""
         return not self.shipped and (SHIPPED / _file_name(self.name)).is_file()
 
     @cached_property
@@ -72,16 +73,16 @@ class Preset:
 
     @property
     def env_id(self) -> str:
-        """The environment it is for: named in the file, or by the file."""
+        """Id of the environment, from the file's content or else its name."""
         try:
             env = self.source.data.get("env")
-        except Refused:  # said when it is used
+        except Refused:  # reported when the preset is resolved
             return self.name
         return str(env["id"]) if isinstance(env, dict) and "id" in env else self.name
 
     @property
     def own(self) -> dict[str, dict]:
-        """The variants the file defines."""
+        """Variants that the file defines: name -> settings."""
         variants = self.source.data.get("variants")
         variants = variants if isinstance(variants, dict) else {}
         return {
@@ -90,8 +91,9 @@ class Preset:
 
     @property
     def variants(self) -> list[str]:
-        """Every variant that may be asked for: an algorithm that the file does not define needs actions
-        that it can learn, which only the environment knows."""
+        """All variants that may be requested. Every algorithm is one, although an algorithm that the file
+        does not define may not support the action space; that is only known once the environment is
+        created."""
         return [*self.own, *(name for name in ALGORITHMS if name not in self.own)]
 
     def has_variant(self, name: str) -> bool:
@@ -99,7 +101,7 @@ class Preset:
 
     @property
     def listed(self) -> list[str]:
-        """Variants that are known to work: those the file defines, and its default."""
+        """Variants shown in listings: the ones that the file defines, and its default."""
         return list(dict.fromkeys((*self.own, self.default)))
 
     @property
@@ -108,15 +110,16 @@ class Preset:
 
     @property
     def space_defaults(self) -> bool:
-        """Whether it is layered on top of the defaults chosen by the environment's spaces. Only a file
-        that says `space_defaults: off` is not, so that declaring one value never drops the others."""
+        """True if defaults chosen by the environment's spaces belong below this preset. Only
+        `space_defaults: off` in the file disables them, so that setting one value never drops the other
+        defaults."""
         try:
             return parse_switch(self.source.data.get("space_defaults", True))
         except ValueError:  # reported by problems()
             return True
 
     def chain(self, variant: str) -> list[str]:
-        """From the algorithm's own variant down to this one."""
+        """Returns the chain of variants that `extends` builds, from the algorithm's variant to this one."""
         if not self.has_variant(variant):
             known = ", ".join(self.listed)
             guess = closest(variant, self.variants)
@@ -126,11 +129,12 @@ class Preset:
         chain = [variant]
         while (parent := self.own.get(chain[0], {}).get("extends")) is not None:
             if not self.has_variant(str(parent)) or parent in chain:
-                break  # said by problems()
+                break  # reported by problems()
             chain.insert(0, str(parent))
         return chain
 
     def layers(self, variant: str) -> list[Layer]:
+        """Returns the layers of a variant, lowest first: shared sections, then the chain of variants."""
         shared = {k: v for k, v in self.source.data.items() if k not in STRUCTURE}
         found = [Layer(self.source, shared)]
         for name in self.chain(variant):
@@ -139,7 +143,7 @@ class Preset:
         return found
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the file's own structure; values are checked when resolved."""
+        """Returns mistakes in the structure of the file; values are validated when it is resolved."""
         return [*self.source.repeated, *self._structure()]
 
     def _structure(self) -> Iterator[Problem]:
@@ -150,10 +154,12 @@ class Preset:
         if not data and self.path is not None:
             yield problem("is empty (a preset declares facts, settings or variants)")
         if "algo" in data:
-            yield problem("belongs into a variant (an algorithm's settings are its own)", "algo")
+            yield problem(
+                "belongs in a variant (hyperparameters differ between algorithms)", "algo"
+            )
         if not self.has_variant(self.default):
             guess = closest(self.default, self.variants)
-            yield problem(f"no variant {self.default} (known: {known}){guess}", "default")
+            yield problem(f"unknown variant {self.default} (known: {known}){guess}", "default")
         try:
             parse_switch(data.get("space_defaults", True))
         except ValueError as error:
@@ -168,14 +174,16 @@ class Preset:
             if _CHECKPOINT.fullmatch(name):
                 yield problem("names a checkpoint, so it cannot name a variant", *at)
             elif is_algorithm(name) and parent is not None:
-                yield problem("an algorithm's own variant extends nothing", *at, "extends")
+                yield problem(
+                    "a variant named after an algorithm cannot extend another", *at, "extends"
+                )
             elif not is_algorithm(name) and parent is None:
-                yield problem("says no algorithm (add `extends: ppo`, or another variant)", *at)
+                yield problem("names no algorithm (add `extends: ppo`, or another variant)", *at)
             elif parent is not None and not self.has_variant(str(parent)):
                 guess = closest(str(parent), self.variants)
-                yield problem(f"no variant {parent} (known: {known}){guess}", *at, "extends")
+                yield problem(f"unknown variant {parent} (known: {known}){guess}", *at, "extends")
             elif self._is_circular(name):
-                yield problem("goes round in a circle", *at, "extends")
+                yield problem("is circular", *at, "extends")
             if isinstance(layer.get("algo"), dict) and "name" in layer["algo"]:
                 yield problem("is implied by the variant (leave it out)", *at, "algo", "name")
 
@@ -185,13 +193,16 @@ class Preset:
 
 
 def directories() -> list[Path]:
-    """Where presets are looked for, nearest first: GYMNAST_PRESETS, ./presets, those shipped."""
-    given = [Path(p) for p in os.environ.get("GYMNAST_PRESETS", "").split(os.pathsep) if p]
-    return [*given, Path("presets"), SHIPPED]
+    """Returns the directories that are searched for presets, in order: GYMNAST_PRESETS, ./presets, and the
+    presets that ship with gymnast."""
+    from_environment = [
+        Path(p) for p in os.environ.get("GYMNAST_PRESETS", "").split(os.pathsep) if p
+    ]
+    return [*from_environment, Path("presets"), SHIPPED]
 
 
 def all_presets() -> dict[str, Preset]:
-    """Name -> preset, in order of name; a nearer file hides one further away."""
+    """Returns name -> preset, sorted by name. Directories that are searched first take precedence."""
     found: dict[str, Preset] = {}
     for directory in reversed(directories()):
         for path in directory.glob("*.yaml"):
@@ -201,15 +212,14 @@ def all_presets() -> dict[str, Preset]:
 
 
 def find(name: str) -> Preset:
-    """The preset of this name or, where it names no version, of the highest version that has one; or
-    a preset without a file, whose every value is the default."""
+    """Returns the preset of this name. A name without a version finds the highest version that has a
+    preset. If there is none, returns a preset without a file, in which every value is the default."""
     for directory in directories():
         path = directory / _file_name(name)
         if path.is_file():
             return Preset(name, path)
-    if (
-        name.partition(":")[0] in _CLASS
-    ):  # it has no file name of its own: some preset may be for it
+    if name.partition(":")[0] in _CLASS:
+        # A class has no file of its own name, but the user may have a preset with `env: {id: py:...}`.
         meant = (p for p in all_presets().values() if not p.shipped and p.env_id == name)
         return next(meant, Preset(name))
     if without_version(name) == name:
@@ -224,7 +234,8 @@ def variants(name: str) -> list[str]:
 
 
 def search(text: str = "") -> list[Preset]:
-    """Presets whose name or a variant's contains the text, or else comes close to it."""
+    """Returns presets whose name or variants contain the text; if there are none, presets with similar
+    names."""
     every = all_presets()
     low = text.lower()
     hits = [p for p in every.values() if low in p.name.lower() or low in p.own]
@@ -240,7 +251,7 @@ def search(text: str = "") -> list[Preset]:
 
 
 def described(preset: Preset) -> dict[str, Any]:
-    """What a listing says about a preset, as the file has it."""
+    """Returns the row of a preset in `gymnast presets`, unvalidated."""
     facts = preset.source.data.get("facts")
     facts = facts if isinstance(facts, dict) else {}
     published = facts.get("published")
@@ -267,8 +278,9 @@ def _has_score(entry: Any) -> bool:
 
 
 def split(target: str) -> tuple[str, str | None]:
-    """`ENV[:variant]` -> (env, variant or None). `[pettingzoo/]py:package.module:Class[:variant]` too.
-    The variant may be an algorithm of the user's own: `ENV:py:package.module:Class`."""
+    """Splits `ENV[:variant]` into (env, variant or None); ENV may be
+    `[pettingzoo/]py:package.module:Class`. The variant may be a user-defined algorithm:
+    `ENV:py:package.module:Class`."""
     name, separator, algorithm = target.partition(f":{OWN}")
     if separator:
         return name, f"{OWN}{algorithm}"
@@ -276,7 +288,7 @@ def split(target: str) -> tuple[str, str | None]:
     if head in _CLASS and separator:
         module, _, tail = rest.partition(":")
         name, _, variant = tail.partition(":")
-        # a module of PettingZoo's kind need not name its function
+        # A PettingZoo module need not name its function: `env` is the convention.
         own = name or not head.startswith("pettingzoo/")
         return f"{head}:{module}:{name}" if own else f"{head}:{module}", variant or None
     name, _, variant = target.rpartition(":") if separator else (target, "", "")

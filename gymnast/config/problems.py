@@ -1,4 +1,4 @@
-"""Mistakes in a config, each naming its place, its key, what was expected and the closest key."""
+"""Mistakes in a config, each with its file and line, key, the expected value and the closest known key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnast.errors import ConfigError
 from gymnast.text.closest import closest
 
 Key = tuple[str | int, ...]
-"""The way to a value: ("algo", "lr")."""
+"""Path of a value: ("algo", "lr")."""
 
 SYNONYMS = {
     "learning_rate": "lr",
@@ -35,7 +35,7 @@ SYNONYMS = {
     "lambda": "gae_lambda",
     "discount": "gamma",
 }
-"""What other projects call our fields."""
+"""Names that other libraries use for our fields -> our names, for suggestions."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Problem:
     key: str
     """Dotted key."""
     text: str
-    """What is wrong, what was expected, what may be meant."""
+    """Description of the mistake, with the expected value and a suggestion."""
 
     def __str__(self) -> str:
         return ": ".join(part for part in (self.at, self.key, self.text) if part)
 
 
 class Refused(ConfigError):
-    """A config that cannot be used, with everything that is wrong with it."""
+    """Raised for an invalid config; carries all of its problems."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.found = list(problems)
@@ -60,14 +60,15 @@ class Refused(ConfigError):
 
 
 def dotted(path: Iterable[str | int]) -> str:
-    """("facts", "observations", 2) -> `facts.observations.2`."""
+    """Returns `facts.observations.2` for ("facts", "observations", 2)."""
     return ".".join(map(str, path))
 
 
 def explain(
     error: ValidationError, model: type[BaseModel], at: Callable[[Key], str]
 ) -> list[Problem]:
-    """Every mistake pydantic found, in the user's words. `at` says where a key was written."""
+    """Returns every mistake that pydantic found, as a message for the user. `at` returns the `file:line` of a
+    key."""
     found: list[Problem] = []
     for mistake in error.errors(include_url=False):
         if mistake["type"] == "conflicts":
@@ -112,6 +113,7 @@ _PHRASES = {
 
 
 def _known_key(path: Key, model: type[BaseModel]) -> str:
+    """Returns a suggestion for an unknown key: the same name in another section, or the closest key here."""
     name = SYNONYMS.get(str(path[-1]), str(path[-1]))
     siblings = fields_at(model, path[:-1])
     elsewhere = [f"{s}.{name}" for s in model.model_fields if name in fields_at(model, (s,))]
@@ -123,7 +125,7 @@ def _known_key(path: Key, model: type[BaseModel]) -> str:
 
 
 def fields_at(model: type[BaseModel], path: Key) -> list[str]:
-    """Names of the fields of the section at this path; none if it is not one."""
+    """Returns the field names of the section at this path; empty if there is no section at this path."""
     section: Any = model
     for part in path:
         if get_origin(section) is dict:

@@ -1,4 +1,4 @@
-"""From a name and overrides to a config, with the origin of every value."""
+"""Resolves a target such as `CartPole-v1:ppo` and overrides into a config, with the origin of every value."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from gymnast.errors import ConfigError
 __all__ = ["Resolved", "diff", "load", "parse_assignment", "resolve", "revise", "save"]
 
 OF_SPACES = "default for its spaces"
-"""The origin of values that were chosen by the environment's spaces."""
+"""Origin of values that were chosen by the environment's spaces."""
 DEFAULT_BUDGET = 500_000
-"""Env steps for an environment whose preset, if any, names no budget."""
+"""Env steps if neither a preset nor the user sets a budget."""
 
 
 @dataclass(frozen=True)
 class Resolved:
     config: Config[Any]
     provenance: dict[str, str]
-    """Dotted key -> where its value came from."""
+    """Dotted key -> origin of its value."""
     preset: str
     """`ENV:variant`, in full."""
     has_preset: bool
-    """Whether a preset file exists for the environment."""
+    """True if there is a preset file for the environment."""
     asked: str
-    """The environment as it was asked for; without a version, `preset` has the highest one known."""
+    """The environment as the user wrote it. If that has no version, `preset` has the highest known one."""
     space_defaults: bool
-    """Whether defaults chosen by the environment's spaces belong below the preset."""
+    """True if defaults chosen by the environment's spaces belong below the preset."""
     given: tuple[str, ...] = ()
-    """Dotted keys that the overrides or the variant itself set. What a variant inherits was not chosen
-    for it, and need not concern it."""
+    """Dotted keys that the overrides or the variant itself set. Inherited values are not included: they were
+    not chosen for this variant, so it is no mistake if they have no effect in it."""
 
 
 def resolve(
@@ -56,10 +56,10 @@ def resolve(
     algo: str | None = None,
     suggested: Mapping[str, Any] = {},
 ) -> Resolved:
-    """default < suggested < preset < variant < overrides. Everything that is wrong is said at once.
+    """Returns the config of a target; precedence: default < suggested < preset < variant < overrides.
 
-    `suggested`: better defaults, once the environment's spaces are known; see
-    `gymnast.envs.build.defaults.resolve_for_spaces`.
+    Raises Refused with all problems at once. `suggested` are defaults chosen by the environment's spaces,
+    once these are known; see `gymnast.envs.build.defaults.resolve_for_spaces`.
     """
     name, variant = presets.split(target)
     found = resolve_preset(
@@ -77,7 +77,7 @@ def resolve_preset(
     algo: str | None = None,
     suggested: Mapping[str, Any] = {},
 ) -> Resolved:
-    """The same for a preset that was found already."""
+    """Returns the config of a preset that was found already; see `resolve`."""
     if algo is not None:
         config_type(algo)
     problems = preset.problems()
@@ -119,7 +119,7 @@ def revise(
     provenance: Mapping[str, str] = {},
     origin: str = "--set",
 ) -> tuple[Config[Any], dict[str, str]]:
-    """A stored config with overrides on top, by the same rules; and the new origins."""
+    """Returns a stored config with overrides applied by the same rules, and the origin of every value."""
     stored, given = Layer.of(plain(config), "config.yaml"), Layer.of(_nested(overrides), origin)
     problems = _set_nothing(overrides, type(config), origin)
     changed, origins, _ = _settle(config.algo.name, [stored], given, problems)
@@ -130,20 +130,18 @@ def revise(
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
-    """`algo.lr=3e-3->0` -> ("algo.lr", "3e-3->0"); the value is read as YAML reads it."""
+    """Parses `algo.lr=3e-3->0` into ("algo.lr", "3e-3->0"); the value is parsed as YAML."""
     key, equals, value = text.partition("=")
     key = key.strip()
     if not equals or not key or not all(key.split(".")):
         raise ConfigError(f"`{text}` sets nothing (expected KEY=VALUE such as algo.lr=3e-4)")
     if re.fullmatch(r"\s*[\d.eE+-]+[kMG]?\s*-", value):
-        quoted = (
-            "quote it, or the shell takes what follows `>` as a file: --set 'algo.lr=3e-4 -> 0'"
-        )
-        raise ConfigError(f"`{text}` breaks off in an arrow", fix=quoted)
+        quoted = "quote it, because the shell reads `>` as a redirection: --set 'algo.lr=3e-4 -> 0'"
+        raise ConfigError(f"`{text}` ends in the middle of an arrow", fix=quoted)
     try:
         return key, Source.read(value).data if value.strip() else None
     except ConfigError:
-        return key, value.strip()  # text with marks that YAML gives a meaning
+        return key, value.strip()  # plain text with characters that are special in YAML
 
 
 def _settle(
@@ -153,6 +151,7 @@ def _settle(
     leaves = merge([*layers, *_budget(layers, given), given], model)
 
     def at(path: Key) -> str:
+        """Returns the place of a key, of the nearest key above it, or of the first key below it."""
         above = (leaves[path[:n]][1] for n in range(len(path), 0, -1) if path[:n] in leaves)
         below = (layer for key, (_, layer) in leaves.items() if key[: len(path)] == path)
         found = next(chain(above, below), None)
@@ -169,7 +168,8 @@ def _settle(
 
 
 def _budget(layers: list[Layer], given: Layer) -> list[Layer]:
-    """A budget given on top replaces the others; where none is named there is a default one."""
+    """Returns the layer that a budget in the overrides needs to switch off all other budgets, or the layer
+    with the default budget if no layer sets one."""
     if not any(_budgets(layer) for layer in (*layers, given)):
         return [Layer.of({"stop": {"env_steps": DEFAULT_BUDGET}}, "default budget")]
     if not _limits(given):
@@ -192,7 +192,7 @@ def _without_algo(layer: Layer) -> Layer:
 
 
 def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys and nested mappings alike, as one tree."""
+    """Returns overrides with dotted keys and nested mappings as one nested dict."""
     tree: dict[str, Any] = {}
     for key, value in overrides.items():
         for part in reversed(str(key).split(".")):
@@ -204,7 +204,7 @@ def _nested(overrides: Mapping[str, Any]) -> dict[str, Any]:
 def _set_nothing(
     overrides: Mapping[str, Any], model: type[Config[Any]], origin: str
 ) -> list[Problem]:
-    """Overrides of which `{}` is all that is given, where it would be merged into what there is."""
+    """Returns a problem for each override whose value is `{}`, which a merge would silently ignore."""
     empty = "{} sets nothing: mappings are merged key by key (expected `key: value` pairs)"
     keys = [str(key) for key, value in overrides.items() if value == {}]
     return [Problem(origin, k, empty) for k in keys if holds_keys(tuple(k.split(".")), model)]

@@ -1,4 +1,4 @@
-"""When a metric has been somewhere for long enough: `eval/easy:episode/return >= 200 for 3`."""
+"""A condition on a metric over several rows: `eval/easy:episode/return >= 200 for 3`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _TEXT = re.compile(r"(?P<key>\S+) *(?P<sign>>=|<=|>|<) *(?P<bound>\S+)(?: +for +
 @dataclass(frozen=True)
 class Rule(Written):
     key: str
-    """A row's key: `[scope:]metric`."""
+    """Key of a row of metrics: `[scope:]metric`."""
     sign: str
     bound: float
     rows: int = 1
-    """Rows in a row, of those that have the metric."""
+    """Number of consecutive rows with the metric in which the comparison must hold."""
 
     @classmethod
     def parse(cls, value: Any) -> Rule:
@@ -36,7 +36,7 @@ class Rule(Written):
         return cls(found["key"], found["sign"], parse_number(found["bound"]), rows)
 
     def holds(self, row: Mapping[str, float]) -> bool:
-        """In a row that has the metric."""
+        """True if the comparison holds in this row, which must contain the metric."""
         return _COMPARE[self.sign](row[self.key], self.bound)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A config as the text a run keeps. load(save(config)) == config."""
+"""Saves and loads the config of a run as YAML: load(save(config)) == config."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gymnast.config.source import Source
 
 
 def plain(config: Config[Any]) -> dict[str, Any]:
-    """Numbers, text, lists and mappings; `off` for what is off."""
+    """Returns the config as plain numbers, text, lists and dicts; None becomes `off`."""
     return config.model_dump(mode="json")
 
 
 def values(config: Config[Any]) -> dict[str, Any]:
-    """Dotted key -> plain value, every leaf."""
+    """Returns dotted key -> plain value, for every leaf."""
     return {dotted(p): v for p, v in flatten(plain(config), branches(type(config)))}
 
 
@@ -41,17 +41,17 @@ def save(config: Config[Any]) -> str:
 
 
 def is_stored(data: Any) -> bool:
-    """Whether this is a run's config: unlike a preset it says which algorithm it is for."""
+    """True if this is the config of a run, which unlike a preset contains `algo.name`."""
     algo = data.get("algo") if isinstance(data, dict) else None
     return isinstance(algo, dict) and "name" in algo
 
 
 def load(text: str, at: str = "") -> Config[Any]:
-    """The config that was saved. `at` names the file in messages."""
+    """Returns the config that was saved. `at` is the file name for error messages."""
     source = Source.read(text, str(at))
     name = source.data["algo"]["name"] if is_stored(source.data) else None
     if not is_algorithm(str(name)):
-        text = f"{show(name)} is no algorithm (known: {', '.join(ALGORITHMS)})"
+        text = f"unknown algorithm {show(name)} (known: {', '.join(ALGORITHMS)})"
         raise Refused([Problem(source.at(("algo", "name")), "algo.name", text)])
     model = config_type(str(name))
     try:
@@ -65,14 +65,15 @@ def load(text: str, at: str = "") -> Config[Any]:
 
 
 def diff(a: Config[Any], b: Config[Any]) -> list[tuple[str, Any, Any]]:
-    """(dotted key, value in a, value in b) wherever they differ; None where one has no such key."""
+    """Returns (dotted key, value in a, value in b) for every difference; None where a config lacks the
+    key."""
     left, right = values(a), values(b)
     keys = [*left, *(key for key in right if key not in left)]
     return [(k, left.get(k), right.get(k)) for k in keys if left.get(k) != right.get(k)]
 
 
 class _Representer(SafeRepresenter):
-    """Sections as blocks, lists and what is in them on one line each."""
+    """Writes sections as blocks, and lists and their items on one line each."""
 
     def represent_list(self, data: list[Any]) -> SequenceNode:
         node = super().represent_list(data)
@@ -84,7 +85,7 @@ class _Representer(SafeRepresenter):
 
     def represent_str(self, data: str) -> ScalarNode:
         node = super().represent_str(data)
-        if data.startswith("?"):  # on one line with others it would begin a key
+        if data.startswith("?"):  # in flow style an unquoted ? would start a complex key
             node.style = "'"
         return node
 

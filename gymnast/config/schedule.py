@@ -1,7 +1,7 @@
-"""A hyperparameter over time, as one value: `3e-4`, `3e-4 -> 0`, `0.2 -> 0.05 @ 10%..80% cosine`.
+"""Schedules of hyperparameters: `3e-4`, `3e-4 -> 0`, `0.2 -> 0.05 @ 10%..80% cosine`.
 
-Every schedule is a list of key frames (position, value) and a shape between them. Before the first
-frame and after the last the value stands still.
+A schedule is a list of key frames (position, value) and the shape of the interpolation between them. The
+value is constant before the first frame and after the last.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from gymnast.errors import ConfigError
 
 SHAPES = ("linear", "cosine", "exponential")
 WARMUP_START = 0.1
-"""The share of the value that a warm-up starts from. Not 0: a whole rollout would then teach nothing."""
+"""Share of the value at the start of a warm-up. With 0, the first rollout would be collected for nothing."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A point on a clock: a reading (`20k`), or a percentage of the budget (`10%`)."""
+    """A position on a clock: a reading (`20k`), or a percentage of the budget (`10%`)."""
 
     amount: float
     percent: bool = False
@@ -43,13 +43,14 @@ class Position:
         amount = parse_percent(value) if percent else parse_number(value)
         if amount < 0 or (percent and amount > 100):
             raise ValueError(f"position {show(value)} is out of range (expected 0%..100%, or 200k)")
-        return cls(amount, percent and amount > 0)  # 0% is 0, budget or not
+        return cls(amount, percent and amount > 0)  # 0% is 0 even without a budget
 
     def times(self, factor: float) -> Position:
-        """The same point on a clock that counts this many times as fast."""
+        """Returns the same position on a clock that runs `factor` times as fast; minutes -> seconds."""
         return self if self.percent else Position(self.amount * factor)
 
     def on(self, total: float) -> float:
+        """Returns the reading of the clock at this position, for a budget of `total`."""
         return self.amount / 100 * total if self.percent else self.amount
 
     def __str__(self) -> str:
@@ -59,15 +60,15 @@ class Position:
 @dataclass(frozen=True)
 class Schedule(Written):
     frames: tuple[tuple[Position, float], ...]
-    """(position, value), positions increasing."""
+    """Key frames (position, value), with increasing positions."""
     shape: str = "linear"
-    """How the value moves from frame to frame."""
+    """Interpolation between key frames: one of SHAPES."""
     warmup: Position | None = None
-    """Until here the value is scaled up linearly, from a tenth of it to all of it."""
+    """Up to this position the value is scaled up linearly, from a tenth of the value to the full value."""
     floor: float | None = None
-    """The value never falls below this, during the warm-up either."""
+    """Lower bound of the value, also during the warm-up."""
     clock: str | None = None
-    """The clock positions are on; None: the budget's own."""
+    """Clock of the positions. None: the clock of the main budget."""
 
     @classmethod
     def constant(cls, value: float) -> Schedule:
@@ -75,7 +76,7 @@ class Schedule(Written):
 
     @classmethod
     def parse(cls, value: Any) -> Schedule:
-        """From a number, its text, or a mapping."""
+        """Parses a number, a text or a mapping."""
         if isinstance(value, Schedule):
             return value
         if isinstance(value, Mapping):
@@ -89,12 +90,12 @@ class Schedule(Written):
         if len(self.frames) == 1 and self.frames[0][0] != Position(0):
             raise ValueError("a single key frame is a constant (write just the value)")
         if len({p.percent for p in positions if p.amount}) > 1:
-            raise ValueError("percentages and readings are mixed (use one kind of position)")
+            raise ValueError("percentages and absolute positions are mixed (use one kind)")
         amounts = [p.amount for p in positions]
         if any(b <= a for a, b in pairwise(amounts)):
             raise ValueError(f"positions must increase ({', '.join(map(str, positions))})")
         if math.inf in amounts or (self.warmup and self.warmup.amount == math.inf):
-            raise ValueError("a position is too large (expected such as 200k)")
+            raise ValueError("a position is too large (expected a position such as 200k)")
         if self.shape not in SHAPES:
             raise ValueError(f"unknown shape {self.shape} (expected one of {', '.join(SHAPES)})")
         if self.clock is not None and self.clock not in CLOCKS:
@@ -119,14 +120,14 @@ class Schedule(Written):
         return self._floored(max(v for _, v in self.frames))
 
     def scaled(self, factor: float) -> Schedule:
-        """The same course, so many times as high."""
+        """Returns the same curve with all values multiplied by `factor`."""
         frames = tuple((position, value * factor) for position, value in self.frames)
         return replace(
             self, frames=frames, floor=None if self.floor is None else self.floor * factor
         )
 
     def with_highest(self, value: float) -> Schedule:
-        """The same course, scaled so that its highest value is this."""
+        """Returns the same curve, scaled so that its highest value is `value`."""
         if self.highest == 0:
             if len(self.frames) == 1:
                 return replace(self, frames=((self.frames[0][0], value),))
@@ -139,13 +140,13 @@ class Schedule(Written):
         return replace(scaled, frames=exact)
 
     def needs_budget(self, main: str) -> str | None:
-        """The clock whose total must be known to place the percentages; None if there are none."""
+        """Returns the clock on which a budget must be set because positions are percentages, or None."""
         positions = [p for p, _ in self.frames] + [self.warmup or Position(0)]
         moving = not self.is_constant and any(p.percent for p in positions)
         return (self.clock or main) if moving else None
 
     def __call__(self, clock: Clock) -> float:
-        """The value now."""
+        """Returns the value at the current reading of the clock."""
         if self.is_constant:
             return self._floored(self.frames[0][1])
         name = self.clock or clock.main
@@ -170,7 +171,7 @@ class Schedule(Written):
         return value if self.floor is None else max(value, self.floor)
 
     def __str__(self) -> str:
-        """The one canonical text; reads back as the same schedule."""
+        """Returns the canonical text, which parses to the same schedule."""
         percent = any(p.percent for p, _ in self.frames)
         at = ["0%" if percent and not p.amount else str(p) for p, _ in self.frames]
         values = [number_text(v) for _, v in self.frames]
@@ -189,17 +190,17 @@ class Schedule(Written):
         return " ".join(parts)
 
     def plain(self) -> float | str:
-        """As a config file holds it."""
+        """Returns the value as stored in a config file: a number if constant, else the text."""
         value = self.frames[0][1]
         return value if self == Schedule.constant(value) else str(self)
 
 
 class WholeSchedule(Schedule):
-    """A schedule of a count: between whole key frames the value is rounded, and it is at least 1."""
+    """A schedule of a count: the interpolated value is rounded to a whole number and is at least 1."""
 
     def __post_init__(self) -> None:
         whole = tuple((position, float(_count(value))) for position, value in self.frames)
-        object.__setattr__(self, "frames", whole)  # scaled by a rule, they may not be whole
+        object.__setattr__(self, "frames", whole)  # a rule may have scaled them to fractions
         super().__post_init__()
 
     def __call__(self, clock: Clock) -> int:
@@ -211,22 +212,22 @@ def _count(value: float) -> int:
 
 
 def lowest(value: float | Schedule) -> float:
-    """The smallest value that a hyperparameter takes over a run."""
+    """Returns the smallest value that a hyperparameter takes during a run."""
     return value.lowest if isinstance(value, Schedule) else value
 
 
 def highest(value: float | Schedule) -> float:
-    """The largest value that a hyperparameter takes over a run."""
+    """Returns the largest value that a hyperparameter takes during a run."""
     return value.highest if isinstance(value, Schedule) else value
 
 
 def is_schedule_text(text: str) -> bool:
-    """Whether a text is meant as more than one constant value."""
+    """True if a text is meant as a schedule rather than a single value."""
     return "->" in text or "{" in text or _FIRST_OPTION.search(text) is not None
 
 
 def _mix(shape: str, a: float, b: float, t: float) -> float:
-    """From a (t = 0) to b (t = 1), never outside the two."""
+    """Interpolates from a (t = 0) to b (t = 1), clipped to the interval between them."""
     if shape == "cosine":
         value = b + (a - b) * (1 + math.cos(math.pi * t)) / 2
     elif shape == "exponential":
@@ -266,7 +267,7 @@ def _from_text(text: str) -> Schedule:
 
 
 def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
-    """`{from: .., to: ..}`, `{points: {..}}`, or the key frames themselves."""
+    """Parses `{from: .., to: ..}`, `{points: {..}}`, or the key frames themselves."""
     form = {str(key): value for key, value in mapping.items()}
     if not form.keys() & {"from", "to", "points"}:
         return _from_form({"points": form})
@@ -274,14 +275,14 @@ def _from_mapping(mapping: Mapping[Any, Any]) -> Schedule:
     for key in form:
         if key not in (*curve, *_OPTIONS):
             known = ", ".join((*curve, *_OPTIONS))
-            raise ValueError(f"`{key}` is no part of a schedule (expected some of {known})")
+            raise ValueError(f"unknown key `{key}` in a schedule (known: {known})")
     if "points" not in form and not form.keys() >= {"from", "to"}:
         raise ValueError("is incomplete (a schedule goes `from` a value `to` another)")
     return _from_form(form)
 
 
 def _from_form(form: Mapping[str, Any]) -> Schedule:
-    """From the parts both notations share."""
+    """Builds a schedule from the parts that the text and the mapping notation share."""
     if "value" in form:
         frames = Schedule.constant(_value(form["value"])).frames
     elif "points" in form:
@@ -313,7 +314,7 @@ def _key_frames(points: Any) -> tuple[tuple[Position, float], ...]:
 def _value(written: Any) -> float:
     if isinstance(written, str) and written.strip() == "off":
         raise ValueError(
-            "a schedule moves between numbers, and `off` is none "
-            "(write a number instead, or switch it off while the run trains: gymnast set)"
+            "`off` cannot be part of a schedule "
+            "(write a number, or switch it off during training: gymnast set)"
         )
     return parse_number(written)

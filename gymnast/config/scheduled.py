@@ -1,7 +1,7 @@
-"""A hyperparameter that is one value, or a schedule of such values.
+"""The type of a hyperparameter that is either one value or a schedule of such values.
 
-`Scheduled[Fraction]` takes what `Fraction` takes, and a schedule whose values `Fraction` takes. What
-is constant stays a plain number, so that only what changes is read from a clock.
+`Scheduled[Fraction]` accepts what `Fraction` accepts, and schedules whose values `Fraction` accepts. A
+constant stays a plain number, so that only real schedules are evaluated on a clock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gymnast.config.schedule import Schedule, WholeSchedule, is_schedule_text
 
 
 class _OrSchedule:
-    """Marks the union `T | Schedule`, and validates it."""
+    """Marks the union `T | Schedule` for pydantic and validates it."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

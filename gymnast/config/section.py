@@ -1,4 +1,4 @@
-"""What every section of a config is: frozen, closed, documented at the field."""
+"""Base classes of config sections: frozen, no unknown keys, documented at each field."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from gymnast.clock import Clock
 from gymnast.config.schedule import Schedule
 
 UNSET: Any = {}
-"""A section of which nothing is set: its defaults, which are checked with the rest of the config."""
+"""Default of a field that is a section: all of its defaults, validated with the rest of the config."""
 
 
 DottedKey = Annotated[str, "dotted"]
-"""The key of a setting, where a mapping has such keys: one name, however many dots are in it."""
+"""Key type of mappings from settings, such as `{algo.lr: x0.5}`: a dotted name is one key, not a path."""
 
 
 class Section(BaseModel):
     LIVE: ClassVar[tuple[str, ...]] = ()
-    """Fields that are read anew at every rollout, so that `gymnast set` may change them."""
+    """Fields that are read again at every rollout, so that `gymnast set` can change them."""
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
         validate_default=True,
-        defer_build=True,  # of each algorithm's config only the one in use is ever needed
-        ser_json_inf_nan="constants",  # an infinite bound is not an empty one
+        defer_build=True,  # only the config of the algorithm in use is ever built
+        ser_json_inf_nan="constants",  # otherwise inf would be stored as null
     )
 
     @classmethod
     def live_fields(cls) -> list[str]:
-        """Fields that may change while a run goes on."""
+        """Returns the fields that may change while a run is training."""
         return [field for field in cls.model_fields if field in cls.LIVE]
 
     @classmethod
     def docs(cls) -> dict[str, str]:
-        """Field -> the docstring below it; read from the source when asked, which few commands do."""
+        """Returns field -> the docstring below it, parsed from the source file on demand."""
         found: dict[str, str] = {}
         for section in reversed(cls.__mro__):
             if issubclass(section, Section):
@@ -52,7 +52,7 @@ class Section(BaseModel):
 
 @cache
 def _docs(section: type[Section]) -> dict[str, str]:
-    """Of the fields that this class itself declares."""
+    """Returns the docstrings of the fields that this class itself declares."""
     tree = ast.parse(Path(sys.modules[section.__module__].__file__ or "").read_text())
     declared = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == section.__name__)
     lines = (pair for declaration in declared for pair in pairwise(declaration.body))
@@ -67,27 +67,27 @@ def _docs(section: type[Section]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Span:
-    """How much is collected before each update."""
+    """The amount of data that is collected before each update."""
 
     steps: int | None
-    """Vector steps, at most; None: as many as the episodes take."""
+    """Maximum number of vector steps. None: as many as the episodes take."""
     episodes: int | None = None
-    """Whole episodes of every copy, which then waits for the others; None: by steps alone."""
+    """Complete episodes of every env copy, which then waits for the others. None: `steps` alone decides."""
 
 
 class AlgoSection(Section):
-    """An algorithm's own settings. Its `name` is the algorithm's."""
+    """The hyperparameters of an algorithm."""
 
     name: str
-    """Which algorithm these settings belong to."""
+    """Name of the algorithm."""
     action_selection: ClassVar[Literal["sample", "epsilon_greedy"]] = "sample"
-    """What its policy's outputs are: a distribution to draw from, or a value per action."""
+    """Meaning of the policy's outputs: a distribution to sample from, or one Q value per action."""
     tolerates_stale_policy: ClassVar[bool] = False
-    """Whether it can learn from what a slightly older policy did."""
+    """True if it can learn from rollouts of a slightly older policy."""
     bootstraps: ClassVar[bool] = True
-    """Whether it goes on from an episode that was cut short by the value of what that reached."""
+    """True if it bootstraps from the value of the final observation of truncated episodes."""
     native: ClassVar[bool] = True
-    """Whether the native engine knows its loss."""
+    """True if the native engine implements its loss."""
 
     @classmethod
     def live_fields(cls) -> list[str]:
@@ -96,7 +96,7 @@ class AlgoSection(Section):
 
     @classmethod
     def schedules(cls) -> list[str]:
-        """Fields that can be schedules."""
+        """Returns the fields that can be schedules."""
 
         def scheduled(annotation: Any) -> bool:
             return annotation is Schedule or any(scheduled(a) for a in get_args(annotation))
@@ -104,24 +104,24 @@ class AlgoSection(Section):
         return [name for name, field in cls.model_fields.items() if scheduled(field.annotation)]
 
     def scheduled(self) -> dict[str, Schedule]:
-        """Field -> its schedule, of those that have one."""
+        """Returns field -> schedule, for the fields whose value is a schedule."""
         return {name: value for name, value in self if isinstance(value, Schedule)}
 
     def at(self, clock: Clock) -> Self:
-        """The section with every schedule replaced by its value now."""
+        """Returns the section with every schedule replaced by its current value."""
         return self.model_copy(update={n: s(clock) for n, s in self.scheduled().items()})
 
     def span(self) -> Span:
-        """How much is collected before the next update, of values as they are `at` some clock."""
+        """Returns how much is collected before the next update. Schedules must have been replaced by `at`."""
         steps = getattr(self, "n_steps")  # noqa: B009 (not every algorithm has it)
         assert not isinstance(steps, Schedule)
         return Span(steps)
 
     def with_smaller_step(self) -> Self:
-        """For a second attempt at an update that went wrong: half the learning rate."""
+        """Returns the settings for retrying an update that was rolled back: half the learning rate."""
         lr = getattr(self, "lr", None)
         return self if lr is None else self.model_copy(update={"lr": lr / 2})
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
-        """Settings that contradict each other: (field, what is wrong)."""
+        """Returns settings that contradict each other, as (field, message)."""
         return []

@@ -1,6 +1,6 @@
-"""YAML text as plain data that remembers its lines.
+"""Reads YAML into plain data and remembers the line of every key, for error messages.
 
-YAML 1.2: `1e-3` is a number, `on`, `off`, `yes` and `no` are text.
+This is YAML 1.2: `1e-3` is a number, and `on`, `off`, `yes` and `no` are text.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gymnast.config.problems import Key, Problem, Refused, dotted
 @dataclass(frozen=True)
 class Source:
     name: str
-    """The file, as messages call it; may be empty for text without one."""
+    """File name for messages; empty for text that is not from a file."""
     data: Any
     lines: Mapping[Key, int] = field(default_factory=dict[Key, int])
-    """Path of keys -> line, counted from 1."""
+    """Path of a key -> line, counted from 1."""
     repeated: tuple[Problem, ...] = ()
-    """Keys that are given twice."""
+    """Keys that appear twice."""
 
     @classmethod
     def read(cls, text: str, name: str = "") -> Source:
@@ -42,7 +42,7 @@ class Source:
         return cls(name, data, reader.lines, tuple(reader.repeated))
 
     def at(self, path: Key) -> str:
-        """`file:line` of the key, or of the nearest one around it."""
+        """Returns `file:line` of the key, or of the nearest key above it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.lines:
                 return _place(self.name, self.lines[path[:end]])

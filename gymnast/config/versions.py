@@ -19,7 +19,7 @@ def version_of(name: str) -> int | None:
 
 
 def highest_version(name: str, known: Iterable[str]) -> str | None:
-    """The known environment of this name, whatever version `name` has, with the highest version."""
+    """Returns the known environment with the same name as `name` and the highest version, or None."""
     wanted = without_version(name)
     found = {
         int(match["version"]): match[0]

@@ -1,4 +1,4 @@
-"""Values of a config that have a text of their own."""
+"""Base class of config values with their own text notation, such as schedules and cadences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pydantic_core import core_schema
 
 
 class Written:
-    """`parse` reads it from what a config says, or raises ValueError; `plain` is what is stored."""
+    """A config value that `parse` reads (or raises ValueError) and `plain` returns in the form that is
+    stored."""
 
     @classmethod
     def parse(cls, value: Any) -> Self:

@@ -109,7 +109,7 @@ def test_a_memory_of_another_size_keeps_the_newest():
 
 
 def test_rewards_of_different_scales_are_not_mixed():
-    with pytest.raises(ConfigError, match=r"normalize\.reward.*remembers rewards"):
+    with pytest.raises(ConfigError, match=r"normalize\.reward.*replays old rewards"):
         Practice.on("Script", QUICK | {"normalize.reward": "running"}, algo="dqn")
     plain = {k: v for k, v in QUICK.items() if not k.startswith("normalize")}
     prepared = prepare("py:tests.scripted:Script:dqn", plain | {"stop.rollouts": 1})

@@ -11,7 +11,7 @@ from gymnast.errors import ConfigError
 
 @pytest.fixture
 def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Writes a preset file that every command then finds before those shipped."""
+    """Returns a function that writes a preset file, which every command finds before the shipped ones."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GYMNAST_PRESETS", str(tmp_path / "mine"))
 
@@ -26,7 +26,7 @@ def preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pat
 
 @pytest.fixture
 def problems() -> Callable[..., list[str]]:
-    """What a call refuses, line by line."""
+    """Returns a function that calls another and returns the problems it raises, line by line."""
 
     def collect(call: Callable[..., object], *args: object, **kwargs: object) -> list[str]:
         with pytest.raises(ConfigError) as refused:

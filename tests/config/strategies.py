@@ -51,12 +51,12 @@ json_values = st.recursive(
 
 
 def on_env_steps(schedule: Schedule) -> Schedule:
-    """The same, on a clock that the budget below limits."""
+    """Returns the same schedule on the env_steps clock, which has a budget in these configs."""
     return Schedule(schedule.frames, schedule.shape, schedule.warmup, schedule.floor, "env_steps")
 
 
 def on_env_steps_below_1(schedule: Schedule) -> Schedule:
-    """The same without a floor, which may be above 1."""
+    """Returns the same schedule on env_steps without a floor, because that may be above 1."""
     return Schedule(schedule.frames, schedule.shape, schedule.warmup, None, "env_steps")
 
 

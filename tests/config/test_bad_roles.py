@@ -1,4 +1,4 @@
-"""What is wrong with roles is said once, with its place, before anything is opened."""
+"""Mistakes in roles are reported once, with their key, before any environment is created."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ BAD = {
     "nobody at all": ({"roles.hider.plays": []}, "roles.hider.plays"),
     "another's setting": (
         {"roles.hider.set": {"env.n_envs": 3}},
-        "roles.hider.set: env.n_envs is not a role's own",
+        "roles.hider.set: env.n_envs cannot differ between roles",
     ),
     "steps of one role": (
         {"roles.hider.set": {"algo.n_steps": 3}},
-        "roles.hider.set: algo.n_steps is not a role's own",
+        "roles.hider.set: algo.n_steps cannot differ between roles",
     ),
     "another algorithm": (
         {"roles.hider.set": {"algo.name": "a2c"}},
-        "roles.hider.set: algo.name is not a role's own",
+        "roles.hider.set: algo.name cannot differ between roles",
     ),
     "a name that stands for something else": ({"roles.eval.plays": "random"}, "cannot name a role"),
     "no such key": ({"roles.hider.play": "random"}, "did you mean roles.hider.plays"),
@@ -39,7 +39,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_one_clear_error_for_each(case: str):
+def test_each_mistake_gives_one_clear_error(case: str):
     settings, words = BAD[case]
     with pytest.raises(Refused) as refused:
         resolve("tag", settings)
@@ -48,7 +48,7 @@ def test_one_clear_error_for_each(case: str):
     assert problem.startswith(("--set", "roles."))
 
 
-def test_environments_of_one_agent_have_no_roles():
+def test_single_agent_environments_reject_roles():
     settings: dict[str, Any] = {"roles.seeker.plays": "random"}
     with pytest.raises(Refused, match="CartPole-v1 has no roles"):
         resolve("CartPole-v1", settings)
@@ -60,13 +60,13 @@ def test_a_single_player_needs_no_list():
     assert not role.learns
 
 
-def test_settings_of_a_role_may_be_written_as_a_tree():
+def test_settings_of_a_role_may_be_nested():
     dotted = resolve("tag", {"roles.hider.set": {"algo.lr": 1e-4}}).config.roles["hider"]
     tree = resolve("tag", {"roles.hider.set.algo.lr": 1e-4}).config.roles["hider"]
     assert dotted.set == tree.set == {"algo.lr": 1e-4}
 
 
-def test_environments_of_several_agents_may_be_ones_own():
+def test_multi_agent_environments_may_be_user_classes():
     for target, expected in {
         "pettingzoo/py:my.game:make": ("pettingzoo/py:my.game:make", None),
         "pettingzoo/py:my.game:make:a2c": ("pettingzoo/py:my.game:make", "a2c"),

@@ -39,13 +39,13 @@ def test_a_cadence_names_its_clock(written, period):
         (None, "not a cadence"),
     ],
 )
-def test_what_is_no_cadence_is_refused_with_the_reason(written, problem):
+def test_an_invalid_cadence_is_rejected_with_the_reason(written, problem):
     with pytest.raises(ValueError, match=problem):
         Cadence.parse(written)
 
 
 @given(cadences)
-def test_a_cadence_reads_back_from_its_text(cadence):
+def test_a_cadence_survives_a_round_trip_through_text(cadence):
     assert Cadence.parse(str(cadence)) == cadence
 
 
@@ -61,7 +61,7 @@ def test_every_fires_once_per_jump_that_crosses_a_multiple(jumps, period):
         assert not every.due(clock)
 
 
-def test_every_goes_on_where_it_was_saved():
+def test_every_resumes_from_its_saved_state():
     clock = Clock(env_steps=95)
     every = Every(Cadence.parse("100 env_steps"), clock)
     resumed = Every(Cadence.parse("100 env_steps"), Clock(env_steps=150))

@@ -24,7 +24,7 @@ def answer(*words: str):
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    """A run directory with a config, as training leaves it."""
+    """Creates a run directory with a config, as training leaves it."""
     from gymnast.runs.run import Run
 
     monkeypatch.chdir(tmp_path)
@@ -42,7 +42,7 @@ def stored(tmp_path, monkeypatch):
     )
 
 
-def test_show_says_every_value_and_where_it_came_from():
+def test_show_prints_every_value_with_its_origin():
     found = answer("config", "show", "CartPole-v1", "--set", "algo.epochs=3", "--json")
     assert found["name"] == "CartPole-v1:ppo"
     assert found["config"]["algo"]["epochs"] == 3
@@ -53,7 +53,7 @@ def test_show_says_every_value_and_where_it_came_from():
         assert f"\n{key} " in text
 
 
-def test_show_takes_a_run_by_id_name_path_and_last(stored):
+def test_show_accepts_a_run_by_id_name_path_and_last(stored):
     for name in (stored.id, "try-1", "@last", str(stored.path)):
         found = answer("config", "show", name, "--json")
         assert found["config"]["algo"]["epochs"] == 3
@@ -61,7 +61,7 @@ def test_show_takes_a_run_by_id_name_path_and_last(stored):
     assert "3 " in run("config", "show", "@last", "--set", "algo.gamma=0.5").output
 
 
-def test_show_says_when_there_is_no_preset():
+def test_show_reports_a_missing_preset():
     found = answer("config", "show", "MountainCarContinuous-v0", "--json")
     assert "no preset" in found["name"]
     assert found["provenance"]["normalize.obs"] == "default for its spaces"
@@ -79,13 +79,13 @@ def test_show_of_a_name_without_a_version_shows_the_highest_version():
     "words",
     [("show", "typo"), ("show", "Typo-v0"), ("diff", "@last", "typo"), ("diff", "typo", "@last")],
 )
-def test_a_name_of_nothing_is_an_error(words):
+def test_an_unknown_name_is_an_error(words):
     result = run("config", *words)
     assert isinstance(result.exception, UsageError)
     assert "neither a run nor a preset nor an environment" in str(result.exception)
 
 
-def test_the_settings_of_a_preset_whose_environment_cannot_be_made_are_shown_with_the_reason(
+def test_show_prints_a_preset_whose_environment_cannot_be_created_with_the_reason(
     preset,
 ):
     preset("facts: {threshold: 1}")
@@ -102,7 +102,7 @@ def test_diff_compares_presets_and_runs():
     assert "no difference" in run("config", "diff", "Taxi-v4", "Taxi-v4:ppo").output
 
 
-def test_check_passes_all_presets_and_fails_a_wrong_one(preset):
+def test_check_accepts_all_presets_and_rejects_a_wrong_one(preset):
     assert run("config", "check").exit_code == 0
     path = preset("stop: {env_step: 1}")
     result = run("config", "check", str(path))
@@ -112,7 +112,7 @@ def test_check_passes_all_presets_and_fails_a_wrong_one(preset):
     assert found["problems"][0]["key"] == "stop.env_step"
 
 
-def test_fmt_rewrites_or_only_checks(preset):
+def test_fmt_rewrites_files_or_only_checks_them(preset):
     path = preset("stop: {env_steps: 1k}\nseed: 1\n")
     before = path.read_text()
     assert run("config", "fmt", "--check", str(path)).exit_code == 1
@@ -135,7 +135,7 @@ def test_presets_are_listed_and_searched():
 @pytest.mark.parametrize(
     "words", [["config", "check"], ["config", "show", "Taxi-v4"], ["presets"], ["config", "--help"]]
 )
-def test_config_verbs_import_neither_torch_nor_gymnasium_nor_numpy(words):
+def test_config_commands_import_neither_torch_nor_gymnasium_nor_numpy(words):
     script = (
         "import sys\n"
         "from gymnast.cli import cli\n"

@@ -29,7 +29,7 @@ NAMES = {
     "env.tasks": "easy",
     "env.randomize": "gravity",
 }
-"""A name for the entries of every mapping whose names are the user's own."""
+"""Name of the entry in every mapping with user-chosen names."""
 VALUES = (
     *("-1", "0", "1", "2", "-0", "0.5", "1e-300", "1e18", "1e30", "1e308", "1e400", "-1e400"),
     *("99999999999999999999", "nan", ".nan", "inf", "-.inf", "1k", "5%", "-5%", "200%", "1e400%"),
@@ -48,14 +48,14 @@ VALUES = (
     *("10 minutes", "0 rollouts", "1e400 seconds", "5 %%", "ünïcödé ☃", "\\x00", "x" * 300, "{"),
     *("uniform(1, 0)", "normal(0, -1)", "py:nowhere:Nothing", "a:b", "2020-01-01", "0x10", "1_000"),
 )
-"""Values as they are typed after `KEY=`."""
+"""Values as typed after `KEY=`."""
 
 QUICK = {"env.n_envs": 2, "facts.deterministic": "yes"}
-"""So that opening the environments takes no time."""
+"""Settings that make creating the environments fast."""
 
 
 def keys_of(section: type[Section], path: str = "") -> Iterator[str]:
-    """Every dotted key of a section, with one entry in each open mapping; sections themselves too."""
+    """Yields every dotted key of a section, sections included, with one entry in each open mapping."""
     for name, field in section.model_fields.items():
         key, kind = f"{path}{name}", field.annotation
         yield key
@@ -75,7 +75,7 @@ OF_ALL = [("ppo", key) for key in KEYS["ppo"] if not key.startswith("algo")]
 
 
 def try_setting(algo: str, key: str, written: str) -> str:
-    """The text of `gymnast train CartPole-v1 --algo ALGO --set KEY=VALUE --dry-run`."""
+    """Returns the output of `gymnast train CartPole-v1 --algo ALGO --set KEY=VALUE --dry-run`."""
     try:
         name, value = parse_assignment(f"{key}={written}")
         prepared = prepare("CartPole-v1", QUICK | {name: value}, algo)
@@ -84,7 +84,7 @@ def try_setting(algo: str, key: str, written: str) -> str:
     cfg = prepared.resolved.config
     with closing(prepared.collector):
         assert load(save(cfg)) == cfg
-        # silence would be: not refused, and not among the settings that the user is shown
+        # a silent failure would be: not rejected, and not among the settings that are printed
         told = [k for k in prepared.resolved.given if k == key or k.startswith(f"{key}.")]
         assert told, f"{key}={written} is ignored"
         try:
@@ -105,9 +105,9 @@ def _checked(message: str) -> str:
 KEYS_OF_CONFIGS = [*OF_ALL, *OF_ALGORITHMS]
 
 
-def test_every_key_refuses_or_reports_some_values_of_every_kind():
+def test_every_key_rejects_or_reports_some_values_of_every_kind():
     for number, (algo, key) in enumerate(KEYS_OF_CONFIGS):
-        for written in VALUES[number % 19 :: 19]:  # other values for every key
+        for written in VALUES[number % 19 :: 19]:  # different values for every key
             try_setting(algo, key, written)
 
 
@@ -120,13 +120,13 @@ def test_every_key_refuses_or_reports_some_values_of_every_kind():
     | st.text(st.characters(codec="utf-8"), max_size=20)
     | st.lists(st.floats().map(str) | st.text("abc-> ,:{}%", max_size=5), max_size=4).map(str),
 )
-def test_any_value_of_any_key_is_refused_or_reported(which: tuple[str, str], written: str):
+def test_any_value_of_any_key_is_rejected_or_reported(which: tuple[str, str], written: str):
     try_setting(*which, written)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("algo", "key"), KEYS_OF_CONFIGS, ids="-".join)
-def test_every_key_refuses_or_reports_every_value(algo: str, key: str):
+def test_every_key_rejects_or_reports_every_value(algo: str, key: str):
     for written in VALUES:
         try_setting(algo, key, written)
 
@@ -138,11 +138,11 @@ APPLY_TO_CARTPOLE = {
     *("stop.solved", "stop.eval_return", "stop.plateau"),
     *("transaction.max_kl", "transaction.kl_factor", "transaction.window"),
 }
-"""Of the keys that apply somewhere only, those that have an effect on CartPole with PPO."""
+"""Conditional keys that do have an effect on CartPole with PPO."""
 
 
 def conditional_keys(section: type[Section], path: str = "", *, inside: bool = False) -> set[str]:
-    """Keys that declare where they apply, or whose section does."""
+    """Returns the keys that declare where they apply, or whose section does."""
     found: set[str] = set()
     for name, field in section.model_fields.items():
         applies = inside or any(isinstance(one, Applies) for one in field.metadata)
@@ -154,7 +154,7 @@ def conditional_keys(section: type[Section], path: str = "", *, inside: bool = F
 
 
 def test_a_value_without_effect_is_a_warning_whatever_the_key():
-    """The first other value than the default that is accepted."""
+    """Tries the first accepted value other than the default."""
     default = values(resolve("CartPole-v1", QUICK).config)
     warned: dict[str, bool] = {}
     for key in sorted(conditional_keys(CONFIGS["ppo"])):
@@ -185,7 +185,7 @@ LITERALS = (
         ("dqn", {"algo.replay": 10**15}, "a replay of"),
     ],
 )
-def test_what_cannot_fit_into_memory_is_refused_before_there_is_a_run(
+def test_settings_that_exceed_the_memory_are_rejected_before_a_run_is_created(
     algo: str, setting: dict[str, Any], problem: str
 ):
     prepared = prepare("CartPole-v1", QUICK | setting, algo)

@@ -1,4 +1,4 @@
-"""What presets declare about environments, held against the live ones."""
+"""Facts declared in presets match the live environments."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from gymnast.spaces.spaces import observation
 
 ROOT = Path(__file__).parents[2]
 DESCRIBED = 30
-"""Observations of at most this many numbers are described, one by one."""
+"""Observations with at most this many numbers must have all components described."""
 
 
 def targets() -> dict[str, str]:
-    """Environment and facts -> the first variant that has them."""
+    """Returns environment and facts -> the first variant that has them."""
     found: dict[str, str] = {}
     for path in sorted(SHIPPED.glob("*.yaml")):
         preset = Preset(path.stem.replace("__", "/"), path)
         for variant in preset.variants:
             config = resolve(f"{preset.name}:{variant}").config
-            if has_roles(config.env.id):  # no single agent acts, observes and is paid there
+            if has_roles(config.env.id):  # these facts are about a single agent
                 continue
             env = config.env.model_copy(update={"n_envs": 1, "backend": "inprocess"})
             found.setdefault(repr((env, config.facts)), f"{preset.name}:{variant}")
@@ -45,7 +45,7 @@ def config(request: pytest.FixtureRequest) -> Config:
 
 
 def made(config: Config, **more: object) -> gym.Env:
-    """As it is scored, one task of several."""
+    """Creates the environment as in evaluation; of several tasks, one."""
     whole = config.env.scored()
     kwargs = whole.kwargs | more
     alone = whole.model_copy(update={"kwargs": kwargs, "tasks": {}})
@@ -60,12 +60,12 @@ def env(config: Config) -> Iterator[gym.Env]:
 
 
 def seeds(config: Config, n: int) -> range:
-    """Fewer of a game that goes on for a thousand steps of four frames."""
+    """Returns n seeds, or fewer for Atari games, whose episodes take a thousand steps of four frames."""
     return range(1 if is_atari(config.env.id) else n)
 
 
 def episode(env: gym.Env, seed: int) -> tuple[list, list[float], bool]:
-    """Observations, rewards and whether it ended by itself, under random actions."""
+    """Plays random actions; returns observations, rewards and whether the episode was terminated."""
     env.action_space.seed(seed)
     obs, _ = env.reset(seed=seed)
     seen, rewards, terminated, truncated = [obs], [], False, False
@@ -83,11 +83,11 @@ def test_there_is_a_label_for_every_action(config, env):
     assert len(set(config.facts.actions)) == n
 
 
-def test_keys_exist_and_reach_every_action(config, env):
-    if not config.facts.keys:  # no hand plays three torques, and nobody can see a bandit
+def test_keyboard_keys_reach_every_action(config, env):
+    if not config.facts.keys:  # nobody can play three torques by hand, or see a bandit
         assert not env.metadata.get("render_modes") or env.action_space.shape[0] > 2
         return
-    keys = Keys(env.action_space, config.facts)  # refuses actions that are not of the space
+    keys = Keys(env.action_space, config.facts)  # raises for actions outside of the space
     for key in config.facts.keys:
         assert hasattr(pygame, f"K_{key.upper() if len(key) > 1 else key}")
     if isinstance(env.action_space, gym.spaces.Discrete):
@@ -97,12 +97,12 @@ def test_keys_exist_and_reach_every_action(config, env):
         assert env.action_space.contains(keys.action([]))
 
 
-def test_observation_ranges_are_those_of_the_environment(config, env):
+def test_observation_ranges_match_the_environment(config, env):
     space = env.observation_space
     facts = facts_for_policy_obs(config.facts, config.env, observation(space))
     components = facts.observations
     if space.dtype == np.uint8 and not components:
-        return  # pictures, or bytes of memory
+        return  # images or RAM have no named components
     if isinstance(space, gym.spaces.Discrete):
         (state,) = components
         assert (state.low, state.high) == (space.start, space.start + space.n - 1)
@@ -112,7 +112,7 @@ def test_observation_ranges_are_those_of_the_environment(config, env):
         return
     assert len(components) == int(np.prod(space.shape))
     own = {"low": space.low.ravel(), "high": space.high.ravel()}
-    for end, bounds in own.items():  # infinite: beyond what the space says, as its step can go
+    for end, bounds in own.items():  # declared infinite: a step can leave the bounds of the space
         declared = np.array([getattr(c, end) for c in components])
         assert (np.isclose(declared, bounds, rtol=1e-6) | np.isinf(declared)).all()
     assert len({c.name for c in components}) == len(components)
@@ -126,12 +126,12 @@ def test_no_reward_and_no_return_leaves_the_declared_range(config, env):
         assert worst <= sum(rewards) <= best
 
 
-def test_bounded_returns_are_what_the_longest_episode_can_collect(config, env):
+def test_declared_returns_match_the_reward_range_times_the_longest_episode(config, env):
     low, high = config.facts.reward
     steps = gym.spec(config.env.id).max_episode_steps
-    if steps is None:  # it ends them by itself, after how many nobody says
+    if steps is None:  # it ends episodes itself, after an unknown number of steps
         steps = len(episode(env, 0)[1]) if np.isfinite(config.facts.returns).all() else np.inf
-    with np.errstate(invalid="ignore"):  # nothing, for ever, is nothing
+    with np.errstate(invalid="ignore"):  # 0 * inf counts as 0
         lowest, highest = np.nan_to_num(
             [low * steps, high * steps], nan=0, posinf=np.inf, neginf=-np.inf
         )
@@ -142,7 +142,7 @@ def test_bounded_returns_are_what_the_longest_episode_can_collect(config, env):
 def test_the_same_seed_and_actions_give_the_same_episode(config, env):
     assert config.facts.deterministic == "yes"
     other = made(config, **config.facts.deterministic_settings)
-    episode(other, 99)  # an environment with a past must not differ
+    episode(other, 99)  # episodes played before must make no difference
     for seed in seeds(config, 2):
         seen, rewards, terminated = episode(env, seed)
         seen_again, rewards_again, terminated_again = episode(other, seed)
@@ -152,13 +152,13 @@ def test_the_same_seed_and_actions_give_the_same_episode(config, env):
     other.close()
 
 
-def test_frames_per_second_are_the_environments(config, env):
+def test_frames_per_second_match_the_environment(config, env):
     own = env.metadata.get("render_fps")
-    atari = is_atari(config.env.id)  # whose picture has 60, whatever it says
+    atari = is_atari(config.env.id)  # rendered at 60 frames per second, whatever the metadata says
     assert config.facts.fps == (60 / config.env.frames_per_step if atari else own)
 
 
-def test_the_threshold_is_the_environments_unless_its_optimum_cannot_clear_it(config, env):
+def test_the_threshold_matches_the_environment_unless_the_optimum_is_below_it(config, env):
     own = env.spec.reward_threshold
     assert config.facts.threshold is not None or own is None
     if own is not None and own <= (config.facts.optimum or np.inf):
@@ -183,7 +183,7 @@ def test_the_source_documents_this_environment(config):
 
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v4"])
-def test_the_optimum_is_what_dynamic_programming_finds(name):
+def test_the_optimum_matches_dynamic_programming(name):
     config = resolve(name).config
     env = gym.make(config.env.id, **config.env.kwargs)
     table, starts = env.unwrapped.P, env.unwrapped.initial_state_distrib

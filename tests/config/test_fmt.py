@@ -67,7 +67,7 @@ TIDY = dedent(
 )
 
 
-def test_keys_take_the_order_of_the_schema_and_comments_go_with_them():
+def test_keys_are_sorted_by_the_schema_and_comments_move_with_them():
     assert fmt(MESSY) == TIDY
 
 
@@ -78,18 +78,18 @@ def test_formatting_changes_no_value_and_is_stable():
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2\n", "a: [\n"])
-def test_a_broken_file_is_refused_and_not_formatted(text):
+def test_a_broken_file_is_rejected_and_not_formatted(text):
     with pytest.raises(ConfigError):
         fmt(text, "x.yaml")
 
 
-def test_what_cannot_be_moved_without_a_change_is_refused():
+def test_a_file_whose_values_would_change_is_rejected():
     with pytest.raises(ConfigError, match="anchor"):
         fmt("stop: &same {env_steps: 1k}\nenv: *same\n")
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "{stop: {env_steps: 1}}\n", "\n"])
-def test_what_has_no_order_is_left_alone(text):
+def test_text_without_block_mappings_is_left_unchanged(text):
     assert fmt(text) == text
 
 
@@ -129,7 +129,7 @@ def test_comments_at_the_end_of_a_section_or_of_the_file_stay_there():
     assert fmt(tidy) == tidy
 
 
-def test_a_remark_below_a_key_never_ends_up_above_another():
+def test_a_comment_below_a_key_never_ends_up_above_another_key():
     text = "stop:\n  env_steps: 1k\n  eval_return: 3\n  # of the goal\n\n  solved: off\n"
     tidy = "stop:\n  env_steps: 1k\n\n  solved: off\n  eval_return: 3\n  # of the goal\n"
     assert fmt(text) == tidy

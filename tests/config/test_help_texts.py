@@ -1,4 +1,4 @@
-"""What `--help` shows can be pasted into a shell."""
+"""Examples in `--help` can be pasted into a shell."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ COMMANDS = dict(commands(cli))
 
 
 def examples(command: click.Command) -> list[str]:
-    """The lines `gymnast ...` of a help text, without the remark after two spaces."""
+    """Returns the lines `gymnast ...` of a help text, without the comment after two spaces."""
     lines = (line.strip() for line in (command.help or "").splitlines())
     return [re.split(r"\s{2,}", line)[0] for line in lines if line.startswith("gymnast ")]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_example_writes_into_a_file_or_is_cut_by_the_shell(name: str):
+def test_no_example_is_redirected_into_a_file_or_cut_off_by_the_shell(name: str):
     for example in examples(COMMANDS[name]):
         command = re.sub(r" > \w+\.csv$", "", example)  # written into a file on purpose
         words = shlex.shlex(command, posix=True, punctuation_chars=True)
@@ -48,5 +48,5 @@ def test_no_option_suggests_an_arrow_without_quotes(name: str):
         assert "->" not in re.sub(r"'[^']*'", "", text), text
 
 
-def test_every_example_of_a_schedule_is_found():
+def test_the_examples_contain_schedules():
     assert any("->" in example for example in examples(COMMANDS["train"]))

@@ -45,7 +45,7 @@ def read(kind, value):
         (Switch, False, False),
     ],
 )
-def test_numbers_are_read_as_people_write_them(kind, written, meant):
+def test_numbers_are_parsed_as_people_write_them(kind, written, meant):
     value = read(kind, written)
     assert value == meant
     assert isinstance(value, type(meant))
@@ -75,12 +75,12 @@ def test_numbers_are_read_as_people_write_them(kind, written, meant):
         (CountOrShare, 0.25),
     ],
 )
-def test_what_is_no_such_number_is_refused_saying_what_was_expected(kind, written):
+def test_an_invalid_number_is_rejected_with_the_expected_form(kind, written):
     with pytest.raises(ValidationError, match="expected"):
         read(kind, written)
 
 
-def test_off_is_none_and_an_empty_value_is_neither():
+def test_off_is_none_and_an_empty_value_is_rejected():
     kind = Maybe[Count]
     assert read(kind, "off") is None
     assert TypeAdapter(kind).dump_python(None) == "off"
@@ -88,7 +88,7 @@ def test_off_is_none_and_an_empty_value_is_neither():
         read(kind, None)
 
 
-def test_a_share_stays_apart_from_a_count():
+def test_a_share_is_not_confused_with_a_count():
     whole, one = read(CountOrShare, "100%"), read(CountOrShare, 1)
     assert isinstance(whole, Share)
     assert not isinstance(one, Share)
@@ -97,15 +97,15 @@ def test_a_share_stays_apart_from_a_count():
 
 
 @given(st.floats(0, 1))
-def test_a_share_reads_back_from_its_text(share):
+def test_a_share_survives_a_round_trip_through_text(share):
     assert Share.parse(str(Share(share))) == share
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_reads_back_from_its_text(number):
+def test_a_number_survives_a_round_trip_through_text(number):
     assert parse_number(number_text(number)) == number
 
 
 @given(st.integers(1, 10**15) | st.floats(0.001, 1e12))
-def test_a_count_reads_back_from_its_text(number):
+def test_a_count_survives_a_round_trip_through_text(number):
     assert parse_number(count_text(number)) == number

@@ -37,7 +37,7 @@ TINY = {
 
 @pytest.fixture(autouse=True)
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Writes the guide's module into the working directory, and forgets it afterwards."""
+    """Writes the guide's module into the working directory and unregisters its algorithm afterwards."""
     (text,) = re.findall(r"```python\n# my_awr\.py\n(.*?)```", GUIDE.read_text(), re.S)
     (tmp_path / "my_awr.py").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -50,12 +50,12 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.modules.pop(module, None)
 
 
-def test_its_methods_are_those_of_the_protocol():
+def test_the_required_methods_match_the_protocol():
     declared = [n for n, _ in inspect.getmembers(Algorithm, inspect.isfunction) if n[0] != "_"]
     assert sorted(METHODS) == sorted(declared)
 
 
-def test_its_settings_are_checked_stored_and_loaded_like_those_of_others():
+def test_its_settings_are_validated_stored_and_loaded_like_those_of_built_in_algorithms():
     config = resolve("CartPole-v1", {"algo.temperature": "1 -> 0.1"}, algo=NAME).config
     assert config.algo.name == NAME
     assert config.algo.gae_lambda == 0.95
@@ -77,7 +77,7 @@ def test_a_preset_may_extend_it(tmp_path: Path):
     assert (config.algo.name, config.algo.epochs) == (NAME, 3)
 
 
-def test_it_can_be_named_like_a_variant():
+def test_it_can_be_requested_as_a_variant():
     assert split(f"CartPole-v1:{NAME}") == ("CartPole-v1", NAME)
     assert split(f"py:my_env.env:MyEnv:{NAME}") == ("py:my_env.env:MyEnv", NAME)
     assert split("py:my_env.env:MyEnv:ppo") == ("py:my_env.env:MyEnv", "ppo")
@@ -108,13 +108,15 @@ def test_a_run_with_it_resumes_exactly():
         ),
     ],
 )
-def test_what_is_wrong_with_it_is_one_clear_error(text: str | None, problem: str, tmp_path: Path):
+def test_a_mistake_in_the_class_gives_one_clear_error(
+    text: str | None, problem: str, tmp_path: Path
+):
     if text is not None:
         (tmp_path / "broken.py").write_text(text)
     with pytest.raises(ConfigError, match=problem):
         config_type("py:broken:Algo")
 
 
-def test_an_unknown_algorithm_gets_the_nearest():
-    with pytest.raises(ConfigError, match=r"no algorithm pppo .*did you mean ppo"):
+def test_an_unknown_algorithm_suggests_the_closest_name():
+    with pytest.raises(ConfigError, match=r"unknown algorithm pppo .*did you mean ppo"):
         resolve("CartPole-v1", algo="pppo")

@@ -10,14 +10,14 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import ConfigError
 
 
-def test_a_nearer_preset_hides_the_one_shipped(preset):
+def test_a_user_preset_hides_the_shipped_one(preset):
     path = preset("stop: {env_steps: 1k}", name="CartPole-v1")
     assert presets.find("CartPole-v1").path == path
     assert presets.all_presets()["CartPole-v1"].path == path
     assert resolve("CartPole-v1").config.stop.env_steps == 1000
 
 
-def test_presets_of_the_working_directory_are_found(tmp_path: Path, monkeypatch):
+def test_presets_in_the_working_directory_are_found(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "presets").mkdir()
     (tmp_path / "presets" / "ALE__Pong-v5.yaml").write_text("seed: 3\n")
@@ -58,29 +58,29 @@ def test_the_highest_version_is_the_largest_number(preset):
         ("frozen", "FrozenLake-v1"),
     ],
 )
-def test_search_finds_by_part_by_variant_and_by_likeness(text, first):
+def test_search_finds_presets_by_part_of_the_name_by_variant_and_by_similarity(text, first):
     assert presets.search(text)[0].name == first
 
 
-def test_search_finds_nothing_for_nonsense_and_all_for_nothing():
+def test_search_finds_nothing_for_nonsense_and_everything_for_an_empty_text():
     assert not presets.search("zzzzzz")
     assert [p.name for p in presets.search("")] == list(presets.all_presets())
 
 
-def test_an_unknown_variant_names_those_known(problems):
+def test_an_unknown_variant_is_reported_with_the_known_ones(problems):
     (problem,) = problems(resolve, "LunarLander-v3:continous")
     assert "known: ppo, continuous" in problem
     assert "did you mean continuous?" in problem
 
 
 @pytest.mark.parametrize("name", ["CartPole-v1:best", "CartPole-v1:latest", "CartPole-v1:120k"])
-def test_a_checkpoint_is_no_variant(name):
+def test_a_checkpoint_name_is_rejected_as_a_variant(name):
     with pytest.raises(ConfigError, match="checkpoint"):
         resolve(name)
 
 
 @pytest.mark.parametrize("name", ["", ":ppo"])
-def test_a_name_without_an_environment_is_refused(name):
+def test_a_target_without_an_environment_is_rejected(name):
     with pytest.raises(ConfigError, match="names no environment"):
         resolve(name)
 
@@ -88,18 +88,18 @@ def test_a_name_without_an_environment_is_refused(name):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("algo: {lr: 1}", 1, "algo: belongs into a variant"),
+        ("algo: {lr: 1}", 1, "algo: belongs in a variant"),
         (
             "default: pp",
             1,
-            "default: no variant pp (known: ppo, a2c, dqn, reinforce); did you mean ppo?",
+            "default: unknown variant pp (known: ppo, a2c, dqn, reinforce); did you mean ppo?",
         ),
-        ("variants:\n  fast: {}", 2, "variants.fast: says no algorithm"),
-        ("variants:\n  fast: {extends: ppp}", 2, "variants.fast.extends: no variant ppp"),
+        ("variants:\n  fast: {}", 2, "variants.fast: names no algorithm"),
+        ("variants:\n  fast: {extends: ppp}", 2, "variants.fast.extends: unknown variant ppp"),
         ("variants:\n  best: {extends: ppo}", 2, "variants.best: names a checkpoint"),
         ("variants:\n  100k: {extends: ppo}", 2, "variants.100k: names a checkpoint"),
-        ("variants:\n  ppo: {extends: x}\n  x: {extends: ppo}", 2, "extends nothing"),
-        ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "goes round in a circle"),
+        ("variants:\n  ppo: {extends: x}\n  x: {extends: ppo}", 2, "cannot extend another"),
+        ("variants:\n  a: {extends: b}\n  b: {extends: a}", 2, "is circular"),
         ("", None, "is empty (a preset declares facts, settings or variants)"),
         ("# nothing but a comment", None, "is empty"),
         ("variants:\n  ppo: {algo: {name: ppo}}", 2, "variants.ppo.algo.name: is implied"),
@@ -111,7 +111,7 @@ def test_a_name_without_an_environment_is_refused(name):
         ("- 1", None, "is not a preset"),
     ],
 )
-def test_a_file_with_a_wrong_structure_is_refused_with_its_line(preset, text, line, problem):
+def test_a_file_with_a_wrong_structure_is_rejected_with_the_line(preset, text, line, problem):
     path = preset(text)
     (found,) = check([str(path)]).values()
     assert any(problem in str(p) for p in found), found
@@ -119,14 +119,14 @@ def test_a_file_with_a_wrong_structure_is_refused_with_its_line(preset, text, li
         assert any(p.at.endswith(f"Thing-v0.yaml:{line}") for p in found), found
 
 
-def test_a_base_without_an_algorithm_is_the_only_mistake_and_no_circle(preset):
+def test_a_base_variant_without_an_algorithm_is_reported_once_and_not_as_circular(preset):
     path = preset("variants:\n  base: {env: {n_envs: 4}}\n  fast: {extends: base}")
     (found,) = check([str(path)]).values()
     assert [problem.key for problem in found] == ["variants.base"]
-    assert "says no algorithm" in found[0].text
+    assert "names no algorithm" in found[0].text
 
 
-def test_a_variant_may_be_of_another_environment(preset):
+def test_a_variant_may_use_another_environment(preset):
     preset(
         """
         variants:
@@ -150,7 +150,7 @@ def test_every_shipped_preset_is_valid_complete_and_in_canonical_order():
         assert fmt(path.read_text()) == path.read_text(), path.name
 
 
-def test_a_threshold_that_the_optimum_cannot_clear_is_refused(preset):
+def test_a_threshold_above_the_optimum_is_rejected(preset):
     path = preset("facts:\n  optimum: 7.93\n  threshold: 8\n  returns: [-2000, 7.95]")
     found = [str(p) for p in check([str(path)])[str(path)]]
     assert found == [
@@ -159,7 +159,7 @@ def test_a_threshold_that_the_optimum_cannot_clear_is_refused(preset):
     ]
 
 
-def test_check_takes_names_variants_files_and_stored_configs(tmp_path):
+def test_check_accepts_names_variants_files_and_stored_configs(tmp_path):
     from gymnast.config.resolve import save
 
     stored = tmp_path / "config.yaml"

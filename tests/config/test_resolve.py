@@ -29,7 +29,7 @@ THING = """
 """
 
 
-def test_later_layers_win_value_by_value_and_each_value_knows_its_layer(preset):
+def test_later_layers_override_single_values_and_every_value_has_its_origin(preset):
     preset(THING)
     found = resolve("Thing-v0:windy", {"algo.gae_lambda": 0.5})
     assert found.preset == "Thing-v0:windy"
@@ -51,7 +51,7 @@ def test_later_layers_win_value_by_value_and_each_value_knows_its_layer(preset):
     assert {key: found.provenance[key] for key in expected} == expected
 
 
-def test_a_schedule_is_replaced_whole(preset):
+def test_a_schedule_is_replaced_not_merged(preset):
     preset(THING)
     found = resolve("Thing-v0", {"algo.lr": {"from": 1, "to": 2}})
     assert str(found.config.algo.lr) == "1 -> 2"
@@ -72,7 +72,7 @@ NAMED = """
 """
 
 
-def test_settings_under_a_name_of_ones_own_are_overridden_one_by_one(preset):
+def test_settings_under_a_user_chosen_name_are_overridden_one_by_one(preset):
     preset(NAMED)
     found = resolve("Thing-v0:less", {"shaping.late.kwargs": {"after": 9}, "shaping.count": {}})
     terms = found.config.shaping
@@ -85,10 +85,12 @@ def test_settings_under_a_name_of_ones_own_are_overridden_one_by_one(preset):
     assert load(save(found.config)) == found.config
 
 
-def test_a_mistake_under_a_name_of_ones_own_is_found_where_it_was_written(preset, problems):
+def test_a_mistake_under_a_user_chosen_name_is_reported_with_its_line(preset, problems):
     preset("variants:\n  ppo:\n    shaping:\n      count: {}\n      cuont: {weight: 1}\n")
     (problem,) = problems(resolve, "Thing-v0")
-    assert problem.startswith("mine/Thing-v0.yaml:5: shaping.cuont: cuont is no term (known: ")
+    assert problem.startswith(
+        "mine/Thing-v0.yaml:5: shaping.cuont: unknown shaping term cuont (known: "
+    )
     assert "did you mean count" in problem
     preset("variants:\n  ppo:\n    shaping:\n      count: {wieght: 1}\n")
     (problem,) = problems(resolve, "Thing-v0")
@@ -104,18 +106,18 @@ def test_any_environment_resolves_without_a_preset():
     assert found.config.stop.limits()
 
 
-def test_a_class_may_be_named_by_its_path():
+def test_an_environment_class_may_be_named_by_its_import_path():
     assert resolve("py:my.games:Snake").config.env.id == "py:my.games:Snake"
     assert resolve("py:my.games:Snake:ppo").preset == "py:my.games:Snake:ppo"
 
 
-def test_a_budget_given_on_top_replaces_the_others():
+def test_a_budget_in_the_overrides_replaces_all_other_budgets():
     assert resolve("CartPole-v1", {"stop.minutes": 5}).config.stop.limits() == {"seconds": 300}
     both = {"stop": {"updates": 7, "rollouts": 9}}
     assert resolve("CartPole-v1", both).config.stop.limits() == {"updates": 7, "rollouts": 9}
 
 
-def test_without_a_budget_percentages_are_refused_with_the_fix(problems):
+def test_percentages_without_a_budget_are_rejected_with_the_fix(problems):
     found = problems(resolve, "CartPole-v1", {"stop.env_steps": "off"})
     assert any("algo.lr" in p and "stop.env_steps" in p for p in found)
     assert any("checkpoint.every" in p for p in found)
@@ -123,7 +125,7 @@ def test_without_a_budget_percentages_are_refused_with_the_fix(problems):
     assert "budget on episodes" in found[0]
 
 
-def test_everything_wrong_is_said_at_once_with_line_key_expectation_and_closest_key(
+def test_all_mistakes_are_reported_at_once_with_line_key_expected_value_and_closest_key(
     preset, problems
 ):
     preset(
@@ -167,7 +169,7 @@ def test_everything_wrong_is_said_at_once_with_line_key_expectation_and_closest_
     assert len(found) == 13
 
 
-def test_no_unknown_key_is_dropped_in_silence(problems):  # trap 36
+def test_no_unknown_key_is_silently_ignored(problems):  # trap 36
     for key, meant in {
         "algo.learning_rate": "algo.lr",
         "policy.hidden_dims": "policy.hidden",
@@ -214,17 +216,19 @@ def test_a_batch_of_one_is_one_transition_and_a_share_follows_the_rollout():  # 
         assert algo.minibatch(n_envs * algo.n_steps) == n_envs * algo.n_steps // 4
 
 
-def test_a_batch_larger_than_the_rollout_is_refused_even_by_way_of_n_envs(problems):  # trap 37
+def test_a_batch_larger_than_the_rollout_is_rejected_even_if_only_n_envs_changed(
+    problems,
+):  # trap 37
     (problem,) = problems(resolve, "CartPole-v1", {"env.n_envs": 1})
     assert "algo.batch_size: 128 is more than a rollout holds: 1 envs x 64 steps = 64" in problem
     assert problem.startswith("CartPole-v1.yaml:")
 
 
-def test_auto_is_settled_once_and_stored():
+def test_auto_is_resolved_once_and_stored():
     config = resolve("CarRacing-v3", {"env.n_envs": "auto", "env.backend": "auto"}).config
     assert (config.env.backend, config.env.n_envs) == ("process", 8)
     assert "backend: process" in save(config)
-    assert resolve("CarRacing-v3").config.env == config.env  # it is what saying nothing means
+    assert resolve("CarRacing-v3").config.env == config.env  # auto is the default
     assert resolve("CarRacing-v3", {"env.backend": "inprocess"}).config.env.backend == "inprocess"
 
 
@@ -245,22 +249,22 @@ def test_auto_is_settled_once_and_stored():
         ("facts.source=a=b", "facts.source", "a=b"),
     ],
 )
-def test_an_assignment_is_read_as_a_file_would_read_it(text, key, value):
+def test_an_assignment_is_parsed_like_a_line_of_a_file(text, key, value):
     assert parse_assignment(text) == (key, value)
 
 
 @pytest.mark.parametrize("text", ["algo.lr", "=3", "algo..lr=3", ""])
-def test_what_assigns_nothing_is_refused(text):
+def test_an_incomplete_assignment_is_rejected(text):
     with pytest.raises(ConfigError, match="sets nothing"):
         parse_assignment(text)
 
 
-def test_an_arrow_that_the_shell_ate_is_explained():
+def test_an_arrow_that_the_shell_cut_off_is_explained():
     with pytest.raises(ConfigError, match="quote it"):
         parse_assignment("algo.lr=3e-3-")
 
 
-def test_dotted_keys_and_nested_mappings_mean_the_same_and_the_callers_are_left_alone():
+def test_dotted_keys_and_nested_mappings_are_equivalent_and_the_callers_dict_is_not_modified():
     nested = {"algo": {"gamma": 0.5}}
     a = resolve("CartPole-v1", {**nested, "algo.epochs": 3}).config
     b = resolve("CartPole-v1", {"algo.gamma": 0.5, "algo.epochs": 3}).config
@@ -268,7 +272,7 @@ def test_dotted_keys_and_nested_mappings_mean_the_same_and_the_callers_are_left_
     assert nested == {"algo": {"gamma": 0.5}}
 
 
-def test_a_revision_keeps_what_it_does_not_change():
+def test_a_revision_keeps_all_other_values_and_their_origins():
     before = resolve("CartPole-v1")
     after, origins = revise(
         before.config,
@@ -282,7 +286,7 @@ def test_a_revision_keeps_what_it_does_not_change():
     assert origins["algo.epochs"] == "resume"
 
 
-def test_an_unknown_algorithm_is_refused_naming_those_known(problems):
+def test_an_unknown_algorithm_is_rejected_with_the_known_ones(problems):
     (problem,) = problems(resolve, "CartPole-v1", algo="poo")
     assert "ppo" in problem
 
@@ -304,11 +308,11 @@ def test_every_field_of_every_section_is_documented(algo):
             assert section.docs().get(field), f"{name}.{field}"
 
 
-def test_without_any_budget_one_message_names_what_needs_one_and_nothing_of_other_environments(
+def test_without_any_budget_one_message_lists_all_keys_that_need_one(
     problems,
 ):
     (problem,) = problems(resolve, "CartPole-v1", {"stop.env_steps": "off"})
-    needs = "algo.lr, checkpoint.every count in percent of a budget, and none is set"
+    needs = "algo.lr, checkpoint.every are percentages of a budget, and no budget is set"
     assert problem.startswith(f"--set: stop.env_steps: {needs}")
     assert "league" not in problem
     (problem,) = problems(resolve, "tag", {"stop.env_steps": "off"})

@@ -15,7 +15,7 @@ from gymnast.errors import ConfigError
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(configs)
-def test_a_config_reads_back_from_what_a_run_keeps(data):
+def test_a_config_survives_a_round_trip_through_the_stored_yaml(data):
     config = CONFIGS["ppo"].model_validate(data)
     text = save(config)
     assert load(text) == config
@@ -23,12 +23,12 @@ def test_a_config_reads_back_from_what_a_run_keeps(data):
     assert fmt(text) == text
 
 
-def test_a_config_survives_the_way_into_another_process():
+def test_a_config_survives_pickling_into_another_process():
     config = resolve("CartPole-v1").config
     assert pickle.loads(pickle.dumps(config)) == config
 
 
-def test_schedules_are_kept_by_a_run_and_by_a_revision():  # trap 18
+def test_schedules_survive_saving_and_revising():  # trap 18
     config = resolve("CartPole-v1", {"algo.entropy_coef": {"0%": 0.02, "30%": 0.01, "100%": 0}})
     stored = load(save(config.config))
     assert stored.algo.lr == config.config.algo.lr
@@ -43,7 +43,7 @@ def test_a_batch_of_the_whole_rollout_does_not_come_back_as_a_batch_of_one():  #
     assert load(save(one)).algo.minibatch(256) == 1
 
 
-def test_mistakes_in_a_stored_config_are_named_with_their_lines():
+def test_mistakes_in_a_stored_config_are_reported_with_their_lines():
     text = save(resolve("CartPole-v1").config)
     broken = text.replace("n_steps: 64", "n_steps: some").replace("gamma:", "gama:")
     with pytest.raises(ConfigError) as refused:
@@ -57,12 +57,12 @@ def test_mistakes_in_a_stored_config_are_named_with_their_lines():
 
 
 @pytest.mark.parametrize("text", ["", "algo: 3", "algo: {name: magic}", "- 1", "a: [", "a: {b: 1"])
-def test_what_is_no_config_is_refused(text):
+def test_text_that_is_not_a_config_is_rejected(text):
     with pytest.raises(ConfigError):
         load(text, at="config.yaml")
 
 
-def test_a_difference_names_key_and_both_values():
+def test_a_difference_has_the_key_and_both_values():
     a = resolve("LunarLander-v3:ppo").config
     b = resolve("LunarLander-v3:continuous", {"algo.clip": "0.3 -> 0"}).config
     found = {key: (left, right) for key, left, right in diff(a, b)}

@@ -13,7 +13,7 @@ from gymnast.errors import ConfigError
 
 
 def curve(written, total=1000, clock="env_steps", steps=5):
-    """Values at evenly spaced readings from 0 to the total."""
+    """Returns the values at evenly spaced readings from 0 to the total."""
     schedule = Schedule.parse(written)
     readings = np.linspace(0, total, steps)
     return [schedule(Clock(**{clock: now}, limits={clock: total})) for now in readings]
@@ -44,11 +44,11 @@ def curve(written, total=1000, clock="env_steps", steps=5):
         ("{0%: 1, 50%: 0, 100%: 1} cosine", [1, 0.5, 0, 0.5, 1]),
     ],
 )
-def test_a_schedule_takes_the_values_it_says(written, values):
+def test_a_schedule_takes_the_expected_values(written, values):
     assert curve(written) == pytest.approx(values)
 
 
-def test_a_schedule_counts_on_the_budgets_own_clock_unless_it_names_another():
+def test_a_schedule_uses_the_clock_of_the_main_budget_unless_it_names_another():
     clock = Clock(env_steps=100, updates=5, limits={"env_steps": 200, "updates": 20})
     assert Schedule.parse("1 -> 0")(clock) == 0.5
     assert Schedule.parse("1 -> 0 clock updates")(clock) == 0.75
@@ -63,12 +63,12 @@ def test_a_schedule_counts_on_the_budgets_own_clock_unless_it_names_another():
         ({"points": {0: 1, 2: 0}, "clock": "min"}, "1 -> 0 @ 0..120 clock seconds"),
     ],
 )
-def test_a_schedule_may_count_in_minutes_and_hours(written, same):
+def test_a_schedule_may_use_minutes_and_hours(written, same):
     assert Schedule.parse(written) == Schedule.parse(same)
 
 
 @given(schedules())
-def test_a_schedule_reads_back_from_its_text(schedule):
+def test_a_schedule_survives_a_round_trip_through_text(schedule):
     assert Schedule.parse(str(schedule)) == schedule
     assert Schedule.parse(schedule.plain()) == schedule
     assert hash(schedule) == hash(Schedule.parse(str(schedule)))
@@ -101,18 +101,18 @@ def test_a_schedule_stays_between_its_lowest_and_highest_frame(schedule):
         ("1 -> 0 @ 10%..120%", "out of range"),
         ({"0%": 1}, "two or more"),
         ({"from": 1}, "incomplete"),
-        ({"from": 1, "to": 0, "form": "cosine"}, "no part of a schedule"),
+        ({"from": 1, "to": 0, "form": "cosine"}, "unknown key `form` in a schedule"),
         (True, "is not a number"),
         (None, "is empty"),
         ([1, 2], "is not a number"),
     ],
 )
-def test_what_is_no_schedule_is_refused_with_the_reason(written, problem):
+def test_an_invalid_schedule_is_rejected_with_the_reason(written, problem):
     with pytest.raises(ValueError, match=problem):
         Schedule.parse(written)
 
 
-def test_percentages_need_a_budget_and_readings_do_not():
+def test_percentages_need_a_budget_and_absolute_positions_do_not():
     assert Schedule.parse("1 -> 0").needs_budget("env_steps") == "env_steps"
     assert Schedule.parse("1 -> 0 clock updates").needs_budget("env_steps") == "updates"
     assert Schedule.parse("1 warmup 5%").needs_budget("env_steps") == "env_steps"

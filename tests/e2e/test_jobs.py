@@ -138,7 +138,7 @@ def _tell_everything(runs: Path) -> None:
     refused(runs, 2, "did you mean algo.lr", "set", "long", "algo.lrr=1")
     refused(runs, 2, "algo.lr", "set", "long", "algo.lr=fast")
     refused(runs, 2, "algo.lr", "set", "long", "algo.lr=.nan")
-    refused(runs, 2, "what can: algo.", "set", "long", "env.n_envs=3")
+    refused(runs, 2, "settings that can: algo.", "set", "long", "env.n_envs=3")
     refused(runs, 1, "is not paused", "unpause", "long")
     refused(runs, 1, "no run is called", "stop", "nobody")
     assert answer(runs, "evaluate", "long")["answer"]["score"]["episodes"] == 4

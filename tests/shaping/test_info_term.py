@@ -134,7 +134,7 @@ def test_a_term_without_a_key_is_refused(kwargs: dict[str, Any]):
 
 def test_matches_refuse_it():
     term = {"term": "info", "kwargs": {"key": "k"}}
-    with pytest.raises(Refused, match=r"shaping: tag has several agents"):
+    with pytest.raises(Refused, match=r"shaping: tag is a multi-agent environment"):
         resolve("tag", {"shaping.x": term})
 
 

@@ -170,17 +170,17 @@ def test_saved_and_restored_anywhere_it_does_the_same():
     ("more", "key", "said"),
     [
         ({"change": {"algo.lrr": "x0.5"}}, "change", "did you mean algo.lr"),
-        ({"change": {"stop.env_steps": "x2"}}, "change", "nothing that a rule can change"),
-        ({"change": {"algo.name": "x2"}}, "change", "nothing that a rule can change"),
-        ({"change": {"algo.lr": 0.01}}, "change.algo.lr", "is no change"),
+        ({"change": {"stop.env_steps": "x2"}}, "change", "cannot be changed by a rule"),
+        ({"change": {"algo.name": "x2"}}, "change", "cannot be changed by a rule"),
+        ({"change": {"algo.lr": 0.01}}, "change.algo.lr", "is not a change"),
         ({"change": {"algo.lr": "+0.01"}}, "change.algo.lr", "`by 0.01`"),
         ({"change": {"algo.lr": "x-1"}}, "change.algo.lr", "factor above 0"),
         ({"change": {"algo.lr": "to fast"}, "within": {}}, "change", "algo.lr: fast"),
         ({"within": {}}, "change", "algo.lr has no bounds"),
         ({"within": {"algo.lr": "1e-4"}}, "within.algo.lr", "LOW..HIGH"),
-        ({"within": {"algo.lr": "1..0"}}, "within.algo.lr", "upside down"),
+        ({"within": {"algo.lr": "1..0"}}, "within.algo.lr", "reversed"),
         ({"within": {"algo.lr": "-1..1"}}, "within", "falls below 0"),
-        ({"within": HALVE["within"] | {"algo.clip": "0..1"}}, "within", "algo.clip is not among"),
+        ({"within": HALVE["within"] | {"algo.clip": "0..1"}}, "within", "algo.clip is not changed by this rule"),
         ({"wait": 0}, "wait", "whole number above 0"),
         ({"gain": -1}, "gain", "at least 0"),
         ({"revert": 0.5}, "revert", "whole number"),
@@ -235,7 +235,7 @@ def test_a_preset_has_rules_of_which_parts_can_be_set(
     assert found.provenance["rules.slower.within.algo.lr"].endswith("Pole.yaml:7")
     preset = tmp_path / "Pole.yaml"
     preset.write_text(preset.read_text().replace("algo.lr: x0.5", "algo.lrr: x0.5"))
-    with pytest.raises(ConfigError, match=r"Pole\.yaml:5: rules\.slower\.change: algo\.lrr is"):
+    with pytest.raises(ConfigError, match=r"Pole\.yaml:5: rules\.slower\.change: algo\.lrr cannot"):
         resolve("Pole")
 
 

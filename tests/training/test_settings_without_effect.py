@@ -41,7 +41,7 @@ def warnings(target: str, overrides: dict[str, Any], algo: str | None = None) ->
         ({"traces.eval": "off", "traces.film": "on"}, None),
         ({"track.project": "mine"}, "wandb"),
         ({"transaction.max_kl": "off", "transaction.window": 3}, "transaction.max_kl"),
-        ({"league.turn": 3}, "several agents"),
+        ({"league.turn": 3}, "multi-agent"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )

@@ -150,7 +150,7 @@ def test_a_stage_ends_when_its_rule_has_held_for_so_many_rows_in_a_row():
     [
         (TASKS, [{"tasks": ["far"]}], "no task"),
         (TASKS, [{"tasks": []}], "no task"),
-        (TASKS, [{"tasks": ["short"]}, {"tasks": ["long"]}], "never comes"),
+        (TASKS, [{"tasks": ["short"]}, {"tasks": ["long"]}], "never reached"),
         (TASKS, [{"tasks": ["long"], "promote": "episode/return > 1"}], "after the last"),
         (TASKS, [{"tasks": ["long"], "demote": "episode/return > 1"}], "before the first"),
         (TASKS, [{"tasks": ["short"], "promote": "high enough"}, STAGES[1]], "not a rule"),

@@ -1,4 +1,4 @@
-"""One file per section, and the registry of algorithms."""
+"""The sections of a config, one file each, and the registry of algorithms."""
 
 from __future__ import annotations
 
@@ -14,4 +14,5 @@ ALGORITHMS: dict[str, tuple[type[AlgoSection], str]] = {
     "dqn": (DQNConfig, "gymnast.algos.dqn:DQN"),
     "reinforce": (ReinforceConfig, "gymnast.algos.reinforce:Reinforce"),
 }
-"""Name -> (what can be set, where it learns). The first is the default."""
+"""Name -> (section of its hyperparameters, `module:Class` of its implementation). The first is the
+default."""

@@ -1,4 +1,4 @@
-"""What can be set of advantage actor-critic (Mnih et al. 2016)."""
+"""Hyperparameters of advantage actor-critic, A2C (Mnih et al. 2016)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class A2CConfig(GradientSection):
     name: Literal["a2c"] = "a2c"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 16
-    """Steps each environment copy contributes to a rollout."""
+    """Steps that each env copy contributes to a rollout."""
     entropy_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the entropy bonus."""
     value_coef: Coefficient = Schedule.constant(0.5)
@@ -23,6 +23,6 @@ class A2CConfig(GradientSection):
     value_loss: Literal["mse", "huber"] = "mse"
     """Shape of the value loss."""
     gae_lambda: Scheduled[Fraction] = 0.95
-    """Bias (0) against variance (1) of the advantage estimate; 1 is the original's n-step return."""
+    """Lambda of GAE: lower has more bias, higher more variance. 1 is the n-step return of the paper."""
     advantage_norm: Literal["rollout", "off"] = "off"
-    """Over what advantages are brought to mean 0 and deviation 1."""
+    """Normalize advantages to mean 0 and standard deviation 1 over the whole rollout, or not at all."""

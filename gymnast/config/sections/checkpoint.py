@@ -1,4 +1,4 @@
-"""What is saved while training, and how much of it is kept."""
+"""Checkpoints: how often they are saved and how many are kept."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from gymnast.config.section import Section
 class CheckpointConfig(Section):
     LIVE = ("every", "keep")
     every: Maybe[Cadence] = Cadence.parse("10%")
-    """How often, besides best, signal and exit."""
+    """How often a checkpoint is saved, in addition to those at a new best score, on a signal and at exit."""
     keep: Count = 3
-    """Checkpoints kept besides the best."""
+    """Number of checkpoints kept, in addition to the best one."""

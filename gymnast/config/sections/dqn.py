@@ -1,4 +1,4 @@
-"""What can be set of deep Q-learning (Mnih et al. 2015)."""
+"""Hyperparameters of deep Q-learning, DQN (Mnih et al. 2015)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnast.config.sections.gradient import Coefficient, GradientSection
 
 def _allocated_once(value: Any) -> Any:
     if isinstance(value, Mapping) or (isinstance(value, str) and is_schedule_text(value)):
-        problem = "the replay memory is allocated once, so that its size cannot follow a schedule"
+        problem = "the replay buffer is allocated once, so its size cannot follow a schedule"
         raise ValueError(f"{show(value)}: {problem} (expected one whole number)")
     return value
 
@@ -26,7 +26,7 @@ class DQNConfig(GradientSection):
     native = False
     METRICS: ClassVar[dict[str, dict[str, object]]] = {
         "value/td_error": {
-            "description": "Mean distance of an action's value from its one-step target.",
+            "description": "Mean absolute TD error: distance of Q(s, a) from its one-step target.",
             "digits": 4,
             "better": "lower",
             "priority": 4,
@@ -35,15 +35,15 @@ class DQNConfig(GradientSection):
             "in_table": True,
         },
         "value/q": {
-            "description": "Mean value of the actions learned from.",
+            "description": "Mean Q value of the sampled actions.",
             "digits": 2,
             "priority": 5,
             "window": "the gradient steps of this update",
-            "no_bounds_reason": "as large as rewards and critic make it",
+            "no_bounds_reason": "its scale depends on the rewards",
             "in_table": True,
         },
         "optim/replay": {
-            "description": "Steps in the replay memory.",
+            "description": "Transitions in the replay buffer.",
             "digits": 0,
             "priority": 8,
             "bounds": (0, float("inf")),
@@ -54,26 +54,26 @@ class DQNConfig(GradientSection):
     name: Literal["dqn"] = "dqn"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 32
-    """Steps each environment copy takes between updates."""
+    """Steps that each env copy takes between updates."""
     gradient_steps: Scheduled[Annotated[Count, Field(le=1_000_000)]] = 128
     """Gradient steps per update."""
     batch_size: Scheduled[Annotated[Count, Field(le=1_000_000)]] = 64
-    """Remembered steps per gradient step."""
+    """Transitions sampled from the replay buffer per gradient step."""
     replay: Annotated[Count, BeforeValidator(_allocated_once)] = 50_000
-    """Steps that are remembered; the oldest go first."""
+    """Size of the replay buffer in transitions; the oldest are overwritten first."""
     warmup: Scheduled[Count] = 1_000
-    """Steps to remember before learning begins."""
+    """Transitions to collect before the first gradient step."""
     epsilon: Coefficient = Schedule.parse("1 -> 0.05 @ 0..10k")
-    """Share of actions taken at random while collecting."""
+    """Probability of a random action while collecting (epsilon-greedy)."""
     target_every: Scheduled[Count] = 128
-    """Gradient steps between copies of the network into the one that gives targets."""
+    """Gradient steps between two copies of the weights into the target network."""
     double: Switch = True
-    """Let the learning network choose the action whose value the target network gives."""
+    """Double DQN: the online network chooses the next action, the target network evaluates it."""
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         if self.epsilon.highest > 1:
-            found.append(("epsilon", f"{self.epsilon} rises above 1 (expected a share)"))
+            found.append(("epsilon", f"{self.epsilon} rises above 1 (expected a probability)"))
         if self.replay < max(highest(self.warmup), n_envs * highest(self.n_steps)):
             problem = "is less than algo.warmup or one rollout"
             found.append(

@@ -1,4 +1,4 @@
-"""Which environment, and how many copies of it step together."""
+"""The environment: its id, wrappers, number of copies and backend."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gymnast.config.sections.noise import NoiseConfig
 from gymnast.config.sections.tasks import StageConfig, TaskConfig, stage_conflicts
 
 ATARI_FRAMES, IMAGE_STACK = 4, 4
-"""What `frames_per_step: auto` means for an Atari game, and `stack: auto` for images."""
+"""Values of `frames_per_step: auto` for an Atari game, and of `stack: auto` for images."""
 
 Backend = Literal["auto", "inprocess", "process", "vector", "envpool"]
 WHOLE = ("vector", "envpool")
-"""Backends that step all copies or none, and run nothing of ours around them."""
+"""Backends that step all copies at once and run none of our wrappers around a single copy."""
 View = Literal["auto", "raw", "image", "objects", "ram"]
 
 
@@ -45,7 +45,7 @@ def _frames(value: Any, known: ValidationInfo) -> Any:
 
 
 def _copies(value: Any, known: ValidationInfo) -> Any:
-    """`auto` is settled here, once, so that a stored config names the number that was used."""
+    """Resolves `auto` during validation, so that a stored config contains the number that was used."""
     return measured(known.data.get("id", "")).n_envs if value == "auto" else value
 
 
@@ -79,87 +79,89 @@ WITH_RESTARTS = Applies("with env.on_fault=restart", lambda on: on.config.env.on
 
 class EnvConfig(Section):
     id: str
-    """The environment's registered name."""
+    """Gymnasium id of the environment."""
     kwargs: dict[str, PlainValue] = {}
-    """Arguments for its constructor."""
+    """Keyword arguments of its constructor."""
     tasks: dict[TaskName, TaskConfig] = {}
-    """Several environments or settings for one policy, by name: each episode plays one of them."""
+    """Several environments, or settings of one, for a single policy, by name. Each episode plays one task."""
     curriculum: tuple[StageConfig, ...] = ()
-    """Stages through which training goes, each with some of the tasks; empty: all from the start."""
+    """Stages of training, each with some of the tasks. Empty: all tasks from the start."""
     randomize: dict[ParameterName, Distribution] = {}
-    """Parameters of the environment that are drawn anew for every episode: `uniform(-12, -4)`."""
+    """Domain randomization: parameters of the environment that are sampled at every reset, such as
+    `{gravity: uniform(-12, -4)}`."""
     noise: NoiseConfig = UNSET
-    """What goes wrong between policy and environment."""
+    """Noise, sticky actions and delays between policy and environment."""
     keep: tuple[str, ...] = ()
-    """Entries of a Dict observation to show, the others are dropped; a single one stands alone. Empty:
-    all."""
+    """Keys of a Dict observation that are kept; a single key is unwrapped to its own space. Empty: all."""
     one_hot: tuple[Count, ...] = ()
-    """Where the numbers of an observation stand for kinds of things: how many kinds there are, for each
-    index of the last axis. Each number becomes that many of 0 and 1."""
+    """One-hot encoding of observations whose numbers are categories: the number of categories for each
+    index of the last axis. Empty: no encoding."""
     n_envs: Annotated[Count, BeforeValidator(_copies), Field(le=65_536)] = AUTO
-    """Copies that step together while collecting; `auto`: as many as were measured to be fast."""
+    """Number of env copies that step together while collecting. `auto`: a number that was measured to be
+    fast for this environment."""
     backend: Annotated[Backend, AfterValidator(_backend)] = "auto"
-    """Where the copies run: in this process, in worker processes, as the environment's own vector
-    implementation, or in EnvPool (never by `auto`); `auto`: where they were measured to be fast, the
-    vector only where nothing else in the config forbids it."""
+    """Place where the env copies run: in this process, in worker processes, in the environment's own vector
+    implementation, or in EnvPool. `auto`: what was measured to be fastest; never EnvPool, and the vector
+    implementation only if no other setting rules it out."""
     workers: Annotated[Maybe[Annotated[Count, Field(le=1024)]], WITH_PROCESSES] = OFF
-    """Processes of the process backend; off: one per core."""
+    """Number of worker processes of the process backend. off: one per core."""
     max_episode_steps: AutoSteps = "auto"
-    """Steps after which a training episode is truncated. `auto`: the environment's own limit, or where it
-    declares none, that of eval.max_episode_steps or 1,000; `off`: only its own."""
+    """Steps after which a training episode is truncated. `auto`: the environment's own limit; if it
+    declares none, eval.max_episode_steps or 1,000. `off`: the environment's own limit only."""
     frames_per_step: Annotated[Count, BeforeValidator(_frames)] = AUTO
-    """Game frames that one step costs; an action of an Atari game is held for so many. `auto`: 4 for
-    these, else 1."""
+    """Emulator frames per step (frame skip); an Atari action is repeated for this many frames. `auto`: 4
+    for Atari games, else 1."""
     view: Annotated[View, AfterValidator(_view)] = "auto"
-    """What is shown of the environment: what it shows itself (raw), pictures prepared as `env.image`
-    says, or of an Atari game the places of its objects (Pong, Breakout) or its memory (ram). `auto`:
-    image for an Atari game, else raw."""
+    """Observation of the policy: the environment's own (raw), its frames preprocessed as set in `env.image`
+    (image), and for Atari games the positions of the objects (objects; Pong and Breakout) or the RAM
+    (ram). `auto`: image for Atari games, else raw."""
     image: Annotated[ImageConfig, TO_PICTURES] = UNSET
-    """How pictures are prepared."""
+    """Preprocessing of image observations."""
     atari: Annotated[AtariConfig, TO_ATARI] = UNSET
-    """How an Atari game begins and ends."""
+    """Start and end of Atari episodes."""
     stack: Annotated[Count, BeforeValidator(_stack), Field(le=64)] = AUTO
-    """Observations shown together, the newest last; `auto`: 4 images, else 1."""
+    """Number of stacked observations, the newest last. `auto`: 4 for images, else 1."""
     previous_actions: Annotated[Whole, Field(le=64)] = 0
-    """How many of its last actions the policy is shown beside the observation, the newest last."""
+    """Number of previous actions appended to the observation, the newest last."""
     action_mask: Switch = True
-    """Rule out actions that the environment's `info["action_mask"]` forbids."""
+    """Never sample actions that `info["action_mask"]` marks as invalid."""
     timeout: Positive = 60.0
-    """Seconds a step may take before that counts as hung: then a worker process is killed and started
-    anew, and a run whose copies are in the training process is marked as stalled."""
+    """Seconds after which a step counts as hung. A worker process is then killed and restarted; a run whose
+    copies step in the training process is marked as stalled."""
     on_fault: Literal["restart", "stop"] = "restart"
-    """When a copy raises, dies, hangs or breaks its contract: begin it anew, or end training."""
+    """Reaction when an env copy raises, dies, hangs or returns invalid data: restart the copy, or stop
+    training."""
     max_faults: Annotated[Count, WITH_RESTARTS] = 5
-    """Training ends once a copy has had this many faults without finishing an episode between."""
+    """Training stops once a copy has failed this many times without finishing an episode in between."""
 
     @model_validator(mode="before")
     @classmethod
     def _backend_left_open(cls, given: Any) -> Any:
-        """`backend: auto` is the same as none, so that `model_fields_set` tells whether one was chosen."""
+        """Drops `backend: auto`, so that `model_fields_set` shows whether the user chose a backend."""
         if isinstance(given, dict) and given.get("backend") == "auto":
             return {name: value for name, value in given.items() if name != "backend"}
         return given
 
     def conflicts(self) -> list[tuple[str, str]]:
-        """Settings that contradict each other: (field, what is wrong)."""
+        """Returns settings that contradict each other, as (field, message)."""
         return stage_conflicts(self.curriculum, self.tasks)
 
     @property
     def has_luck(self) -> bool:
-        """Whether an episode is subject to chance that is not the environment's own."""
+        """True if our own wrappers (randomization or noise) make episodes random."""
         return bool(self.randomize) or self.noise.has_any
 
     def drawn_metrics(self) -> dict[str, str]:
-        """Randomised parameter -> the metric, and the key of the info, that tells what was drawn."""
+        """Returns randomized parameter -> name of its metric, which is also its key in `info`."""
         return {name: f"env/{name}" for name in self.randomize}
 
     def scored(self) -> EnvConfig:
-        """The environment of episodes that count: whole games."""
+        """Returns the settings for evaluation episodes: a lost life does not end an Atari game."""
         atari = self.atari.model_copy(update={"life_loss_ends": False})
         return self.model_copy(update={"atari": atari})
 
     def of_task(self, name: str) -> EnvConfig:
-        """The environment of one task, alone."""
+        """Returns the settings of a single task, without the other tasks and the curriculum."""
         task = self.tasks[name]
         kwargs = {**self.kwargs, **task.kwargs}
         alone = {"id": task.id or self.id, "kwargs": kwargs, "tasks": {}, "curriculum": ()}

@@ -1,4 +1,4 @@
-"""When and how the policy is scored."""
+"""Evaluation: when the policy is evaluated, on which episodes and in which process."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ OF_FIXED_NUMBER = Applies(
 class EvalConfig(Section):
     LIVE = ("every", "wait", "warmup", "start_at")
     every: Maybe[Cadence] = Cadence.parse("10%")
-    """How often."""
+    """How often the policy is evaluated."""
     episodes: Annotated[Count, Field(le=1_000_000), OF_FIXED_NUMBER] = 20
     """Episodes per evaluation."""
     steps: Maybe[Count] = OFF
-    """Evaluate for at least this many steps instead of a number of episodes."""
+    """Evaluate for at least this many env steps instead of a fixed number of episodes."""
     starts: Literal["seeds", "all"] = "seeds"
-    """Episodes from fixed seeds, or from every possible first observation: one each, which is exact, unless
-    episodes that begin alike may differ; then the same number each, `episodes` or more in all."""
+    """`seeds`: episodes are reset with fixed seeds. `all`: every possible first observation is played. If the
+    episode that follows is deterministic, one episode per start gives the exact mean; otherwise each
+    start gets the same number of episodes, `episodes` or more in total."""
     mode: Literal["process", "inline"] = "process"
-    """Beside training in a process of its own, or in the training process."""
+    """Evaluate concurrently in a separate process, or inline in the training process."""
     wait: Annotated[Switch, WITH_EVALUATIONS] = False
-    """Training waits for each result: no overrun after solving."""
+    """Training waits for each result, so that it does not overrun once the environment is solved."""
     warmup: Annotated[Maybe[Count], WITH_EVALUATIONS] = OFF
     """Env steps before the first evaluation."""
     start_at: Annotated[Maybe[NumberOrShare], WITH_EVALUATIONS] = OFF
-    """Evaluate only once the training return reaches this, or this share of the threshold."""
+    """Training return from which evaluations start: a number, or a share of the threshold."""
     deterministic: Switch = True
-    """Take the most likely action instead of drawing one."""
+    """Take the most likely action instead of sampling one."""
     seed: Whole = 1000
-    """Root of the evaluation seeds: the same episodes each time."""
+    """Root of the evaluation seeds. Every evaluation plays the same episodes."""
     confirm_episodes: Annotated[Count, Field(le=1_000_000)] = 100
-    """Episodes of the final confirmation, on seeds never used before."""
+    """Episodes of the final confirmation, on seeds that were never used before."""
     confirm_seconds: Maybe[Positive] = 30
-    """The final confirmation starts no further episodes after this many seconds, or after as long as
-    training took if that was longer; at least 10 are played. off: play them all."""
+    """The final confirmation starts no further episodes after this many seconds, or after the duration of
+    training if that was longer. At least 10 episodes are played. off: play all of them."""
     timeout: Maybe[Positive] = 1800
-    """Seconds that one evaluation may take. Episodes that have finished by then are scored, the others are
-    reported; such a score neither stops training nor chooses a checkpoint."""
+    """Time limit of one evaluation in seconds. Episodes that have finished by then are scored, the others are
+    reported as missing; such a partial score neither stops training nor selects the best checkpoint."""
     n_envs: Annotated[Count, Field(le=65_536)] = 8
-    """Copies that step together while evaluating."""
+    """Number of env copies that step together while evaluating."""
     max_episode_steps: AutoSteps = "auto"
-    """Steps after which an evaluation episode is truncated. `auto`: the environment's own limit, or where
-    it declares none, that of env.max_episode_steps or 1,000; `off`: only its own."""
+    """Steps after which an evaluation episode is truncated. `auto`: the environment's own limit; if it
+    declares none, env.max_episode_steps or 1,000. `off`: the environment's own limit only."""

@@ -1,4 +1,4 @@
-"""What can be set of every algorithm that follows a gradient."""
+"""Hyperparameters shared by all algorithms that train a network with Adam."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class GradientSection(AlgoSection):
     lr: Coefficient = Schedule.constant(3e-4)
     """Learning rate."""
     gamma: Scheduled[Fraction] = 0.99
-    """Discount per step."""
+    """Discount factor per step."""
     max_grad_norm: Scheduled[Maybe[Positive]] = 0.5
-    """Gradients longer than this are shortened to it."""
+    """Maximum global norm of the gradient; larger gradients are scaled down to it."""
     adam_eps: Scheduled[Positive] = 1e-5
-    """Adam's guard against division by 0."""
+    """Epsilon of Adam, added to the denominator."""
     weight_decay: Scheduled[Annotated[Number, Field(ge=0)]] = 0.0
-    """Decoupled weight decay."""
+    """Decoupled weight decay (AdamW)."""
     reset_optimizer_on_lr_jump: Scheduled[Maybe[Annotated[Number, Field(gt=1)]]] = OFF
-    """Forget Adam's moments when the learning rate changes by more than this factor at once."""
+    """Reset Adam's moments when the learning rate changes by more than this factor between two updates."""

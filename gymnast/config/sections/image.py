@@ -1,4 +1,4 @@
-"""How pictures are prepared for a network (`env.view: image`), and how a game is begun and held."""
+"""Preprocessing of image observations (`env.view: image`), and start and end of Atari episodes."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ Side = Annotated[Count, Field(le=4096)]
 
 class ImageConfig(Section):
     colour: Literal["gray", "rgb"] = "gray"
-    """One plane of brightness, or three of colours."""
+    """One grayscale channel, or three RGB channels."""
     crop: tuple[Whole, Whole, Whole, Whole] = (0, 0, 0, 0)
-    """Pixels cut off first: top, bottom, left, right."""
+    """Pixels cropped before resizing: top, bottom, left, right."""
     size: tuple[Side, Side] = (84, 84)
-    """Height and width to which it is then shrunk, by averaging."""
+    """Height and width after resizing, which averages over areas."""
     max_pool: Annotated[Switch, TO_ATARI] = True
-    """Of an Atari game: the brighter of the last two frames at each pixel, for what is drawn in every
-    other frame only."""
+    """Pixel-wise maximum over the last two frames of an Atari game, because some games draw sprites only in
+    every other frame."""
 
 
 class AtariConfig(Section):
     noop_starts: Annotated[Count, Field(le=1000)] = 30
-    """An episode begins after 1 to so many frames of doing nothing, so that episodes differ."""
+    """Maximum number of no-op frames at the start of an episode; the number is sampled from 1 to this, so
+    that episodes differ."""
     fire: Literal["off", "start", "life"] = "start"
-    """Where FIRE is pressed for the agent, if it is one of its actions: never; in the last of those
-    frames; and after every lost life too."""
+    """When FIRE is pressed for the agent, in games that have this action: never (off), in the last no-op
+    frame of an episode (start), or there and after every lost life (life)."""
     life_loss_ends: Switch = False
-    """A training episode ends with the first lost life. Scored episodes are whole games."""
+    """End a training episode at the first lost life. Evaluation episodes are always whole games."""

@@ -1,4 +1,4 @@
-"""Several agents in one environment: who plays each role, and against whom it learns."""
+"""Self-play and leagues: who plays each role of a multi-agent environment, and against which opponents."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gymnast.config.numbers import OFF, Count, Maybe, Number, PlainValue, Share
 from gymnast.config.section import UNSET, DottedKey, Section
 
 LEARNER = "learner"
-"""Who plays a role: the policy that learns it."""
+"""The player of a role that is being trained."""
 OF_A_ROLE = ("algo.", "policy.", "shaping.", "normalize.", "transaction.")
-"""Settings that a role may have for itself,"""
+"""Prefixes of the settings that a role may override in `roles.NAME.set`, except OF_ALL_ROLES."""
 OF_ALL_ROLES = ("algo.name", "algo.n_steps")
-"""but for these."""
+"""Settings that are the same for all roles."""
 
 
 def _role_name(name: str) -> str:
@@ -38,13 +38,14 @@ Players = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length
 
 class RoleConfig(Section):
     agents: Maybe[str] = OFF
-    """Names of its agents in a PettingZoo environment, as a pattern: `archer_*`. Off: the role's name
-    and a number."""
+    """Pattern of its agents' names in a PettingZoo environment, such as `archer_*`. off: the role's name
+    followed by a number."""
     plays: Players = (LEARNER,)
-    """Who plays it: `learner`, `scripted:medium`, `random`, or a policy of another run, `RUN[:CHECKPOINT]`.
-    Several are a ladder: the next one once the other role wins enough (`league.gate`)."""
+    """Player of the role: `learner`, `scripted:medium`, `random`, or the policy of another run,
+    `RUN[:CHECKPOINT]`. Several players form a ladder: the next one plays once the other role wins often
+    enough (`league.gate`)."""
     set: dict[DottedKey, PlainValue] = {}
-    """Settings that are its own: `{algo.lr: 1e-4}`."""
+    """Settings for this role only, such as `{algo.lr: 1e-4}`."""
 
     @property
     def learns(self) -> bool:
@@ -65,7 +66,7 @@ WITH_TURNS = Applies(
     "with league.learning=alternating", lambda on: on.config.league.learning == "alternating"
 )
 WITH_A_POOL = Applies(
-    "with past selves (league.snapshot)", lambda on: on.config.league.snapshot is not None
+    "with a pool of snapshots (league.snapshot)", lambda on: on.config.league.snapshot is not None
 )
 WITH_A_LADDER = Applies(
     "where a role is played by several opponents (roles.NAME.plays)",
@@ -76,56 +77,66 @@ Remedy = Literal["alone", "handicap", "reward", "warm_start"]
 
 class BalanceConfig(Section):
     band: Annotated[tuple[Share, Share], Field()] = (Share(0.25), Share(0.75))
-    """Where the rolling win rate of either role should stay; an alert tells when it does not."""
+    """Range in which the rolling win rate of each role should stay; an alert is raised when it leaves it."""
     aim: Annotated[Maybe[tuple[Share, Share]], WITH_REMEDIES] = OFF
-    """Remedies keep it within this; off: within the band."""
+    """Range of the win rate that remedies aim for. off: the band."""
     patience: Annotated[Count, WITH_REMEDIES] = 20
-    """Rollouts outside before the first remedy, and from each to the next."""
+    """Rollouts outside of the range before the first remedy is applied, and between one remedy and the
+    next."""
     remedies: tuple[Remedy, ...] = ()
-    """What is done, one after the other, while a role is dominated; taken back in reverse once it is not.
-    alone: only the weaker role learns. handicap: the stronger one is slower, where the environment
-    allows it. reward: the weaker role's own terms count more. warm_start: it takes back its best-rated
-    snapshot."""
+    """Remedies applied one after the other while a role is dominated, and reverted in reverse order once it
+    is not. alone: only the weaker role learns. handicap: the stronger role is slowed down, if the
+    environment supports it. reward: the shaping weights of the weaker role are increased. warm_start: the
+    weaker role restarts from its snapshot with the highest rating."""
     handicap: Annotated[Share, Field(gt=0), WITH_HANDICAP] = Share(0.85)
-    """Speed of the stronger role while it has one."""
+    """Speed of the stronger role while it is handicapped, as a share of its normal speed."""
     reward: Annotated[Number, Field(gt=0), WITH_REWARD] = 3.0
-    """Factor of the weaker role's shaping weights."""
+    """Factor by which the shaping weights of the weaker role are multiplied."""
 
 
 class LeagueConfig(Section):
     learning: Literal["simultaneous", "alternating"] = "simultaneous"
-    """All roles learn from every rollout, or one after the other."""
+    """Update all roles from every rollout, or take turns."""
     turn: Annotated[Count, WITH_TURNS] = 10
-    """Rollouts of a role's turn, where they alternate."""
+    """Length of a role's turn in rollouts."""
     live_share: Annotated[Share, WITH_A_POOL] = Share(0.6)
-    """Share of the matches in which all roles are played by those who learn; in the others one of them
-    meets a past self of its opponent."""
+    """Share of the matches in which every role is played by its current policy. In the others, one of the
+    roles plays against a snapshot of its opponent."""
     draw: Annotated[Literal["uniform", "recent", "loss"], WITH_A_POOL] = "loss"
-    """Which past self: any, rather the newer, or rather those that are lost against."""
+    """How a snapshot is sampled: uniformly, newer ones more often, or ones that win against the learner more
+    often."""
     snapshot: Maybe[Cadence] = Cadence.parse("5%")
-    """How often the policies are added to the pool of past selves."""
+    """How often the current policies are added to the pool of snapshots."""
     keep: Annotated[Count, WITH_A_POOL] = 20
-    """Past selves of a role, at most."""
+    """Maximum number of snapshots per role."""
     entry: Annotated[Maybe[Share], WITH_A_POOL] = OFF
-    """A policy enters the pool only if it surely wins more than this share of its matches."""
+    """A policy enters the pool only if it wins more than this share of its matches with confidence."""
     gate: Annotated[Share, WITH_A_LADDER] = Share(0.7)
-    """A ladder's next opponent comes once this share of matches is surely won against the present one."""
+    """A ladder moves on to its next opponent once this share of matches against the current one is won with
+    confidence."""
     opponents: tuple[str, ...] = ("weak", "medium", "strong")
-    """Scripted opponents of every evaluation. Training never meets them, unless a role is told to."""
+    """Scripted opponents of every evaluation. They are never used in training, unless `roles.NAME.plays`
+    names them."""
     window: Count = 200
-    """Matches that a rolling win rate is over."""
+    """Number of recent matches in a rolling win rate."""
     balance: BalanceConfig = UNSET
-    """What happens when one role dominates."""
+    """Remedies when one role dominates."""
 
 
 def role_conflicts(roles: Mapping[str, RoleConfig], env_id: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with these roles: (dotted key, what)."""
+    """Yields what is wrong with these roles, as (dotted key, message)."""
     if roles and not has_roles(env_id):
-        yield "roles", f"{env_id} has no roles: a single agent acts in it (expected none)"
+        yield (
+            "roles",
+            f"{env_id} has no roles: it is a single-agent environment (leave `roles` out)",
+        )
     for name, role in roles.items():
         if LEARNER in role.plays and len(role.plays) > 1:
-            yield f"roles.{name}.plays", "learner cannot be part of a ladder (expected it alone)"
+            yield (
+                f"roles.{name}.plays",
+                "learner cannot be part of a ladder (expected learner alone)",
+            )
         for key in role.set:
             if not key.startswith(OF_A_ROLE) or key in OF_ALL_ROLES:
                 known = ", ".join(f"{start}*" for start in OF_A_ROLE)
-                yield f"roles.{name}.set", f"{key} is not a role's own (expected {known})"
+                yield f"roles.{name}.set", f"{key} cannot differ between roles (expected {known})"

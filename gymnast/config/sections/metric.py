@@ -1,4 +1,4 @@
-"""A number of the user's own, taken from the environment's info."""
+"""A user-defined metric, read from the environment's `info`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gymnast.config.section import Section
 
 class MetricConfig(Section):
     source: str
-    """Key of the info dictionary it is read from."""
+    """Key in the info dictionary of the last step of an episode."""
     description: str
-    """What it says."""
+    """Description of the metric."""
     unit: str = ""
-    """Its unit; empty for a pure number."""
+    """Unit of the metric; empty for a dimensionless number."""
     better: Literal["higher", "lower", ""] = ""
-    """Which direction is an improvement; empty where neither is."""
+    """Direction of an improvement; empty if neither direction is better."""
     digits: Whole = 3
-    """Digits shown after the point."""
+    """Number of decimals shown."""

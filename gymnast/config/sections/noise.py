@@ -1,4 +1,4 @@
-"""What goes wrong between a policy and its environment: in training, evaluation, play and films alike."""
+"""Noise and delays between policy and environment, applied in training, evaluation, play and videos alike."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _scale(value: Any) -> float | Share:
     share = is_percent(value) or isinstance(value, Share)
     scale = Share.parse(value) if share else parse_number(value)
     if scale < 0:
-        raise ValueError(f"{show(value)} is too small (expected a deviation from 0)")
+        raise ValueError(f"{show(value)} is too small (expected a standard deviation, 0 or more)")
     if scale > FLOAT32_LIMIT:
         raise ValueError(f"{show(value)} is too large (expected at most {FLOAT32_LIMIT:g})")
     return scale
@@ -46,13 +46,12 @@ Scales = Annotated[
     PlainValidator(_scales),
     PlainSerializer(_written),
 ]
-"""One for all components, or one each; a number as it is, or a share of the way from low to high."""
+"""One scale for all components, or one per component: an absolute number, or a share of high - low."""
 
 
 def is_noisy(scales: Any) -> bool:
-    """Whether a setting of this kind asks for any noise."""
-    given = scales if isinstance(scales, tuple) else (scales,)
-    return any(given)
+    """True if a setting of type `Scales` has a scale other than 0."""
+    return any(scales if isinstance(scales, tuple) else (scales,))
 
 
 WITH_A_DELAY = Applies("with env.noise.delay", lambda on: on.config.env.noise.delay > 0)
@@ -60,19 +59,19 @@ WITH_A_DELAY = Applies("with env.noise.delay", lambda on: on.config.env.noise.de
 
 class NoiseConfig(Section):
     obs: Maybe[Scales] = OFF
-    """Deviation of Gaussian noise on observations: `0.1`, `2%` of what lies between the bounds of a
-    component, or a list with one for each. Kept within the bounds."""
+    """Standard deviation of Gaussian noise on observations: a number such as `0.1`, a share of high - low
+    such as `2%`, or a list with one entry per component. The result is clipped to the bounds."""
     action: Maybe[Scales] = OFF
-    """For Box actions the same, kept within the bounds; for all others the chance that another action
-    is taken."""
+    """Noise on actions. Box: standard deviation of Gaussian noise, as in `obs`, clipped to the bounds. All
+    other spaces: probability that each element is replaced by another valid option, chosen uniformly."""
     sticky: Share = Share(0)
-    """Chance that the last action is taken again instead of the one chosen."""
+    """Probability that the previous action is repeated instead of the chosen one (sticky actions)."""
     delay: Annotated[Whole, Field(le=10_000)] = 0
-    """Steps after which an action takes effect."""
+    """Number of steps after which an action takes effect."""
     idle: Annotated[Maybe[KeyAction], WITH_A_DELAY] = OFF
-    """What is done until the first one does; off: action 0, or no amounts."""
+    """Action executed until the first delayed action takes effect. off: action 0, or zeros for a Box."""
     drop: Share = Share(0)
-    """Chance that the last observation is shown again instead of the new one."""
+    """Probability that the previous observation is returned again instead of the new one."""
 
     @property
     def has_any(self) -> bool:

@@ -1,4 +1,4 @@
-"""Scaling of what the learner sees. Scores are always of the raw return."""
+"""Normalization of observations, rewards and value targets. Evaluation scores are always raw returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnast.config.section import Section
 
 def _not_zero(scale: float) -> float:
     if scale == 0:
-        raise ValueError("0 leaves nothing to learn from (expected any other number)")
+        raise ValueError("0 would remove all rewards (expected any other number)")
     return scale
 
 
@@ -26,12 +26,15 @@ WITH_NORMALIZED_OBS = Applies(
 
 class NormalizeConfig(Section):
     obs: Annotated[Literal["off", "running", "static"], TO_VECTORS] = "off"
-    """Observations by their running mean and deviation, or by their declared bounds."""
+    """Normalize vector observations: by their running mean and standard deviation (running), or by the bounds
+    of their space (static)."""
     reward: Literal["off", "running", "sign"] = "off"
-    """Rewards divided by the running deviation of the discounted return, or their signs alone."""
+    """Normalize rewards: divide them by the running standard deviation of the discounted return (running), or
+    use their sign only (sign)."""
     reward_scale: Annotated[Number, AfterValidator(_not_zero)] = 1.0
-    """What rewards, shaping included, are multiplied by before they are learned from."""
+    """Factor by which training rewards are multiplied, shaping included."""
     value: Annotated[Literal["off", "popart"], WITH_A_CRITIC] = "off"
-    """Value targets by running statistics, with outputs preserved."""
+    """Normalize value targets by running statistics; PopArt rescales the output layer so that predictions are
+    preserved (van Hasselt et al. 2016)."""
     clip: Annotated[Positive, Field(le=FLOAT32_LIMIT), TO_VECTORS, WITH_NORMALIZED_OBS] = 10.0
-    """Largest magnitude of a normalised observation."""
+    """Clip normalized observations to [-clip, clip]."""

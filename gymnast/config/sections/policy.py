@@ -1,4 +1,4 @@
-"""The network: trunk, activation, heads."""
+"""Architecture of the policy network: encoders, hidden layers, action distribution."""
 
 from __future__ import annotations
 
@@ -30,30 +30,33 @@ WITH_A_MODULE = Applies("with policy.module", lambda on: on.config.policy.module
 
 class PolicyConfig(Section):
     hidden: Annotated[tuple[Width, ...], Field(max_length=64), TO_OWN_LAYERS] = (64, 64)
-    """Width of each hidden layer; they follow a CNN's own dense layer."""
+    """Width of each hidden layer. With images, these layers follow the dense layer of the CNN."""
     activation: Annotated[ActivationName, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = "tanh"
-    """What follows each hidden layer. GELU is the exact one, ELU has alpha 1. A CNN keeps the ReLU of
-    its paper."""
+    """Activation function of the hidden layers. GELU is the exact one, ELU has alpha 1. A CNN always uses
+    ReLU, as in its paper."""
     shared: Annotated[Switch, TO_OWN_LAYERS, WITH_A_CRITIC] = False
-    """One trunk for actor and critic instead of one each. What encodes an image is always shared."""
+    """Actor and critic share their hidden layers instead of having separate ones. The CNN is always
+    shared."""
     layer_norm: Annotated[Switch, TO_OWN_LAYERS, WITH_HIDDEN_LAYERS] = False
-    """Normalise each hidden layer before its activation."""
+    """Apply layer normalization to each hidden layer before its activation."""
     embedding: Annotated[Width, TO_OWN_LAYERS, TO_EMBEDDINGS] = 64
-    """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete one, and of
-    a vector beside an image."""
+    """Width of the embedding of a Discrete observation, of each element of a MultiDiscrete observation, and
+    of a vector that is combined with an image."""
     cnn: Annotated[Literal["auto", "nature", "impala"], TO_OWN_LAYERS, TO_IMAGES] = "auto"
-    """What encodes an image: three convolutions (nature), or three residual sections (impala). Auto:
-    nature where it has at least 36 x 36 pixels."""
+    """Image encoder: three convolutions (nature, Mnih et al. 2015), or three residual blocks (impala,
+    Espeholt et al. 2018). auto: nature for images of at least 36 x 36 pixels, else impala."""
     precision: Annotated[Literal["float32", "bfloat16"], TO_OWN_LAYERS, TO_IMAGES] = "float32"
-    """What encodes an image computes in this; weights and all that follows stay float32. bfloat16 takes
-    about half the time on processors that have it, and several times as long on others."""
+    """Precision in which the CNN computes; weights and all other layers stay float32. bfloat16 takes about
+    half the time on CPUs that support it, and several times as long on others."""
     image_channels: Annotated[Literal["auto", "first", "last"], TO_IMAGES] = "auto"
-    """Which axis of an image holds its channels. Auto: the shorter end, where it has at most 16."""
+    """Axis of an image that holds its channels. auto: the first or the last, whichever is shorter, if it has
+    at most 16 entries."""
     log_std: Annotated[Number, TO_CONTINUOUS_ACTIONS] = 0.0
-    """Initial logarithm of the standard deviation of continuous actions."""
+    """Initial log standard deviation of continuous actions."""
     squash: Annotated[Switch, TO_CONTINUOUS_ACTIONS] = False
-    """Bring continuous actions into their range by tanh instead of clipping them."""
+    """Squash continuous actions into their range with tanh instead of clipping them."""
     module: Maybe[str] = OFF
-    """A torch module of your own, `package.module:Class`, in place of all layers above."""
+    """Your own torch module, `package.module:Class`, instead of all layers above."""
     module_kwargs: Annotated[dict[str, PlainValue], WITH_A_MODULE] = {}
-    """Arguments for its constructor, beside the observation and the number of outputs."""
+    """Keyword arguments of its constructor, in addition to the observation space and the number of
+    outputs."""

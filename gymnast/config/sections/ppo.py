@@ -1,4 +1,4 @@
-"""What can be set of proximal policy optimisation (Schulman et al. 2017)."""
+"""Hyperparameters of proximal policy optimization, PPO (Schulman et al. 2017)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ class PPOConfig(GradientSection):
     name: Literal["ppo"] = "ppo"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     n_steps: Scheduled[Count] = 128
-    """Steps each environment copy contributes to a rollout."""
+    """Steps that each env copy contributes to a rollout."""
     epochs: Scheduled[Annotated[Count, Field(le=10_000)]] = 4
-    """Passes over a rollout."""
+    """Number of passes over each rollout."""
     batch_size: Scheduled[CountOrShare] = Share(0.25)
-    """Transitions per gradient step: a count, or a share of the rollout."""
+    """Transitions per minibatch: a count, or a share of the rollout."""
     clip: Coefficient = Schedule.constant(0.2)
-    """How far the ratio may move from 1 and still be rewarded."""
+    """Clip range: the probability ratio is clipped to [1 - clip, 1 + clip] in the surrogate objective."""
     value_clip: Maybe[Coefficient] = OFF
-    """How far a value may move from the one collected and still be rewarded."""
+    """Clip range of the value loss: how far a prediction may move from the value at collection. off: no
+    clipping."""
     entropy_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the entropy bonus."""
     value_coef: Coefficient = Schedule.constant(0.5)
@@ -34,16 +35,19 @@ class PPOConfig(GradientSection):
     value_loss: Literal["mse", "huber"] = "mse"
     """Shape of the value loss."""
     gae_lambda: Scheduled[Fraction] = 0.95
-    """Bias (0) against variance (1) of the advantage estimate."""
+    """Lambda of GAE: 0 is the one-step TD error (high bias), 1 the full return (high variance)."""
     target_kl: Scheduled[Maybe[Positive]] = OFF
-    """An update stops early once the policy has moved this far."""
+    """Stop an update early once the KL divergence from the policy that collected the rollout exceeds this, in
+    nats. off: never."""
     kl_coef: Coefficient = Schedule.constant(0.0)
-    """Weight of the penalty on moving away from the collecting policy."""
+    """Weight of a penalty on the KL divergence from the policy that collected the rollout."""
     advantage_norm: Literal["minibatch", "rollout", "off"] = "minibatch"
-    """Over what advantages are brought to mean 0 and deviation 1."""
+    """Normalize advantages to mean 0 and standard deviation 1: per minibatch, over the whole rollout, or not
+    at all."""
 
     def minibatch(self, rollout: int) -> int:
-        """Transitions per gradient step, for a rollout of this many; the fewest of a schedule."""
+        """Returns the minibatch size for a rollout of `rollout` transitions; for a schedule, its smallest
+        value."""
         if isinstance(self.batch_size, Share):
             return max(1, round(self.batch_size * rollout))
         return min(int(lowest(self.batch_size)), rollout)
@@ -51,7 +55,7 @@ class PPOConfig(GradientSection):
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         shortest, rollout = (n_envs * int(of(self.n_steps)) for of in (lowest, highest))
         if self.advantage_norm == "minibatch" and self.minibatch(shortest) < 2:
-            problem = f"{self.batch_size} is one step at a time, whose normalised advantage is 0"
+            problem = f"{self.batch_size} is one transition per minibatch, whose normalized advantage is 0"
             return [("batch_size", f"{problem} (expected 2 or more, or algo.advantage_norm=off)")]
         if isinstance(self.batch_size, Share) or highest(self.batch_size) <= rollout:
             return []

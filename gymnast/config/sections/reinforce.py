@@ -1,4 +1,4 @@
-"""What can be set of REINFORCE (Williams 1992): learning from whole episodes."""
+"""Hyperparameters of REINFORCE (Williams 1992), which learns from whole episodes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ class ReinforceConfig(GradientSection):
     name: Literal["reinforce"] = "reinforce"  # pyright: ignore[reportIncompatibleVariableOverride]
     """The algorithm."""
     episodes: Scheduled[Count] = 1
-    """Whole episodes each environment copy contributes to an update; then it waits for the others."""
+    """Complete episodes that each env copy contributes to an update; a copy that is done waits for the
+    others."""
     n_steps: Scheduled[Maybe[Count]] = OFF
-    """Vector steps after which an update comes anyway; unfinished episodes go on into the next. The
-    fewer, the more updates see short episodes only."""
+    """Maximum number of vector steps between updates. Unfinished episodes continue and count for a later
+    update, so a low limit biases updates toward short episodes. off: no limit."""
     returns: Literal["to_go", "episode"] = "to_go"
-    """What an action is credited with: the rewards that follow it, or all of its episode's."""
+    """Return that weights an action's log-probability: the rewards that follow it (to_go), or all rewards of
+    its episode (episode)."""
     baseline: Literal["none", "batch", "learned"] = "learned"
-    """What is subtracted from a return: nothing, the mean of the batch, or the critic's estimate."""
+    """Baseline subtracted from the returns: none, the batch mean, or a learned critic."""
     advantage_norm: Literal["rollout", "off"] = "rollout"
-    """Over what returns less baseline are brought to mean 0 and deviation 1. Without a baseline they are
-    divided by their root mean square only: subtracting the mean would be one."""
+    """Normalize returns minus baseline to mean 0 and standard deviation 1 over the rollout. With
+    `baseline: none` they are only divided by their root mean square, because subtracting the mean would be
+    a baseline."""
     entropy_coef: Coefficient = Schedule.constant(0.0)
     """Weight of the entropy bonus."""
     value_coef: Annotated[Coefficient, WITH_A_CRITIC] = Schedule.constant(0.5)
-    """Weight of the value loss, with a learned baseline."""
+    """Weight of the value loss; for the learned baseline only."""
     value_loss: Annotated[Literal["mse", "huber"], WITH_A_CRITIC] = "mse"
     """Shape of the value loss."""
 
@@ -44,6 +47,6 @@ class ReinforceConfig(GradientSection):
 
     def conflicts(self, n_envs: int) -> list[tuple[str, str]]:
         if self.returns == "episode" and self.baseline == "learned":
-            problem = "the critic learns rewards to come, which an episode's return is not"
+            problem = "the critic predicts the reward-to-go, not the return of the whole episode"
             return [("baseline", f"learned: {problem} (set algo.returns=to_go, or baseline=batch)")]
         return []

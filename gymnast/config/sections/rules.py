@@ -1,4 +1,4 @@
-"""Rules that watch a metric, and change settings when it no longer improves."""
+"""Rules that watch a metric and change settings of a running training when it stops improving."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ RuleName = Annotated[str, AfterValidator(_rule_name)]
 
 class RuleConfig(Section):
     watch: str
-    """A row's key, `[scope:]metric`, of a metric that has a better direction."""
+    """Metric to watch, `[scope:]metric`; it must declare whether higher or lower is better."""
     wait: Count = 10
-    """Rows that have it, without a value better than the best so far, before something is done."""
+    """Number of rows with this metric, without a new best value, before the rule acts."""
     gain: Annotated[Number, Field(ge=0)] = 0.0
-    """By more than this a value must be better to count."""
+    """Minimum improvement over the best value that counts as a new best."""
     change: dict[DottedKey, Change]
-    """Setting -> what is done to it: `x0.5`, `by -0.01` or `to 1e-4`."""
+    """Setting -> change: multiply (`x0.5`), shift (`by -0.01`) or set (`to 1e-4`)."""
     within: dict[DottedKey, Within] = {}
-    """Setting -> its bounds, `1e-5..1e-2`; of a schedule, those of its highest value."""
+    """Setting -> bounds, such as `1e-5..1e-2`; for a schedule, the bounds of its highest value."""
     revert: Maybe[Count] = OFF
-    """After so many further rows the change is taken back, unless they came up to the best before."""
+    """Revert the change after this many further rows, unless the metric has reached its previous best. off:
+    never revert."""
     times: Maybe[Whole] = OFF
-    """How often it may act, at most; off: no limit."""
+    """Maximum number of times the rule acts. off: no limit."""
 
 
 def rule_conflicts(
     rules: Mapping[str, RuleConfig], algo: AlgoSection, terms: Mapping[str, TermConfig]
 ) -> list[tuple[str, str]]:
-    """What is wrong with these rules, whatever the settings stand at: (dotted key, what)."""
+    """Returns what is wrong with these rules, as (dotted key, message), whatever the current values are."""
     sections: dict[str, tuple[Section, str]] = {
         **{f"algo.{field}": (algo, field) for field in type(algo).live_fields()},
         **{f"shaping.{name}.weight": (term, "weight") for name, term in terms.items()},
@@ -54,23 +55,28 @@ def rule_conflicts(
     for name, rule in rules.items():
         at = f"rules.{name}"
         if not rule.change:
-            found.append((f"{at}.change", "is empty (expected such as {algo.lr: x0.5})"))
+            found.append((f"{at}.change", "is empty (expected an entry such as {algo.lr: x0.5})"))
         for key, change in rule.change.items():
             if key not in sections:
-                problem = f"{key} is nothing that a rule can change (expected one of "
+                problem = f"{key} cannot be changed by a rule (expected one of "
                 problem += f"{', '.join(sections)}){closest(key, sections)}"
                 found.append((f"{at}.change", problem))
             elif change.is_relative and key not in rule.within:
-                problem = f"{key} has no bounds (expected such as within: {{{key}: 1e-5..1e-2}})"
+                problem = f"{key} has no bounds (add for example within: {{{key}: 1e-5..1e-2}})"
                 found.append((f"{at}.change", problem))
             elif refusal := _refusal(*sections[key], _reaches(change, rule.within.get(key))):
                 where = "within" if change.is_relative else "change"
                 found.append((f"{at}.{where}", f"{key}: {refusal}"))
         for key in rule.within:
             if key not in rule.change:
-                found.append((f"{at}.within", f"{key} is not among what this rule changes"))
+                found.append((f"{at}.within", f"{key} is not changed by this rule (remove it)"))
             elif not rule.change[key].is_relative:
-                found.append((f"{at}.within", f"{key} is set outright, which needs no bounds"))
+                found.append(
+                    (
+                        f"{at}.within",
+                        f"{key} is set to a fixed value, which needs no bounds (remove it)",
+                    )
+                )
     return found
 
 
@@ -79,11 +85,11 @@ def _reaches(change: Change, within: Within | None) -> list[Any]:
 
 
 def _refusal(section: Section, field: str, values: Iterable[Any]) -> str | None:
-    """Why the field cannot have one of these values."""
-    whole = section.model_dump(mode="json")
+    """Returns why the field cannot take one of these values, or None if it can take all of them."""
+    current = section.model_dump(mode="json")
     for value in values:
         try:
-            type(section).model_validate(whole | {field: value})
+            type(section).model_validate(current | {field: value})
         except ValidationError as error:
             (problem, *_) = explain(error, type(section), lambda _: "")
             return problem.text

@@ -1,4 +1,4 @@
-"""Terms added to the reward that the learner sees. Scores are always of the raw return."""
+"""Reward shaping: terms added to the training reward. Evaluation scores are always raw returns."""
 
 from __future__ import annotations
 
@@ -15,75 +15,76 @@ from gymnast.config.section import Section
 from gymnast.text.closest import closest
 
 OWN = "py:"
-"""What the path of a user's own term begins with."""
+"""Prefix of the path of a user-defined term."""
 INFO = "info"
-"""The term that reads the info of every step."""
+"""Name of the term that reads the `info` of every step."""
 TOTAL = "total"
-"""No term's name: the metric of all terms together has it."""
+"""Reserved: the metric that sums all terms has this name, so no term may."""
 
 
 @dataclass(frozen=True)
 class KnownTerm:
     path: str
-    """`module:name` of what computes it."""
+    """`module:name` of its implementation."""
     description: str
     unit: str
-    """One of what: the weight is the reward for one."""
+    """Unit that the term counts; the weight is the reward per unit."""
     needs: tuple[str, ...] = ()
-    """Names in `facts.observations`."""
+    """Observation components that it reads, by their names in `facts.observations`."""
     potential: bool = False
-    """Pays for what is better and takes the same back for what is worse."""
+    """True for potential-based shaping (Ng et al. 1999), which rewards progress and charges the same for
+    losing it again."""
 
 
 TERMS = {
     "centred": KnownTerm(
         "gymnast.shaping.cartpole:centred",
-        "Cost of the cart's distance from the middle.",
+        "Penalty for the cart's distance from the center.",
         "half track",
         ("cart position",),
     ),
     "energy": KnownTerm(
         "gymnast.shaping.mountain_car:energy",
-        "Potential: the car's energy, of height and of speed.",
-        "energy of rest at the flag",
+        "Potential: the car's energy, potential plus kinetic.",
+        "energy at rest at the flag",
         ("car position", "car velocity"),
         potential=True,
     ),
     "count": KnownTerm(
         "gymnast.shaping.counts:Counts",
-        "Bonus for states seldom reached: 1 / sqrt(n) at the n-th visit.",
+        "Count-based exploration bonus: 1 / sqrt(n) at the n-th visit of a state.",
         "first visit",
     ),
     "late": KnownTerm(
         "gymnast.shaping.length:late",
-        "Cost of every step of an episode after its first 200, or kwargs.after.",
+        "Penalty for every step of an episode after its first 200, or kwargs.after.",
         "step",
     ),
     "change": KnownTerm(
         "gymnast.shaping.change:change",
-        "By how much a part of the observation rises in a step.",
-        "unit of that part",
+        "Increase of one observation component in a step.",
+        "unit of that component",
     ),
     "info": KnownTerm(
         "gymnast.shaping.info:Info",
-        "A number in the info of every step, by kwargs.key.",
+        "A number from the `info` of every step, selected by kwargs.key.",
         "unit of that number",
     ),
     "hit": KnownTerm(
         "gymnast.shaping.pong:Hit",
-        "Bonus for each time the player's paddle, on the right, sends the ball back.",
+        "Bonus for each time the agent's paddle, on the right, returns the ball.",
         "hit",
         ("ball x", "ball y", "ball x velocity", "player y"),
     ),
     "progress": KnownTerm(
         "gymnast.shaping.tables:Progress",
-        "Potential: fewest steps to a rewarded end, by the environment's own transition table.",
-        "step nearer",
+        "Potential: fewest steps to a rewarded terminal state, by the environment's transition table.",
+        "step closer",
         potential=True,
     ),
     "missed": KnownTerm(
         "gymnast.shaping.vizdoom:Missed",
-        "Cost of every round that is fired and hits nobody.",
+        "Penalty for every shot that hits nobody.",
         "round",
     ),
     "kills": KnownTerm(
@@ -93,11 +94,11 @@ TERMS = {
     ),
     "hurt": KnownTerm(
         "gymnast.shaping.vizdoom:Hurt",
-        "Cost of the health that is lost.",
+        "Penalty for lost health.",
         "point of health",
     ),
 }
-"""What may be asked for by name."""
+"""Terms that ship with gymnast, by name."""
 
 
 def _term_name(name: str) -> str:
@@ -111,33 +112,34 @@ TermName = Annotated[str, AfterValidator(_term_name)]
 
 class TermConfig(Section):
     term: str = ""
-    """One of those known, or `py:package.module:name` of your own; empty: the one of this name."""
+    """Name of a built-in term, or `py:package.module:name` of your own. Empty: the built-in term that the
+    entry is named after."""
     weight: Schedule = Schedule.constant(1.0)
-    """Reward for one of it. 0 leaves the term on record without effect."""
+    """Reward per unit of the term. With 0 the term is recorded but has no effect."""
     unit: str = ""
-    """One of what; empty: what the term says itself."""
+    """Unit of the term. Empty: the unit that the term declares."""
     kwargs: dict[str, PlainValue] = {}
-    """The term's own settings."""
+    """Keyword arguments of the term."""
 
 
 def known_term(name: str, cfg: TermConfig) -> KnownTerm:
-    """What a valid entry of `shaping` asks for."""
+    """Returns the term that a valid entry of `shaping` refers to."""
     term = cfg.term or name
     if term.startswith(OWN):
-        return KnownTerm(term.removeprefix(OWN), f"A term of your own, {term}.", cfg.unit)
+        return KnownTerm(term.removeprefix(OWN), f"User-defined term {term}.", cfg.unit)
     return TERMS[term]
 
 
 def step_keys(terms: Mapping[str, TermConfig]) -> tuple[str, ...]:
-    """Keys of the info of every step that these terms are made of."""
-    wanted = (cfg for name, cfg in terms.items() if (cfg.term or name) == INFO)
-    return tuple(sorted({str(cfg.kwargs.get("key", "")) for cfg in wanted}))
+    """Returns the keys of every step's `info` that these terms read, sorted."""
+    info_terms = (cfg for name, cfg in terms.items() if (cfg.term or name) == INFO)
+    return tuple(sorted({str(cfg.kwargs.get("key", "")) for cfg in info_terms}))
 
 
 def shaping_conflicts(
     terms: Mapping[str, TermConfig], observations: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """What is wrong with these terms where observations have these names: (dotted key, what)."""
+    """Returns what is wrong with these terms, as (dotted key, message), for observations with these names."""
     found: list[tuple[str, str]] = []
     for name, cfg in terms.items():
         term = cfg.term or name
@@ -145,14 +147,14 @@ def shaping_conflicts(
             continue
         if term not in TERMS:
             known = f"{', '.join(TERMS)}, or py:package.module:name of your own"
-            problem = f"{term} is no term (known: {known}){closest(term, TERMS)}"
+            problem = f"unknown shaping term {term} (known: {known}){closest(term, TERMS)}"
             found.append((f"shaping.{name}.term" if cfg.term else f"shaping.{name}", problem))
         elif term == INFO and not (isinstance(key := cfg.kwargs.get("key"), str) and key):
             problem = f"is {key!r} (expected a key of the environment's info)"
             found.append((f"shaping.{name}.kwargs.key", problem))
         elif missing := [part for part in TERMS[term].needs if part not in observations]:
             declared = ", ".join(observations) or "nothing"
-            problem = f"{term} is of an observation of {', '.join(missing)}"
+            problem = f"{term} needs the observation components {', '.join(missing)}"
             hint = f"facts.observations declares {declared}"
-            found.append((f"shaping.{name}", f"{problem}, which is not there ({hint})"))
+            found.append((f"shaping.{name}", f"{problem}, which are not declared ({hint})"))
     return found

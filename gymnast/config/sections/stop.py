@@ -1,4 +1,4 @@
-"""When training ends: when a budget is spent, or when there is nothing left to gain."""
+"""Stopping criteria: budgets, the solved threshold, target returns and a plateau."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUDGETS = {
     "rollouts": "rollouts",
     "minutes": "seconds",
 }
-"""Field -> the clock it limits; the first that is set is the main one."""
+"""Field -> the clock it limits. The first budget that is set is the main one."""
 
 
 WITH_A_THRESHOLD = Applies(
@@ -30,17 +30,17 @@ WITH_A_THRESHOLD = Applies(
 class StopConfig(Section):
     LIVE = (*BUDGETS, "solved", "train_return", "eval_return", "plateau")
     env_steps: Maybe[Count] = OFF
-    """Budget in env steps, summed over copies."""
+    """Budget in env steps, summed over all env copies."""
     vec_steps: Maybe[Count] = OFF
-    """Budget in steps of the whole vector of copies."""
+    """Budget in vector steps (one step of all env copies)."""
     updates: Maybe[Count] = OFF
-    """Budget in gradient steps. The last update is cut short where it would take more."""
+    """Budget in gradient steps. The last update is cut short if it would exceed the budget."""
     rollouts: Maybe[Count] = OFF
     """Budget in rollouts."""
     minutes: Maybe[Annotated[Positive, Field(le=1e9)]] = OFF
-    """Budget in wall time."""
+    """Budget in minutes of wall time."""
     solved: Annotated[Switch, WITH_A_THRESHOLD] = True
-    """Stop once an evaluation clears the threshold."""
+    """Stop once an evaluation reaches the threshold (facts.threshold)."""
     train_return: Maybe[Number] = OFF
     """Stop once the training return reaches this."""
     eval_return: Annotated[Maybe[Number], WITH_EVALUATIONS] = OFF
@@ -49,11 +49,11 @@ class StopConfig(Section):
     """Stop after this many evaluations without improvement."""
 
     def limits(self) -> dict[str, float]:
-        """Clock name -> total, the main budget first."""
-        given = {field: getattr(self, field) for field in BUDGETS}
+        """Returns clock name -> limit, the main budget first; minutes become seconds."""
+        budgets = {field: getattr(self, field) for field in BUDGETS}
         return {
             BUDGETS[field]: amount * 60 if field == "minutes" else amount
-            for field, amount in given.items()
+            for field, amount in budgets.items()
             if amount is not None
         }
 
@@ -61,7 +61,7 @@ class StopConfig(Section):
 def limits_after(
     changes: Iterable[Mapping[str, Any]], limits: Mapping[str, float]
 ) -> dict[str, float]:
-    """Limits by clock once these changes (key, to) of plain settings are made."""
+    """Returns clock name -> limit after these live changes, each with a `key` and its new value `to`."""
     amounts = {change["key"]: change["to"] for change in changes}
     totals = {
         clock: amounts.get(f"stop.{field}", limits.get(clock, OFF))

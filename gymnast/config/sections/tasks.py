@@ -1,4 +1,4 @@
-"""Several environments for one policy, and the order in which it meets them."""
+"""Several tasks for one policy, and the curriculum that orders them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from gymnast.config.section import Section
 
 class TaskConfig(Section):
     id: str = ""
-    """Another environment's name, of the same spaces; empty: that of `env.id`."""
+    """Id of another environment with the same spaces. Empty: `env.id`."""
     kwargs: dict[str, PlainValue] = {}
-    """Arguments for its constructor, beside those of `env.kwargs`."""
+    """Keyword arguments of its constructor, in addition to `env.kwargs`."""
     share: Positive = 1.0
-    """How often it is played in training, beside the shares of the others."""
+    """Weight with which a training episode plays this task, relative to the other tasks."""
 
 
 class StageConfig(Section):
     tasks: tuple[str, ...]
-    """The tasks that are played in training, by their names in `env.tasks`."""
+    """Tasks that are played in this stage, by their names in `env.tasks`."""
     promote: Maybe[Rule] = OFF
-    """When the next stage begins, such as `easy:episode/return >= 200 for 3`."""
+    """Condition for moving on to the next stage, such as `easy:episode/return >= 200 for 3`."""
     demote: Maybe[Rule] = OFF
-    """When the stage before it comes again."""
+    """Condition for returning to the previous stage."""
 
 
 def stage_conflicts(stages: Sequence[StageConfig], tasks: Collection[str]) -> list[tuple[str, str]]:
-    """What is wrong with a curriculum over these tasks: (field, what)."""
+    """Returns what is wrong with a curriculum over these tasks, as (field, message)."""
     found: list[tuple[str, str]] = []
     for number, stage in enumerate(stages):
         at = f"curriculum.{number}"
@@ -37,7 +37,7 @@ def stage_conflicts(stages: Sequence[StageConfig], tasks: Collection[str]) -> li
             known = ", ".join(tasks) or "there are none"
             found.append((f"{at}.tasks", f"{unknown or 'nothing'} is no task (env.tasks: {known})"))
         if stage.promote is None and number + 1 < len(stages):
-            found.append((f"{at}.promote", "is off, so that the next stage never comes"))
+            found.append((f"{at}.promote", "is off, so the next stage is never reached"))
         if stage.promote is not None and number + 1 == len(stages):
             found.append((f"{at}.promote", "there is no stage after the last one"))
         if stage.demote is not None and number == 0:

@@ -1,4 +1,4 @@
-"""Which episodes are stored step by step."""
+"""Traces: episodes that are stored step by step, and the disk space they may take."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class TracesConfig(Section):
     eval: Switch = True
     """Store every evaluation episode."""
     train: Share = Share(0.01)
-    """Share of training episodes stored."""
+    """Share of training episodes that are stored."""
     disk: Maybe[Count] = 200_000_000
-    """Bytes (such as 200M) that stored episodes of a run may take. Beyond that, older evaluations keep only
-    their first, best, worst and median episode, then older training episodes and evaluations are removed;
-    those of the best and the newest version stay. off: no limit."""
+    """Bytes (such as 200M) that the traces of a run may take. Beyond that, older evaluations keep only their
+    first, best, worst and median episode; then older training episodes and evaluations are removed. Those of
+    the best and of the newest policy version are always kept. off: no limit."""
     film: Annotated[Switch, WITH_EVALUATIONS, WITH_TRACES] = True
-    """Film the best and the last evaluation when training ends, in a process of its own."""
+    """Record videos of the best and the last evaluation when training ends, in a separate process."""

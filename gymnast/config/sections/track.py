@@ -1,4 +1,4 @@
-"""Which trackers follow a run, beside the record that it keeps itself."""
+"""Experiment trackers (W&B, TensorBoard) that receive metrics in addition to the run's own database."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gymnast.config.section import Section
 
 Tracker = Literal["wandb", "tensorboard"]
 TRACKERS: tuple[Tracker, ...] = get_args(Tracker)
-"""By name; each has a module of that name in `metrics/sinks/` and an extra that installs it."""
+"""Supported trackers. Each has a module in `metrics/sinks/` and a pip extra of the same name."""
 _REFUSED = re.compile(r"[/\\#?%:\s]+")
-"""What W&B does not take in the name of a project."""
+"""Characters that W&B rejects in the name of a project."""
 _LONGEST = 128
 
 
 def _several(value: Any) -> Any:
-    """One tracker needs no list; `off` is none."""
+    """Accepts a single name instead of a list, and `off` as an empty list."""
     if value == "off":
         return ()
     return (value,) if isinstance(value, str) else value
@@ -34,7 +34,7 @@ def _project(value: str) -> str:
 
 
 def project_of(env_id: str) -> str:
-    """The project of an environment's runs: its id, without what W&B refuses."""
+    """Returns the default project name: the environment's id without characters that W&B rejects."""
     return _REFUSED.sub("-", env_id)[:_LONGEST].strip("-")
 
 
@@ -47,11 +47,11 @@ class TrackConfig(Section):
         BeforeValidator(_several),
         AfterValidator(lambda names: tuple(dict.fromkeys(names))),
     ] = ()
-    """Trackers that get every row too; none unless named."""
+    """Trackers that receive every row of metrics. Empty: none."""
     project: Annotated[Maybe[Annotated[str, AfterValidator(_project)]], TO_WANDB] = OFF
-    """W&B project. Off: one per environment, named after its id."""
+    """W&B project. off: one project per environment, named after its id."""
     entity: Annotated[Maybe[str], TO_WANDB] = OFF
-    """W&B user or team. Off: the default of your account."""
+    """W&B user or team. off: the default of your account."""
     mode: Annotated[Literal["auto", "offline", "online"], TO_WANDB] = "auto"
-    """W&B: kept in the run's directory until you upload it (offline), or uploaded meanwhile (online).
-    Auto: as the variable WANDB_MODE says, else offline."""
+    """W&B mode: keep the data in the run's directory until you upload it (offline), or upload it during
+    training (online). auto: the environment variable WANDB_MODE, else offline."""

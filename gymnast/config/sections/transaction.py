@@ -1,4 +1,4 @@
-"""When an update is undone."""
+"""Rollback of updates that moved the policy too far or produced NaN."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ WITH_A_KL_LIMIT = Applies(
 
 class TransactionConfig(Section):
     max_kl: Annotated[Maybe[Positive], TO_SAMPLED_ACTIONS] = 0.5
-    """An update that moves the policy further than this, in nats, is undone; NaN always is."""
+    """KL divergence in nats above which an update is rolled back. NaN is always rolled back."""
     kl_factor: Annotated[Positive, TO_SAMPLED_ACTIONS, WITH_A_KL_LIMIT] = 10.0
-    """Unless that is less than this many times the median of recent updates."""
+    """An update above `max_kl` is kept if its KL is less than this many times the median of recent
+    updates."""
     window: Annotated[Count, TO_SAMPLED_ACTIONS, WITH_A_KL_LIMIT] = 20
-    """How many recent updates that median is of."""
+    """Number of recent updates in that median."""
