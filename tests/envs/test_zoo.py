@@ -221,7 +221,7 @@ def test_a_match_that_is_over_cannot_be_stepped_on():
         ("Masked", {"where": "shown"}, "rules actions out by an action_mask"),
         ("Latecomer", {}, "only cat_0, mouse_0, cat_1, mouse_1 began the match"),
         ("Faulty", {"haw": 1}, "does not take env.kwargs {'haw': 1}"),
-        ("Unmakable", {}, "cannot be made: RuntimeError: no such level"),
+        ("Unmakable", {}, "cannot be created: RuntimeError: no such level"),
         ("object", {}, "is no parallel environment of PettingZoo"),
         ("Nothing", {}, "cannot be imported"),
     ],
