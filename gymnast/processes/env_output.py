@@ -1,8 +1,8 @@
-"""What environments print and warn of does not mix with what a command prints.
+"""Keeps the output and warnings of environments separate from the output of a command.
 
-A command that runs environments keeps standard output for its own answer. Meanwhile `print` in an
+A command that runs environments keeps standard output for its own result. Meanwhile `print` in an
 environment, and whatever C code writes to file descriptor 1, goes to the run's log, or to standard error
-where there is no run. Workers' output takes the same way, through the logger `gymnast.envs`.
+if there is no run. The output of workers goes the same way, through the logger `gymnast.envs`.
 """
 
 from __future__ import annotations
@@ -24,61 +24,65 @@ _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass
-class _Apart:
-    """While standard output is kept for the command's own answer."""
+class _Separation:
+    """State while standard output is reserved for the command."""
 
     out: TextIO
     is_file: bool
-    """`out` is what file descriptor 1 was; false where a test or a notebook put something else there."""
+    """True if `out` is the former file descriptor 1; False if a test or a notebook replaced `sys.stdout`."""
     warned: dict[str, None] = field(default_factory=dict[str, None])
-    """Warnings, each once, that no log has taken yet."""
-    shown: set[str] = field(default_factory=set[str])
+    """Warnings that no log has received yet, without duplicates (an ordered set)."""
+    reported: set[str] = field(default_factory=set[str])
+    """All warnings so far, so that each is reported once."""
 
 
-_apart: _Apart | None = None
+_separation: _Separation | None = None
 
 
 @contextmanager
 def separate_env_output() -> Iterator[TextIO]:
-    """Yields standard output, for the command itself. Warnings that no run's log took are shown in the
-    end, one line each."""
-    global _apart
-    if _apart is not None:
-        yield _apart.out
+    """Reserves standard output for the command and yields it. Warnings that no run's log has received are
+    printed at the end, one line each."""
+    global _separation
+    if _separation is not None:
+        yield _separation.out
         return
     before, show, hook = sys.stdout, warnings.showwarning, sys.breakpointhook
     before.flush()
     is_file = _is_file(before)
-    _apart = apart = _Apart(_copy_of(before) if is_file else before, is_file)
+    _separation = separation = _Separation(_copy_of(before) if is_file else before, is_file)
     _point_to(_STDERR)
-    sys.stdout = lines = _Lines()
-    warnings.showwarning = _warned
+    sys.stdout = lines = _LoggedLines()
+    warnings.showwarning = _collect_warning
     sys.breakpointhook = _breakpoint
     try:
-        yield apart.out
+        yield separation.out
     finally:
         lines.close()
         sys.stdout, warnings.showwarning, sys.breakpointhook = before, show, hook
         if is_file:
-            apart.out.flush()
-            _point_to(apart.out.fileno())
-            apart.out.close()
-        _apart = None
-        for text in apart.warned:
+            separation.out.flush()
+            _point_to(separation.out.fileno())
+            separation.out.close()
+        _separation = None
+        for text in separation.warned:
             print(f"warning: {text}", file=sys.stderr)
 
 
 @contextmanager
 def redirect_env_output(file: int, line: Callable[[str], None]) -> Iterator[None]:
-    """While inside, a log takes what environments write and warn of: `file` is its descriptor, `line`
-    adds to it. Without effect unless output is kept apart."""
-    if _apart is None:
+    """Sends the output and warnings of environments to a log while inside. `file`: the log's descriptor;
+    `line`: appends a line to it. Has no effect outside of `separate_env_output`."""
+    if _separation is None:
         yield
         return
-    for text in _apart.warned:
+    for text in _separation.warned:
         line(f"warning: {text}")
-    _apart.warned.clear()
-    warned, warnings.showwarning = warnings.showwarning, lambda *about: _once(about, line)
+    _separation.warned.clear()
+    warned, warnings.showwarning = (
+        warnings.showwarning,
+        lambda *warning: _report_once(warning, line),
+    )
     _point_to(file)
     try:
         yield
@@ -88,11 +92,12 @@ def redirect_env_output(file: int, line: Callable[[str], None]) -> Iterator[None
 
 
 def is_separated() -> bool:
-    return _apart is not None
+    """True inside of `separate_env_output`."""
+    return _separation is not None
 
 
-class _Lines(io.TextIOBase):
-    """What environments have as `sys.stdout`: each line is a record of their logger."""
+class _LoggedLines(io.TextIOBase):
+    """The `sys.stdout` of environments: logs each line to `gymnast.envs`."""
 
     def __init__(self) -> None:
         self._part = ""
@@ -106,41 +111,42 @@ class _Lines(io.TextIOBase):
     def write(self, text: str) -> int:
         *lines, self._part = (self._part + text).split("\n")
         for line in lines:
-            self._keep(line)
+            self._log(line)
         return len(text)
 
     def flush(self) -> None:
-        pass  # part of a line waits for the rest of it
+        pass  # an incomplete line waits for its end
 
     def close(self) -> None:
         if self._part:
-            self._keep(self._part)
+            self._log(self._part)
         super().close()
 
-    def _keep(self, line: str) -> None:
+    def _log(self, line: str) -> None:
         logging.getLogger("gymnast.envs").warning("environment: %s", line)
 
 
-def _warned(*about: Any) -> None:
-    if _apart is not None:
-        warned = _apart.warned
-        _once(about, lambda text: warned.setdefault(text.removeprefix("warning: ")))
+def _collect_warning(*warning: Any) -> None:
+    if _separation is not None:
+        warned = _separation.warned
+        _report_once(warning, lambda text: warned.setdefault(text.removeprefix("warning: ")))
 
 
-def _once(about: tuple[Any, ...], keep: Callable[[str], Any]) -> None:
-    """`about`: the arguments of `warnings.showwarning`."""
-    message, category, filename, lineno = about[:4]
+def _report_once(warning: tuple[Any, ...], keep: Callable[[str], Any]) -> None:
+    """Passes a warning to `keep`, unless it was reported before. `warning`: arguments of
+    `warnings.showwarning`."""
+    message, category, filename, lineno = warning[:4]
     text = _COLORS.sub("", str(message)).removeprefix("WARN: ")
     text = f"{text} ({category.__name__}, {filename}:{lineno})"
-    if _apart is not None and text not in _apart.shown:
-        _apart.shown.add(text)
+    if _separation is not None and text not in _separation.reported:
+        _separation.reported.add(text)
         keep(f"warning: {text}")
 
 
 def _breakpoint(*args: Any, **kwargs: Any) -> Any:
-    """A debugger talks to the person."""
-    if _apart is not None:
-        sys.stdout = _apart.out
+    """Gives the debugger the terminal as standard output."""
+    if _separation is not None:
+        sys.stdout = _separation.out
     return sys.__breakpointhook__(*args, **kwargs)
 
 
@@ -158,8 +164,8 @@ def _copy_of(stream: TextIO) -> TextIO:
 
 
 def _point_to(file: int) -> None:
-    """Have descriptor 1 be another file from here on; what C code has buffered goes to the old one."""
-    if _apart is not None and _apart.is_file:
+    """Redirects descriptor 1 to another file. Output that C code has buffered still goes to the old one."""
+    if _separation is not None and _separation.is_file:
         ctypes.CDLL(None).fflush(None)
-        with suppress(OSError):  # standard error is closed
+        with suppress(OSError):  # standard error may be closed
             os.dup2(file, _STDOUT)

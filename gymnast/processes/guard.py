@@ -1,10 +1,10 @@
-"""No process that an environment starts outlives the process that the environment runs in.
+"""Ensures that no process started by an environment outlives the process that runs the environment.
 
 Environments start engines and simulators of their own, some of which ignore every signal that can be
-ignored. A process that makes environments marks its surroundings: whatever is started from then on
-inherits the mark as a variable. As soon as a child is seen, a guardian is started (`guardian.py`): it
-waits for the end of this process, however that comes, and kills what carries the mark. Our own workers
-end with their trainer without that, see `envs/backends/child.py`.
+ignored. A process that creates environments therefore sets an environment variable, the mark, which its
+children inherit. As soon as a child appears, it starts a guardian (`guardian.py`), which waits for the
+end of this process, however that happens, and kills every process with the mark. Our own workers end
+with the trainer without this, see `envs/backends/child.py`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MARK = "GYMNAST_OWNER"
-"""Set for whatever is started by a process that has environments."""
+"""Environment variable that is set for every process started by a process with environments."""
 DETACHED = "GYMNAST_DETACHED"
-"""Set to the same value for what is meant to outlive it."""
+"""Environment variable, set to the same value for processes that are meant to outlive this one."""
 STARTED = 19
-"""Where /proc/PID/stat tells when a process was started, behind its name."""
+"""Index of the start time in /proc/PID/stat, counted after the process name."""
 LOOK_SECONDS = 1.0
-"""How often it is looked for children, until there is one."""
+"""Seconds between two checks for children, until there is one."""
 
 
 @dataclass
 class _Guard:
-    """Of this process, from its first environment on."""
+    """State of this process, from its first environment on."""
 
     value: str
     pipe: tuple[int, int]
-    """To the guardian: numbers of forked processes, which have no variables of their own."""
+    """Pipe to the guardian for the pids of forked processes: a fork does not show the mark in
+    /proc/PID/environ, which holds the variables from the start of the program."""
     ours: set[int] = field(default_factory=set[int])
-    """Children that need no guardian."""
+    """Pids of our own children, which need no guardian."""
     guardian: subprocess.Popen[bytes] | None = None
 
 
@@ -47,7 +48,7 @@ _lock = threading.RLock()
 
 
 def mark() -> None:
-    """Call before an environment is made: what it starts is known by this mark."""
+    """Sets the mark. To be called before an environment is created, so that its processes carry it."""
     global _guard
     with _lock:
         if _guard is None:
@@ -59,7 +60,7 @@ def mark() -> None:
 
 
 def unmark() -> None:
-    """The environments are closed: what this process starts from here on is none of theirs."""
+    """Removes the mark once the environments are closed: later child processes are not theirs."""
     os.environ.pop(MARK, None)
 
 
@@ -75,45 +76,47 @@ def watch() -> Iterator[None]:
 
 
 def look() -> None:
-    """Start the guardian if an environment has started a process."""
+    """Starts the guardian if an environment has started a process."""
     if _guard is not None and _guard.guardian is None and _children() - _guard.ours:
         start()
 
 
 def start() -> None:
-    """Start the guardian now: for environments that are known to start processes."""
+    """Starts the guardian now, for environments that are known to start processes."""
     mark()
     with _lock:
         assert _guard is not None
         if _guard.guardian is not None:
             return
         guardian = str(Path(__file__).with_name("guardian.py"))
-        about = [str(os.getpid()), f"{MARK}={_guard.value}", f"{DETACHED}={_guard.value}"]
-        with suppress(OSError):  # no room for another process: training is more important
+        arguments = [str(os.getpid()), f"{MARK}={_guard.value}", f"{DETACHED}={_guard.value}"]
+        with suppress(OSError):  # the process limit is reached: training matters more
             _guard.guardian = subprocess.Popen(
-                [sys.executable, "-I", "-S", guardian, *about],
+                [sys.executable, "-I", "-S", guardian, *arguments],
                 stdin=_guard.pipe[0],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # neither Ctrl-C nor a closed terminal is for it
+                start_new_session=True,  # Ctrl-C and a closed terminal must not end it
                 env=detached(),
             )
-            _guard.guardian.returncode = 0  # it ends after this process: nobody waits for it
+            _guard.guardian.returncode = (
+                0  # it outlives this process, so Popen must not warn or wait
+            )
 
 
 def know(pid: int) -> None:
-    """A child of ours, which ends with this process by itself."""
+    """Registers our own child, which ends with this process by itself."""
     if _guard is not None:
         _guard.ours.add(pid)
 
 
 def detached() -> dict[str, str]:
-    """Variables for a process that is to outlive this one."""
+    """Returns the environment variables for a process that is meant to outlive this one."""
     return {**os.environ, **spared()}
 
 
 def spared() -> dict[str, str]:
-    """What such a process has more than others."""
+    """Returns the additional variables of such a process."""
     return {DETACHED: _guard.value} if _guard is not None else {}
 
 
@@ -124,7 +127,7 @@ def _look(guard: _Guard) -> None:
 
 
 def _children() -> set[int]:
-    """Child processes of all threads of this process."""
+    """Returns the pids of the child processes of all threads of this process."""
     tasks = Path("/proc/self/task")
     if not tasks.is_dir():
         import psutil
@@ -132,14 +135,14 @@ def _children() -> set[int]:
         return {child.pid for child in psutil.Process().children()}
     found: set[int] = set()
     for task in os.listdir(tasks):
-        with suppress(OSError):  # a thread that has just ended
+        with suppress(OSError):  # the thread has just ended
             found.update(map(int, (tasks / task / "children").read_text().split()))
     return found
 
 
 def _forked() -> None:
-    """In a child that was forked without starting another program: it names itself, and when it was
-    started, since its number may be another's one day."""
+    """Runs in a child that was forked without starting another program: reports its pid to the guardian,
+    with its start time because pids are reused."""
     if _guard is not None and MARK in os.environ:
         with suppress(OSError), open("/proc/self/stat", "rb") as file:
             started = file.read().rpartition(b")")[2].split()[STARTED]

@@ -1,8 +1,8 @@
 """Kills what a process with environments leaves running: `guardian.py PID MARK DETACHED`.
 
-Started by `guard.py` as a program of its own that imports nothing of ours. It waits until PID has ended,
-however it did. Then it kills every process that has the variable MARK, or named itself on standard
-input, and does not have the variable DETACHED. It reads /proc, and so works on Linux only.
+`guard.py` starts it as a separate program, which imports nothing of gymnast. It waits until PID has
+ended, for whatever reason. Then it kills every process that has the variable MARK, or that reported
+itself on standard input, unless it has the variable DETACHED. It reads /proc, so it works on Linux only.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import time
 from contextlib import suppress
 
 ROUNDS = 100
-"""How often it is looked again for processes that were started meanwhile."""
-PAUSE = 0.02
+"""Maximum number of passes: a process may start others before it is killed."""
+PAUSE_SECONDS = 0.02
 STARTED = 19
-"""Where the system tells when a process was started."""
+"""Index of the start time in /proc/PID/stat, counted after the process name."""
 POLL_SECONDS = 0.5
-"""How often a system without pidfd is asked whether the process lives."""
+"""Seconds between two checks whether the process lives, on systems without pidfd."""
 
 
 def main() -> None:
@@ -29,29 +29,30 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     forked = wait_for_end_of(owner)
     for _ in range(ROUNDS):
-        found = {pid for pid in _processes() if mark in _variables(pid)} | _still(forked)
-        left = [pid for pid in found if _lives(pid) and detached not in _variables(pid)]
+        found = {pid for pid in _processes() if mark in _variables(pid)} | _still_alive(forked)
+        left = [pid for pid in found if _is_running(pid) and detached not in _variables(pid)]
         for pid in left:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         if not left:
             break
-        time.sleep(PAUSE)
+        time.sleep(PAUSE_SECONDS)
 
 
 def wait_for_end_of(owner: int) -> bytes:
-    """Returns what forked processes wrote meanwhile: a line each, its number and when it was started."""
-    wait, end, said = select.poll(), None, b""
-    with suppress(AttributeError, OSError):  # not Linux, or an old one, or it has ended
+    """Waits until a process has ended. Returns what forked processes wrote meanwhile, a line each: pid and
+    start time."""
+    poll, end, written = select.poll(), None, b""
+    with suppress(AttributeError, OSError):  # no pidfd on this system, or the process has ended
         end = os.pidfd_open(owner)
-        wait.register(end, select.POLLIN)
-    wait.register(0, select.POLLIN)
+        poll.register(end, select.POLLIN)
+    poll.register(0, select.POLLIN)
     os.set_blocking(0, False)
     while os.getppid() == owner:
-        for file, _ in wait.poll(None if end is not None else POLL_SECONDS * 1000):
+        for file, _ in poll.poll(None if end is not None else POLL_SECONDS * 1000):
             if file == 0:
-                said += _read()
-    return said + _read()
+                written += _read()
+    return written + _read()
 
 
 def _read() -> bytes:
@@ -60,8 +61,8 @@ def _read() -> bytes:
     return b""
 
 
-def _still(forked: bytes) -> set[int]:
-    """Those of the forked processes that are the same as then."""
+def _still_alive(forked: bytes) -> set[int]:
+    """Returns the pids of the forked processes that still exist, with the same start time."""
     lines = (line.split() for line in forked.splitlines())
     return {int(pid) for pid, started in lines if _stat(int(pid))[STARTED:][:1] == [started]}
 
@@ -71,21 +72,21 @@ def _processes() -> list[int]:
 
 
 def _variables(pid: int) -> list[bytes]:
-    """As the process was started with."""
+    """Returns the environment variables that the process was started with."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read().split(b"\0")
-    except OSError:  # it has ended, or is somebody else's
+    except OSError:  # it has ended, or belongs to another user
         return []
 
 
-def _lives(pid: int) -> bool:
-    """Not as a zombie, which only its parent can remove."""
+def _is_running(pid: int) -> bool:
+    """True if the process runs and is not us. A zombie does not count: only its parent can remove it."""
     return pid != os.getpid() and _stat(pid)[:1] not in ([], [b"Z"], [b"X"])
 
 
 def _stat(pid: int) -> list[bytes]:
-    """What the system tells of a process, behind its name."""
+    """Returns the fields of /proc/PID/stat after the process name; empty if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()

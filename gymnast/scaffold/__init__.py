@@ -1,6 +1,6 @@
-"""A project to begin with: an environment, its test and its preset, all working, to be changed.
+"""Writes a starter project (`gymnast init`): an environment, its tests and its preset, all working.
 
-`template/` is that project, under the name my_env; writing it elsewhere only renames it.
+`template/` is that project under the name my_env; writing it elsewhere only renames it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from gymnast.runs import durable
 
 TEMPLATE = Path(__file__).parent / "template"
 _NAME, _CLASS = "my_env", "MyEnv"
-_TAKEN = ("presets", "runs", "tests")
+_RESERVED = ("presets", "runs", "tests")
 
 
 def write(name: str, directory: Path) -> list[Path]:
-    """Everything under the new name; the files written. Refused where one of them exists."""
+    """Writes the project under a new name and returns its files. Raises UsageError if one exists already."""
     _check(name)
-    sources = [path for path in sorted(TEMPLATE.rglob("*")) if _belongs(path)]
+    sources = [path for path in sorted(TEMPLATE.rglob("*")) if _is_source(path)]
     targets = [directory / str(path.relative_to(TEMPLATE)).replace(_NAME, name) for path in sources]
     for target in (directory / name, *targets):
         if target.exists():
-            raise UsageError("is there already", at=str(target), fix="choose another name or --dir")
+            raise UsageError("already exists", at=str(target), fix="choose another name or --dir")
     if importlib.util.find_spec(name) is not None:
         problem = f"{name} is an installed module, which a package of this name would hide"
         raise UsageError(problem, fix="choose another name")
@@ -37,17 +37,19 @@ def write(name: str, directory: Path) -> list[Path]:
 
 
 def class_name(name: str) -> str:
-    """`line_walk` -> `LineWalk`."""
+    """Returns the class name of a package: `LineWalk` for `line_walk`."""
     return "".join(word[0].upper() + word[1:] for word in name.split("_") if word)
 
 
 def _check(name: str) -> None:
-    fix = "use letters, digits and _, beginning with a letter: my_env"
+    fix = "use letters, digits and _, starting with a letter: my_env"
     if not (name.isidentifier() and name.isascii() and name[0].isalpha()):
-        raise UsageError(f"{name!r} is not a Python identifier, so no package's name", fix=fix)
-    if keyword.iskeyword(name) or name in _TAKEN:
-        raise UsageError(f"{name!r} means something else here", fix=fix)
+        raise UsageError(
+            f"{name!r} is not a Python identifier, so it cannot name a package", fix=fix
+        )
+    if keyword.iskeyword(name) or name in _RESERVED:
+        raise UsageError(f"{name!r} is a reserved name", fix=fix)
 
 
-def _belongs(path: Path) -> bool:
+def _is_source(path: Path) -> bool:
     return path.is_file() and "__pycache__" not in path.parts

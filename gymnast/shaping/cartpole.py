@@ -1,4 +1,4 @@
-"""For CartPole."""
+"""Reward terms for CartPole."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import numpy as np
 from gymnast.shaping.steps import Steps
 
 EDGE = 2.4
-"""Metres from the middle at which an episode ends."""
+"""Distance from the center at which an episode ends, in meters."""
 
 
 def centred(steps: Steps) -> np.ndarray:
-    """Minus the distance from the middle, 0 to -1. A cost and no potential: who stays near the middle
-    is to be preferred to who does not."""
+    """Returns minus the distance from the center, from 0 to -1. This is a cost, not a potential: it is meant
+    to change which policy is best, so that the cart stays near the center."""
     return -np.abs(steps.before["cart position"]) / EDGE

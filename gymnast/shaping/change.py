@@ -1,4 +1,4 @@
-"""For observations that keep a tally: health, ammunition, kills, money."""
+"""A reward term for counters in the observation: health, ammunition, kills, money."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from gymnast.shaping.steps import Seen, Steps
 
 
 def change(steps: Steps, component: str, index: int = 0) -> np.ndarray:
-    """How much a component rose; `index` chooses one number where it has several, as VizDoom's
-    `gamevariables`. With a true end nothing is shown of what it was at last, so nothing is paid."""
+    """Returns the increase of a component in each step. `index` selects one number of a component that has
+    several, such as VizDoom's `gamevariables`. It is 0 on a terminated step, whose final value is not
+    available."""
 
-    def level(seen: Seen) -> np.ndarray:
-        part = seen[component].astype(np.float64)
+    def level(obs: Seen) -> np.ndarray:
+        part = obs[component].astype(np.float64)
         return part.reshape(*part.shape[:2], -1)[..., index]
 
     return np.where(steps.terminated, 0.0, level(steps.after) - level(steps.before))

@@ -1,4 +1,4 @@
-"""A bonus for where the agent has seldom been (MBIE-EB, Strehl and Littman 2008)."""
+"""A count-based exploration bonus (MBIE-EB, Strehl and Littman 2008)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gymnast.shaping.steps import Scene, Seen, Steps
 from gymnast.spaces.observations import DiscreteObs
 
 Array = np.ndarray
-MOST = 10_000_000
-"""Cells that may be counted."""
+MAX_CELLS = 10_000_000
+"""Maximum number of cells."""
 
 
 class Counts:
-    """1 / sqrt(n) for reaching a state for the n-th time in this run; ends are not counted.
+    """Pays 1 / sqrt(n) for reaching a state for the n-th time in this run; terminal states do not count.
 
-    A Discrete observation is a state; of a vector, the cell of a grid with `bins` per component over
-    the range that facts declare, of all `components` or those named.
+    A Discrete observation is the state itself. A vector is assigned to a cell of a grid with `bins` bins
+    per component, over the ranges in `facts.observations`; `components` selects some of them.
     """
 
     def __init__(
@@ -34,37 +34,40 @@ class Counts:
         else:
             self._parts = _ranges(scene, components)
             cells = bins ** len(self._parts)
-        if not 2 <= cells <= MOST:
+        if not 2 <= cells <= MAX_CELLS:
             what = f"{bins} bins of {len(self._parts)} components are {cells:,} cells"
-            raise ConfigError(f"{what} (expected 2 to {MOST:,}; fewer bins, or components: [...])")
+            raise ConfigError(
+                f"{what} (expected 2 to {MAX_CELLS:,}; use fewer bins, or components: [...])"
+            )
         self.memory = {"visits": np.zeros(cells, dtype=np.int64)}
 
     def __call__(self, steps: Steps) -> Array:
         bonus = np.zeros(steps.reward.shape)
-        reached = steps.valid & ~steps.terminated
-        cell = self._cell(steps.after)[reached]  # in the order of time
-        bonus[reached] = 1 / np.sqrt(self._visit(cell))
+        counted = steps.valid & ~steps.terminated
+        cell = self._cell(steps.after)[counted]  # [T, N] flattened: in order of time
+        bonus[counted] = 1 / np.sqrt(self._visit(cell))
         return bonus
 
-    def _cell(self, seen: Seen) -> Array:
-        """Which one each observation is in, [T, N]."""
+    def _cell(self, obs: Seen) -> Array:
+        """Returns the index of the cell that contains each observation, [T, N]."""
         if not self._parts:
-            return seen.rows - self._first
-        cell = np.zeros(seen.rows.shape[:2], dtype=np.int64)
+            return obs.rows - self._first
+        cell = np.zeros(obs.rows.shape[:2], dtype=np.int64)
         for name, low, high in self._parts:
-            share = (seen[name] - low) / (high - low)
+            share = (obs[name] - low) / (high - low)
             place = np.clip(np.nan_to_num(share) * self._bins, 0, self._bins - 1)
             cell = cell * self._bins + place.astype(np.int64)
         return cell
 
     def _visit(self, cell: Array) -> Array:
-        """The how-manieth visit of its cell each of these is; from then on they have happened."""
+        """Counts these visits and returns, for each, which visit of its cell it is (1 for the first)."""
         visits = self.memory["visits"]
+        # within one rollout a cell may occur several times: `rank` counts its earlier occurrences
         order = np.argsort(cell, kind="stable")
-        sorted_ = cell[order]
-        rank = np.arange(len(cell)) - np.searchsorted(sorted_, sorted_)
+        sorted_cells = cell[order]
+        rank = np.arange(len(cell)) - np.searchsorted(sorted_cells, sorted_cells)
         number = np.empty(len(cell), dtype=np.int64)
-        number[order] = visits[sorted_] + rank + 1
+        number[order] = visits[sorted_cells] + rank + 1
         np.add.at(visits, cell, 1)
         return number
 
@@ -75,16 +78,16 @@ def _ranges(scene: Scene, components: Sequence[str] | None) -> list[tuple[str, f
     unknown = [name for name in names if name not in declared]
     if not names:
         raise ConfigError(
-            "there is nothing to count: no numbers of the observation are declared or named",
-            fix="declare them with their ranges under facts.observations",
+            "there is nothing to count: no components of the observation are declared or selected",
+            fix="declare them with their ranges in facts.observations",
         )
     if unknown:
         known = ", ".join(declared) or "none"
         raise ConfigError(
             f"{', '.join(unknown)} cannot be counted: not in facts.observations (declared: {known})"
         )
-    open_ = [name for name in names if not all(map(math.isfinite, declared[name]))]
-    if open_:
-        what = f"{', '.join(open_)} cannot be counted, for facts.observations gives no finite range"
-        raise ConfigError(f"{what} (name others in components: [...])")
+    unbounded = [name for name in names if not all(map(math.isfinite, declared[name]))]
+    if unbounded:
+        what = f"{', '.join(unbounded)} cannot be counted: facts.observations gives no finite range"
+        raise ConfigError(f"{what} (select others with components: [...])")
     return [(name, *declared[name]) for name in names]

@@ -1,4 +1,4 @@
-"""A number that the environment puts into `info` at every step, as a reward term."""
+"""A reward term that reads a number from the `info` of every step."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from gymnast.shaping.steps import Scene, Steps
 
 Array = np.ndarray
 PATIENCE = 1_000
-"""Steps after which a key that no step had is worth a warning."""
+"""Number of steps after which a missing key causes a warning."""
 
 
 class Info:
-    """`info[key]` of each step, 0 where a step does not have it."""
+    """Pays `info[key]` of each step, 0 where the key is missing."""
 
     def __init__(self, scene: Scene, key: str) -> None:
         self._env, self._key = scene.env.id, key
         self.memory = {"steps_without": np.zeros(1, dtype=np.int64)}
-        """Steps up to the first that had the key; -1 once one had it or the warning was given."""
+        """Number of steps so far without the key; -1 once a step had it or the warning was logged."""
 
     def __call__(self, steps: Steps) -> Array:
         if steps.info is None:
             return np.zeros(steps.reward.shape)
-        given = steps.info[self._key]
-        self._watch(given[steps.valid])
-        return np.nan_to_num(given)
+        values = steps.info[self._key]
+        self._watch(values[steps.valid])
+        return np.nan_to_num(values)
 
-    def _watch(self, given: Array) -> None:
+    def _watch(self, values: Array) -> None:
+        """Warns once if none of the first steps has the key (NaN)."""
         without = self.memory["steps_without"]
         if without[0] < 0:
             return
-        without[0] += len(given)
-        if not np.isnan(given).all():
+        without[0] += len(values)
+        if not np.isnan(values).all():
             without[0] = -1
         elif without[0] >= PATIENCE:
             what = "shaping: none of the first %s steps of %s has info[%r], so the term is 0"

@@ -1,4 +1,4 @@
-"""For episodes that may drag on: a lander that hovers, a snake in a circle."""
+"""A reward term against episodes that drag on: a lander that hovers, a snake that circles."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from gymnast.shaping.steps import Steps
 
 
 def late(steps: Steps, after: int = 200) -> np.ndarray:
-    """-1 for every step that an episode takes beyond its first so many."""
+    """Returns -1 for every step of an episode beyond the first `after` steps."""
     return -(steps.age >= after).astype(np.float64)

@@ -1,4 +1,4 @@
-"""For Pong, over the places of ball and paddles."""
+"""Reward terms for Pong, computed from the positions of ball and paddles (`env.view=objects`)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gymnast.shaping.steps import Scene, Steps
 
 
 class Hit:
-    """1 for each step in which the ball, in the player's quarter of the court on the right and level
-    with the paddle, turns round to the left. Where a point was made it does not count: the next ball
-    may come from anywhere."""
+    """Pays 1 for each step in which the player returns the ball: it is in the right quarter of the court, at
+    the height of the paddle, and its horizontal velocity changes from right to left. A step that scores
+    a point does not count, since the next ball starts anywhere."""
 
     def __init__(self, scene: Scene, reach: float = 0.15) -> None:
-        """`reach`: how far the ball's height may be from the paddle's, as a share of the court's."""
+        """`reach`: maximum vertical distance between ball and paddle, as a fraction of the court's height."""
         ranges = {part.name: (part.low, part.high) for part in scene.components}
         (left, right), (low, high) = ranges["ball x"], ranges["ball y"]
         self._middle, self._quarter = (left + right) / 2, (left + 3 * right) / 4
@@ -24,9 +24,10 @@ class Hit:
 
     def __call__(self, steps: Steps) -> np.ndarray:
         before, after = steps.before, steps.after
-        # a step may be several frames: a ball hit in the middle of one can end where it began, at speed 0
+        # A step is several frames: a ball that is hit in the middle of one can end where it started, with
+        # velocity 0, hence >= 0 before.
         turned = (before["ball x velocity"] >= 0) & (after["ball x velocity"] < 0)
         ours = (before["ball x"] > self._quarter) & (after["ball x"] > self._middle)
-        gap = np.minimum(*(np.abs(seen["ball y"] - seen["player y"]) for seen in (before, after)))
+        gap = np.minimum(*(np.abs(obs["ball y"] - obs["player y"]) for obs in (before, after)))
         same_ball = (steps.reward == 0) & ~steps.terminated
         return (turned & ours & (gap <= self._reach) & same_ball).astype(np.float64)

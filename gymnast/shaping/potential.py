@@ -1,4 +1,4 @@
-"""Shaping that cannot change which policy is best (Ng, Harada and Russell 1999)."""
+"""Potential-based shaping, which preserves the optimal policy (Ng, Harada and Russell 1999)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ Array = np.ndarray
 
 
 def difference(before: Array, after: Array, ended: Array, *, gamma: float) -> Array:
-    """gamma * phi(s') - phi(s), from potentials [T, N] of the states that actions began in and led to.
+    """Returns gamma * phi(s') - phi(s), where `before` and `after` are phi(s) and phi(s'), [T, N].
 
-    Where nothing follows (`ended`) phi(s') is 0, whatever `after` holds there: else the last state's
-    potential would be a prize for ending there. A time limit ends nothing for who bootstraps.
+    Where `ended`, phi(s') is taken as 0, whatever `after` holds: otherwise the potential of the last state
+    would be a reward for ending there. A truncated episode counts as ended only for algorithms that do
+    not bootstrap.
     """
     return gamma * np.where(ended, 0.0, after) - before

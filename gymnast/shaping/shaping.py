@@ -1,9 +1,10 @@
-"""The terms of one learner: what they add to the reward of a rollout, after it was collected and
-before anything is learned from it. Episodes and their raw returns are never touched.
+"""Applies a learner's reward terms to a rollout, between collecting it and learning from it.
 
-A term is a function `term(steps, **kwargs)` or, where it must know or remember more, a class
-`Term(scene, **kwargs)` that is then called with the steps; both give an array [T, N]. What a term
-remembers from rollout to rollout is in its `memory`, arrays by name: they are saved and restored.
+Only the rewards that the algorithm learns from change; episodes and their raw returns do not.
+
+A term is a function `term(steps, **kwargs)`, or a class `Term(scene, **kwargs)` whose instance is called
+with the steps; both return an array [T, N]. A class can keep arrays across rollouts in a dict `memory`,
+which checkpoints save and restore.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Term = Callable[[Steps], Array]
 
 class Shaping:
     def __init__(self, cfg: Config[Any], obs: Observation, columns: int | None = None) -> None:
-        """`columns`: of its rollouts; as many as there are copies, unless said otherwise."""
+        """`columns`: number N of columns of its rollouts, by default `env.n_envs`."""
         columns = columns or cfg.env.n_envs
         self._scene = Scene(
             cfg.env, obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations
@@ -40,38 +41,38 @@ class Shaping:
         self._bootstraps = cfg.algo.bootstraps
         self.terms = {name: build(name, term, self._scene) for name, term in cfg.shaping.items()}
         self.age = np.zeros(columns, dtype=np.int64)
-        """Steps so far of each running episode."""
+        """Number of steps so far of each running episode, [N]."""
         self.running = np.zeros(columns)
-        """Shaped return so far of each running episode; NaN where its beginning is not known."""
+        """Shaped return so far of each running episode, [N]; NaN if its start is not known."""
         self.finished = np.zeros(0)
-        """Shaped returns of the last episodes that ended."""
+        """Shaped returns of the last episodes that ended, at most WINDOW."""
 
     def __call__(
         self, rollout: Rollout, weights: Mapping[str, float], gamma: float
     ) -> tuple[Rollout, dict[str, float]]:
-        """The rollout with shaped rewards, and what each term did to them."""
+        """Returns the rollout with shaped rewards, and the metrics of the terms."""
         if not self.terms:
             return rollout, {}
         steps = self.steps(rollout, gamma)
         self.age = np.where(rollout.done[-1], 0, steps.age[-1] + 1)
-        keep, reward, row = rollout.valid, rollout.reward.astype(np.float64), dict[str, float]()
+        valid, reward, row = rollout.valid, rollout.reward.astype(np.float64), dict[str, float]()
         total = 0.0
         for name, term in self.terms.items():
-            added = weights[name] * np.where(keep, computed(name, term, steps), 0.0)
+            added = weights[name] * np.where(valid, term_values(name, term, steps), 0.0)
             if not np.isfinite(added).all():
-                raise ConfigError(f"shaping.{name}: not all that it gives is finite")
+                raise ConfigError(f"shaping.{name}: it returned a value that is not finite")
             reward = reward + added
-            row[f"shaping/{name}"] = mean = float(added[keep].mean())
+            row[f"shaping/{name}"] = mean = float(added[valid].mean())
             row[f"hyper/shaping.{name}"] = weights[name]
             total += mean
         row["shaping/total"] = total
-        self._add_up(rollout, np.where(keep, reward, 0.0))
+        self._add_returns(rollout, np.where(valid, reward, 0.0))
         if len(self.finished):
             row["episode/shaped_return"] = float(self.finished.mean())
         return replace(rollout, reward=reward), row
 
     def steps(self, rollout: Rollout, gamma: float) -> Steps:
-        """As the terms see them."""
+        """Returns the steps of a rollout in the form that terms take."""
         names, truncated = self._scene.names, rollout.done & ~rollout.terminated
         return Steps(
             before=Seen(np.asarray(rollout.obs), names),
@@ -87,27 +88,27 @@ class Shaping:
             info=rollout.info,
         )
 
-    def _add_up(self, rollout: Rollout, reward: Array) -> None:
-        """To the returns of episodes that run or ended in this rollout."""
-        so_far = sums(rollout.start, reward, self.running)
-        over = so_far[rollout.done & rollout.valid]
-        known = np.concatenate([self.finished, over[np.isfinite(over)]])
-        self.finished = known[-WINDOW:]
-        self.running = np.where(rollout.done[-1], 0.0, so_far[-1])
+    def _add_returns(self, rollout: Rollout, reward: Array) -> None:
+        """Adds these rewards to the shaped returns of the episodes in this rollout."""
+        returns = sums(rollout.start, reward, self.running)
+        ended = returns[rollout.done & rollout.valid]
+        finished = np.concatenate([self.finished, ended[np.isfinite(ended)]])
+        self.finished = finished[-WINDOW:]
+        self.running = np.where(rollout.done[-1], 0.0, returns[-1])
 
     def state(self) -> dict[str, Array]:
-        """What is remembered, by name."""
+        """Returns the arrays to store in a checkpoint, by name."""
         if not self.terms:
             return {}
-        held = {f"{n}.{key}": a for n, t in self.terms.items() for key, a in _memory(t).items()}
+        memory = {f"{n}.{key}": a for n, t in self.terms.items() for key, a in _memory(t).items()}
         own = {"age": self.age, "running": self.running, "finished": self.finished}
-        return {f"shaping.{name}": a for name, a in (own | held).items()}
+        return {f"shaping.{name}": a for name, a in (own | memory).items()}
 
     def load(self, arrays: Mapping[str, Array]) -> None:
         if not self.terms:
             return
         self.age = arrays["shaping.age"].copy()
-        unknown = np.full(len(self.age), np.nan)  # older checkpoints do not say
+        unknown = np.full(len(self.age), np.nan)  # older checkpoints lack it
         self.running = arrays.get("shaping.running", unknown).copy()
         self.finished = arrays.get("shaping.finished", self.finished).copy()
         for name, term in self.terms.items():
@@ -116,38 +117,42 @@ class Shaping:
 
 
 def build(name: str, cfg: TermConfig, scene: Scene) -> Term:
-    """The term that an entry of `shaping` asks for, once it has been tried."""
+    """Returns the term of an entry of `shaping`, after a trial call on blank steps.
+
+    The trial uses an instance of its own, so that the term's memory starts empty.
+    """
     known = known_term(name, cfg)
     try:
-        found = imported(known.path)
+        term = imported(known.path)
     except (ImportError, AttributeError, ValueError) as problem:
         raise ConfigError(f"shaping.{name}: {known.path} cannot be imported: {problem}") from None
     try:
-        inspect.signature(found).bind(None, **cfg.kwargs)
+        inspect.signature(term).bind(None, **cfg.kwargs)
     except TypeError as problem:
-        settings = ", ".join(list(inspect.signature(found).parameters)[1:]) or "none"
+        settings = ", ".join(list(inspect.signature(term).parameters)[1:]) or "none"
         what = f"shaping.{name}.kwargs: {problem} (its settings: {settings})"
         raise ConfigError(what) from None
 
     def make() -> Term:
-        is_class = isinstance(found, type)
-        return found(scene, **cfg.kwargs) if is_class else partial(found, **cfg.kwargs)
+        is_class = isinstance(term, type)
+        return term(scene, **cfg.kwargs) if is_class else partial(term, **cfg.kwargs)
 
-    _in_words(name, lambda: computed(name, make(), _nothing(scene)))
+    _naming_term(name, lambda: term_values(name, make(), _blank_steps(scene)))
     return make()
 
 
-def computed(name: str, term: Term, steps: Steps) -> Array:
-    """The term of each step, [T, N]; whatever goes wrong in it names it."""
-    with np.errstate(all="ignore"):  # of steps that are not valid anything may come
-        value = np.asarray(_in_words(name, lambda: term(steps)))
+def term_values(name: str, term: Term, steps: Steps) -> Array:
+    """Returns the term's value for each step, [T, N]. Every failure becomes a ConfigError with its name."""
+    with np.errstate(all="ignore"):  # invalid steps may hold anything
+        value = np.asarray(_naming_term(name, lambda: term(steps)))
     if value.shape != steps.reward.shape or value.dtype.kind not in "fiub":
-        what = f"gave {value.dtype} of shape {value.shape} for steps of {steps.reward.shape}"
+        what = f"returned {value.dtype} of shape {value.shape} for steps of {steps.reward.shape}"
         raise ConfigError(f"shaping.{name}: {what}", fix="return one number per step, [T, N]")
     return value
 
 
-def _in_words(name: str, work: Callable[[], Any]) -> Any:
+def _naming_term(name: str, work: Callable[[], Any]) -> Any:
+    """Calls `work` and turns any exception into a ConfigError that names the term."""
     try:
         return work()
     except GymnastError as problem:
@@ -159,12 +164,12 @@ def _in_words(name: str, work: Callable[[], Any]) -> Any:
         raise ConfigError(what, fix="see docs/shaping.md") from problem
 
 
-def _nothing(scene: Scene) -> Steps:
-    """Two steps of three copies in which nothing happens, to try a term with."""
+def _blank_steps(scene: Scene) -> Steps:
+    """Returns two blank steps of three copies, for the trial call of a term."""
     rows = blank(scene.obs, 6).reshape(2, 3, *scene.obs.shape)
-    seen, none = Seen(rows, scene.names), np.zeros((2, 3), dtype=bool)
-    still = np.zeros((2, 3))
-    return Steps(seen, seen, still, still, none, none, none, ~none, still.astype(int), 0.99)
+    obs, none = Seen(rows, scene.names), np.zeros((2, 3), dtype=bool)
+    zero = np.zeros((2, 3))
+    return Steps(obs, obs, zero, zero, none, none, none, ~none, zero.astype(int), 0.99)
 
 
 def _memory(term: Term) -> dict[str, Array]:

@@ -1,4 +1,4 @@
-"""What a term is computed from: the steps of a rollout, with observations by their names."""
+"""The input of reward terms: the steps of a rollout, with the components of observations by name."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Scene:
-    """What a term may know before the first step."""
+    """The environment as a term sees it before the first step."""
 
     env: EnvConfig
     obs: Observation
     components: tuple[Component, ...]
-    """The parts of an observation, as `facts.observations` declares them."""
+    """Components of the observation, as `facts.observations` declares them."""
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names by which `Seen` gives access to the components of an observation."""
         own = self.obs.dtype.names
-        return tuple(own) if own else tuple(part.name for part in self.components)
+        return tuple(own) if own else tuple(component.name for component in self.components)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Observations [T, N, ...]; `seen["pole angle"]` is one component of them, [T, N]."""
+    """A batch of observations [T, N, ...]; `seen["pole angle"]` is one component, [T, N]."""
 
     rows: Array
     names: tuple[str, ...]
@@ -41,57 +42,64 @@ class Seen:
     def __getitem__(self, name: str) -> Array:
         if name not in self.names:
             known = ", ".join(self.names) or "none"
-            raise ConfigError(f"no observation is called {name} (facts.observations: {known})")
+            raise ConfigError(
+                f"the observation has no component {name} (facts.observations: {known})"
+            )
         if self.rows.dtype.names:
             return self.rows[name]
         flat = self.rows.reshape(*self.rows.shape[:2], -1)
         if flat.shape[-1] != len(self.names):
-            what = f"an observation has {flat.shape[-1]} parts, and {len(self.names)} have a name"
-            raise ConfigError(what, fix="name each of them, in order, in facts.observations")
-        part = flat[..., self.names.index(name)]
-        return part.astype(np.float64) if part.dtype == np.float32 else part
+            what = (
+                f"the observation has {flat.shape[-1]} components, but {len(self.names)} are named"
+            )
+            raise ConfigError(what, fix="name all of them, in order, in facts.observations")
+        component = flat[..., self.names.index(name)]
+        return component.astype(np.float64) if component.dtype == np.float32 else component
 
 
 @dataclass(frozen=True)
 class Steps:
-    """T steps of N copies; arrays are [T, N, ...]. Where `valid` is false anything may stand."""
+    """T steps of N copies; arrays are [T, N, ...]. Entries where `valid` is False may hold anything."""
 
     before: Seen
-    """What each action was chosen by."""
+    """Observation s_t, from which the action was chosen."""
     after: Seen
-    """What it led to; after a true end, another episode's first."""
+    """Next observation s_{t+1}; after a terminated step it is the first one of the next episode."""
     action: Array
     reward: Array
-    """As the environment gave it."""
+    """Reward of the environment."""
     terminated: Array
     truncated: Array
     ended: Array
-    """Nothing follows, in the eyes of the algorithm: terminated, or for those that learn from whole
-    episodes truncated too."""
+    """True where the algorithm assumes a return of 0 from here on: on termination and, for algorithms that
+    learn from complete episodes and do not bootstrap, on truncation too."""
     valid: Array
     age: Array
-    """Steps that the episode had before this one."""
+    """Number of steps of the episode before this one."""
     gamma: float
-    """The algorithm's discount."""
+    """Discount factor of the algorithm."""
     info: Array | None = None
-    """Numbers of each step's info by the keys that `info` terms name; NaN where a step lacks one."""
+    """Structured array of the info values that `info` terms read, by key; NaN where a step lacks the key."""
 
     def potential(self, phi: Callable[[Seen], Array]) -> Array:
-        """The term of a potential: phi gives one number per observation, [T, N]."""
+        """Returns the shaping term of a potential. `phi` returns one number per observation, [T, N]."""
         return difference(phi(self.before), phi(self.after), self.ended, gamma=self.gamma)
 
 
 def ages(start: Array, carry: Array) -> Array:
-    """Steps taken in the episode before each step [T, N], where `carry` [N] were before the first."""
+    """Returns the number of steps in the episode before each step, [T, N]. `carry`: that number for the first
+    step of the rollout, [N]."""
     t = np.arange(len(start))[:, None]
     return t - np.maximum.accumulate(np.where(start, t, -carry), axis=0)
 
 
 def sums(start: Array, reward: Array, carry: Array) -> Array:
-    """Reward of the episode up to and with each step [T, N], where `carry` [N] came before the first."""
+    """Returns the sum of rewards of the episode up to and including each step, [T, N]. `carry`: the sum
+    before the first step of the rollout, [N]."""
     total = np.cumsum(reward, axis=0)
     t = np.arange(len(start))[:, None]
-    begun = np.maximum.accumulate(np.where(start, t, -1), axis=0)
-    before = np.take_along_axis(np.concatenate([-carry[None], total]), np.maximum(begun, 0), 0)
-    before = np.where(begun == 0, 0.0, before)  # began with the first step of all
+    first_step = np.maximum.accumulate(np.where(start, t, -1), axis=0)
+    before = np.take_along_axis(np.concatenate([-carry[None], total]), np.maximum(first_step, 0), 0)
+    # an episode that starts with the rollout's first step has no reward from before
+    before = np.where(first_step == 0, 0.0, before)
     return total - before

@@ -290,7 +290,7 @@ def open_vector(cfg: Config[Any]) -> VectorCollector:
         limit=cfg.training_limit(),
         info_keys=sorted(set(numbers.values())),
         step_keys=keys,
-        tell=logging.getLogger("gymnast.envs").warning,
+        on_output=logging.getLogger("gymnast.envs").warning,
     )
     try:
         seeding = check_seeding(envs, cfg.facts.deterministic)

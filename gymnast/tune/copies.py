@@ -126,7 +126,7 @@ def look(cfg: Config[Any]) -> Signal:
     terminated: list[Array] = []
     seen: list[Array] = []
     began = perf_counter()
-    with closing(open_envs(few, limit=cfg.training_limit(), tell=lambda _: None)) as envs:
+    with closing(open_envs(few, limit=cfg.training_limit(), on_output=lambda _: None)) as envs:
         raise_fault(envs.name, envs.reset(every, [next(seeds) for _ in every]))
         while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
             step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))

@@ -108,7 +108,9 @@ def test_a_minibatch_is_made_of_the_same_pixels_with_their_channels_side_by_side
     rng = np.random.default_rng(1)
     shape = (n, 40, 36) if channels == "first" else (40, 36, n)
     rows = rng.integers(0, 256, (20, *shape), dtype=np.uint8)
-    network = network_for(ImageObs(shape, 255, channels), 2, PolicyConfig(), extra_parameters=(), critic=True)
+    network = network_for(
+        ImageObs(shape, 255, channels), 2, PolicyConfig(), extra_parameters=(), critic=True
+    )
     index = torch.tensor([3, 3, 19, 0, 7])
     plain = ready(network, rows)(index)
     once = ready(network, Images.of(rows, channels))(index)

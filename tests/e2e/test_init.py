@@ -73,10 +73,10 @@ def test_nothing_is_overwritten_and_nothing_half_written(project: Path):
     files = {path: path.read_bytes() for path in project.rglob("*.py")}
     done = gymnast(project / "runs", "init", "line_walk", cwd=project)
     assert done.returncode == 2
-    assert "line_walk: is there already" in done.stderr
+    assert "line_walk: already exists" in done.stderr
     assert {path: path.read_bytes() for path in files} == files
     (project / "presets" / "other.yaml").write_text("mine")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         scaffold.write("other", project)
     assert not (project / "other").exists()
 

@@ -1,4 +1,4 @@
-"""The backends that keep the contract, each with copies of `Shaky`, and what the tests ask of them."""
+"""Every backend with copies of `Shaky`, and helpers to step them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def in_process() -> InProcessBackend:
 
 
 def in_workers(id: str = "py:tests.scripted:Shaky", **more: Any) -> ProcessBackend:
-    """Copies 0 and 1 in one worker, 2 and 3 in another."""
-    given = {"info_keys": ["steps"], "tell": print}
-    own = {name: more.pop(name) for name in ("info_keys", "tell", "limit") if name in more}
+    """Returns a process backend with copies 0 and 1 in one worker, 2 and 3 in another."""
+    defaults = {"info_keys": ["steps"], "on_output": print}
+    own = {name: more.pop(name) for name in ("info_keys", "on_output", "limit") if name in more}
     settings = {"n_envs": N, "workers": 2} | more
-    return ProcessBackend(EnvConfig(id=id, **settings), **given | own)
+    return ProcessBackend(EnvConfig(id=id, **settings), **defaults | own)
 
 
 def vectorized(mode: AutoresetMode, kind: type[SyncVectorEnv] = SyncVectorEnv) -> VectorBackend:
-    """Gymnasium's own vector, which knows all three rules of resetting."""
+    """Returns a backend for Gymnasium's own vector, which supports all three autoreset modes."""
     return VectorBackend(lambda: kind([Shaky] * N, autoreset_mode=mode), NAME, info_keys=["steps"])
 
 
 OURS = ("in process", "in workers")
-"""Those where we own resets, and steps of single copies."""
+"""Backends that can reset and step single copies."""
 VECTORS = {f"vector {mode.value}": mode for mode in AutoresetMode}
 
 
@@ -49,7 +49,7 @@ def begin(envs: Any, seeds: list[int]) -> tuple[Fault, ...]:
 
 
 def stepped(envs: Any, times: int) -> Step:
-    """Several steps without a fault, then one more."""
+    """Steps several times without a fault, then once more, and returns that step."""
     for _ in range(times - 1):
         assert envs.step(no_action(envs)).faults == ()
     return envs.step(no_action(envs))

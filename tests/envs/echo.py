@@ -1,4 +1,4 @@
-"""An environment that keeps what it was told to do, and shows what it is told to show."""
+"""An environment that records its actions and returns a fixed observation of a chosen space."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TAKEN: dict[str, gym.Space[Any]] = {
 
 
 class Echo(gym.Env[Any, Any]):
-    """The first number of a Box counts the steps, where it `counts`."""
+    """Returns the observation `shows`. With `counts`, the second number of the Box counts the steps."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Echo(gym.Env[Any, Any]):
         return np.float32([0, len(self.done), 4])
 
     def _allows(self) -> dict[str, Any]:
-        """All but one, which moves on with every step."""
+        """Returns a mask that allows all actions but one, a different one at every step."""
         if not self.masked:
             return {}
         return {"action_mask": np.arange(4) != len(self.done) % 4}

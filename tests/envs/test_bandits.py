@@ -1,4 +1,4 @@
-"""Bandits: what they count as regret, and that the fixed ones are fixed and the others are not."""
+"""Bandits: their regret, and which seeds decide their arms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IDS = ("Bandit-v0", "Bandit-contextual-v0", "Bandit-drifting-v0")
 
 
 def played(env: Any, seed: int, choose: Any) -> tuple[list[float], dict[str, float]]:
-    """Rewards and the last info."""
+    """Returns the rewards and the last info."""
     obs, _ = env.reset(seed=seed)
     rewards, over, info = list[float](), False, {}
     while not over:
@@ -26,7 +26,7 @@ def played(env: Any, seed: int, choose: Any) -> tuple[list[float], dict[str, flo
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_regret_and_share_are_those_of_a_count_by_hand(id: str):
+def test_regret_and_optimal_share_match_a_count_by_hand(id: str):
     env = make_env(EnvConfig(id=id)).unwrapped
     draw, regret, best = np.random.default_rng(0), 0.0, list[bool]()
 
@@ -44,7 +44,7 @@ def test_regret_and_share_are_those_of_a_count_by_hand(id: str):
     assert info["optimal_arm_share"] == pytest.approx(np.mean(best))
 
 
-def test_an_arm_pays_as_often_as_its_chance_says():
+def test_an_arm_pays_with_its_probability():
     env = Bandit(pulls=4000, seed=3)
     for arm in (0, 4):
         chance = env.chance[0, arm]
@@ -52,7 +52,7 @@ def test_an_arm_pays_as_often_as_its_chance_says():
         assert paid == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 4000))
 
 
-def test_the_constructors_seed_decides_the_fixed_arms_and_the_episodes_only_luck():
+def test_the_constructor_seed_decides_fixed_arms_and_the_episode_seed_only_the_outcomes():
     one, same, other = Bandit(seed=0), Bandit(seed=0), Bandit(seed=1)
     assert np.array_equal(one.chance, same.chance)
     assert not np.array_equal(one.chance, other.chance)
@@ -62,7 +62,7 @@ def test_the_constructors_seed_decides_the_fixed_arms_and_the_episodes_only_luck
     assert lucks[0] != lucks[1]
 
 
-def test_the_episodes_seed_decides_arms_that_drift():
+def test_the_episode_seed_decides_drifting_arms():
     env = DriftingBandit()
     starts = []
     for seed in (1, 2, 1):
@@ -76,7 +76,7 @@ def test_the_episodes_seed_decides_arms_that_drift():
     assert not np.allclose(env.chance, starts[2], atol=0.05)
 
 
-def test_notes_are_what_was_pulled_and_paid_older_pulls_weighing_less():
+def test_statistics_are_decayed_shares_of_pulls_and_payouts():
     env = DriftingBandit(arms=3)
     obs, _ = env.reset(seed=0)
     assert obs.tolist() == [0.5] * 3 + [0.0] * 3
@@ -93,7 +93,7 @@ def test_notes_are_what_was_pulled_and_paid_older_pulls_weighing_less():
 
 
 @pytest.mark.parametrize("id", IDS[:2])
-def test_the_threshold_is_the_best_arm_in_95_of_100_pulls(id: str):
+def test_the_threshold_is_the_return_of_pulling_the_best_arm_95_times_in_100(id: str):
     facts = resolve(id).config.facts
     env = make_env(EnvConfig(id=id)).unwrapped
     second, best = np.sort(env.chance[0])[-2:]

@@ -1,4 +1,4 @@
-"""Copies are stepped without Gymnasium's own wrappers, and nothing of what those do is missed."""
+"""Copies are stepped without Gymnasium's wrappers, but with everything that those wrappers do."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.scripted import Masked, Script, Shaky
 
 
 class OwnLimit(TimeLimit):
-    """Somebody's own rule, which happens to be called a time limit."""
+    """A user's own wrapper, which must not be stripped although it derives from TimeLimit."""
 
 
 class Loud(gym.Wrapper[Any, Any, Any, Any]):
     pass
 
 
-def test_only_gymnasiums_own_outermost_wrappers_come_off():
+def test_only_gymnasiums_outermost_wrappers_are_stripped():
     inside = Loud(TimeLimit(Script(), 5))
     env, limit = strip_wrappers(TimeLimit(OrderEnforcing(PassiveEnvChecker(inside)), 9))
     assert env is inside
@@ -39,8 +39,8 @@ def test_only_gymnasiums_own_outermost_wrappers_come_off():
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 6])
 @pytest.mark.parametrize("some", [False, True], ids=["all copies", "some copies"])
-def test_episodes_are_cut_short_as_the_wrapper_would(limit: int, some: bool):
-    """`OwnLimit` stays on, so it is what ours is held against. Nothing resets by itself."""
+def test_episodes_are_truncated_as_by_the_time_limit_wrapper(limit: int, some: bool):
+    """`OwnLimit` is not stripped, so it is the reference for the backend's own limit."""
     ours = InProcessBackend(lambda: TimeLimit(Script(), limit), 3, "ours")
     theirs = InProcessBackend(lambda: OwnLimit(Script(), limit), 3, "theirs")
     assert not isinstance(ours.envs[0], gym.Wrapper)
@@ -59,25 +59,25 @@ def test_episodes_are_cut_short_as_the_wrapper_would(limit: int, some: bool):
             assert np.array_equal(getattr(a, name), getattr(b, name)), (name, t)
         both += int((a.terminated & a.truncated).sum())
         over = np.flatnonzero(a.terminated | a.truncated).tolist()
-        over = over if t % 4 else over[1:]  # one goes on beyond its end
+        over = over if t % 4 else over[1:]  # one continues beyond its end
         fresh = [next(seeds) for _ in over]
         ours.reset(over, fresh)
         theirs.reset(over, fresh)
     assert both
 
 
-def test_a_step_that_breaks_at_the_limit_is_a_fault_and_no_end():
+def test_a_fault_at_the_time_limit_is_not_a_truncation():
     envs = InProcessBackend(lambda: TimeLimit(Shaky(), 3), 4, "Shaky")
-    envs.reset(range(4), [2030, 2031, 2032, 2033])  # a reward that is nan, at step 3 of copy 2
+    envs.reset(range(4), [2030, 2031, 2032, 2033])  # the reward of copy 2 is NaN at step 3
     for _ in range(3):
         step = envs.step(np.zeros(4, dtype=np.int64))
     assert [(f.copy, f.step) for f in step.faults] == [(2, 3)]
     assert step.truncated.tolist() == [True, True, False, True]
 
 
-def test_the_mask_of_a_state_that_ends_an_episode_is_not_asked_for():
+def test_the_mask_of_a_terminal_state_is_ignored():
     class Stuck(Masked):
-        """Allows nothing after its second step."""
+        """Allows no action after its second step."""
 
         def _mask(self) -> dict[str, Any]:
             return {"action_mask": np.zeros(3, bool)} if self.t == 2 else super()._mask()
@@ -91,7 +91,7 @@ def test_the_mask_of_a_state_that_ends_an_episode_is_not_asked_for():
 
 
 @pytest.mark.parametrize("limit", [None, 7])
-def test_the_longest_episode_is_declared_with_or_without_the_wrapper(limit: int | None):
+def test_the_time_limit_is_reported_with_or_without_the_wrapper(limit: int | None):
     def opened(id: str) -> InProcessBackend:
         cfg = EnvConfig(id=id)
         return InProcessBackend(lambda: make_env(cfg, limit=EpisodeLimit(limit)), 1, id)

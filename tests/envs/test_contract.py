@@ -1,4 +1,4 @@
-"""What every backend promises, on environments whose every number is known.
+"""The guarantees of every backend, tested on environments whose every number is known.
 
 A new backend joins by adding itself to `tests/envs/backends.py`.
 """
@@ -41,10 +41,10 @@ ours = pytest.mark.parametrize("envs", OURS, indirect=True)
 # ---- episodes --------------------------------------------------------------------------------
 
 
-def test_every_step_is_one_of_the_script_and_shows_the_true_successor_with_both_ends_apart(
+def test_every_step_returns_the_true_next_observation_and_separate_end_flags(
     envs: Any,
 ):
-    """Played as a collector does: whatever ended is reset, a step that only began is not counted."""
+    """Plays like a collector: ended copies are reset, and steps that only start an episode do not count."""
     assert begin(envs, [10, 11, 12, 13]) == ()
     seeds, t, given = [10, 11, 12, 13], [0] * N, iter(range(100, 900))
     assert np.array_equal(envs.obs, [obs_of(seed, 0) for seed in seeds])
@@ -60,7 +60,7 @@ def test_every_step_is_one_of_the_script_and_shows_the_true_successor_with_both_
                 assert np.array_equal(step.obs[i], obs_of(seeds[i], 0))
                 continue
             if t[i] == 0:
-                seeds[i] = seed_in(shown[i])  # the vector's own choice, where it chooses
+                seeds[i] = seed_in(shown[i])  # with autoreset the vector chooses the seed
             assert np.array_equal(shown[i], obs_of(seeds[i], t[i]))
             t[i] += 1
             assert goes_as_written(step, i, seeds[i], t[i])
@@ -77,15 +77,15 @@ def test_every_step_is_one_of_the_script_and_shows_the_true_successor_with_both_
 
 
 @ours
-def test_nothing_resets_by_itself(envs: Any):
-    begin(envs, [1, 8, 15, 22])  # of two steps
+def test_no_copy_resets_by_itself(envs: Any):
+    begin(envs, [1, 8, 15, 22])  # episodes of two steps
     for t in (1, 2, 3, 4):
         envs.step(no_action(envs))
         assert np.array_equal(envs.obs, [obs_of(seed, t) for seed in (1, 8, 15, 22)])
 
 
 @ours
-def test_only_the_copies_named_are_reset_or_stepped(envs: Any):
+def test_only_the_given_copies_are_reset_or_stepped(envs: Any):
     begin(envs, [70, 71, 72, 73])
     envs.step(no_action(envs), [1, 3])
     shown = [obs_of(70, 0), obs_of(71, 1), obs_of(72, 0), obs_of(73, 1)]
@@ -96,7 +96,7 @@ def test_only_the_copies_named_are_reset_or_stepped(envs: Any):
 
 
 @ours
-def test_seeds_reach_the_environment_zero_included(envs: Any):
+def test_seeds_reach_the_environment_including_zero(envs: Any):
     seeds = [0, 1, 999, 16_000]
     begin(envs, seeds)
     assert [seed_in(o) for o in envs.obs] == seeds
@@ -111,8 +111,10 @@ def test_a_vector_refuses_to_step_single_copies(envs: Any):
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "Taxi-v4", "Pendulum-v1", "LunarLander-v3"])
-def test_the_same_seed_is_the_same_episode_in_any_copy_and_another_is_not(env: str):
-    envs = open_envs(EnvConfig(id=env, n_envs=3), limit=EpisodeLimit(), tell=print)
+def test_the_same_seed_gives_the_same_episode_in_any_copy_and_another_seed_a_different_one(
+    env: str,
+):
+    envs = open_envs(EnvConfig(id=env, n_envs=3), limit=EpisodeLimit(), on_output=print)
     envs.reset([0, 1, 2], [5, 5, 6])
     actions = random_actions(envs.action_space, (20,), stream(0, "test"))
     differs = not np.array_equal(envs.obs[0], envs.obs[2])
@@ -127,23 +129,23 @@ def test_the_same_seed_is_the_same_episode_in_any_copy_and_another_is_not(env: s
     envs.close()
 
 
-# ---- what is shown and taken -----------------------------------------------------------------
+# ---- spaces and masks ------------------------------------------------------------------------
 
 
 def open_here(make: Callable[[], gym.Env], n_envs: int = 2) -> InProcessBackend:
     return InProcessBackend(make, n_envs, "Scripted-v0")
 
 
-def test_spaces_that_do_not_begin_at_zero_are_shown_as_they_are():
+def test_discrete_spaces_that_do_not_start_at_zero_keep_their_values():
     envs = open_here(lambda: Choose(n=3, first=5))
     envs.reset([0, 1], [1, 2])
     assert set(envs.obs.tolist()) <= {5, 6, 7}
-    step = envs.step(envs.obs.copy())  # the environment asserts that actions are of its space
+    step = envs.step(envs.obs.copy())  # the environment asserts that actions are inside its space
     assert step.reward.tolist() == [1.0, 1.0]
 
 
-def test_a_copy_that_never_began_shows_something_of_its_space():
-    """Evaluation asks the policy about all copies, also where fewer episodes are wanted."""
+def test_a_copy_that_was_never_reset_has_an_observation_inside_its_space():
+    """Evaluation queries the policy for all copies, even if fewer episodes are wanted."""
     envs = open_here(lambda: Choose(n=3, first=5))
     envs.reset([0], [1])
     assert all(5 <= o < 8 for o in envs.obs.tolist())
@@ -162,22 +164,22 @@ TRIED = {
 
 
 @pytest.mark.parametrize(("env", "replays"), TRIED.values(), ids=TRIED)
-def test_whether_an_episode_can_be_replayed_is_found_out_by_trying(env: Any, replays: bool):
-    """With actions of its space: the scripts assert that."""
+def test_whether_episodes_replay_is_found_by_playing_them(env: Any, replays: bool):
+    """The actions are inside the space: the scripts assert that."""
     assert replays_exactly(open_here(env), "unknown") is replays
 
 
 @ours
-def test_what_is_declared_about_replaying_is_believed(envs: Any):
+def test_a_declaration_about_replaying_is_trusted(envs: Any):
     assert replays_exactly(envs, "unknown") is True
     assert replays_exactly(envs, "yes") is True
     assert replays_exactly(envs, "no") is False
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_masks_are_those_of_the_state_that_is_shown(backend: str):
+def test_masks_belong_to_the_current_observation(backend: str):
     cfg = EnvConfig(id="py:tests.scripted:Masked", n_envs=3, backend=backend, workers=2)
-    envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
+    envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
     seeds, t = [3, 4, 5], [0, 0, 0]
     envs.reset(range(3), seeds)
     for _ in range(20):
@@ -191,21 +193,21 @@ def test_masks_are_those_of_the_state_that_is_shown(backend: str):
 
 
 class Reasonable(Masked):
-    """Masked, and without a seed it takes the next one."""
+    """Has action masks; a reset without a seed uses the next seed."""
 
     def reset(self, *, seed: int | None = None, options: Any = None):
         return super().reset(seed=self.seed + 1 if seed is None else seed, options=options)
 
 
 class Unreasonable(Reasonable):
-    """Allows nothing after its third step."""
+    """Allows no action after its third step."""
 
     def _mask(self) -> dict[str, Any]:
         return {"action_mask": np.zeros(3, bool)} if self.t == 3 else super()._mask()
 
 
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
-def test_masks_of_a_vector_are_those_of_the_states_that_are_shown(mode: AutoresetMode):
+def test_masks_of_a_vector_belong_to_the_current_observations(mode: AutoresetMode):
     envs = VectorBackend(lambda: SyncVectorEnv([Reasonable] * N, autoreset_mode=mode), "Masked")
     begin(envs, [3, 4, 5, 6])
     fresh = iter(range(20, 900))
@@ -222,8 +224,8 @@ def test_masks_of_a_vector_are_those_of_the_states_that_are_shown(mode: Autorese
 
 
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
-def test_a_copy_of_a_vector_that_allows_nothing_is_named(mode: AutoresetMode):
+def test_a_copy_of_a_vector_that_allows_no_action_is_named(mode: AutoresetMode):
     envs = VectorBackend(lambda: SyncVectorEnv([Unreasonable] * N, autoreset_mode=mode), "Masked")
-    begin(envs, [9, 10, 11, 13])  # of 3, 4, 5 and 7 steps
+    begin(envs, [9, 10, 11, 13])  # episodes of 3, 4, 5 and 7 steps
     faults = stepped(envs, 3).faults
     assert [f.copy for f in faults if "allows no action" in f.what] == [1, 2, 3]

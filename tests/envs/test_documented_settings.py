@@ -1,4 +1,4 @@
-"""Settings that docs/noise.md shows are settings that work."""
+"""The settings in docs/noise.md work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
 
 
 @pytest.mark.parametrize("text", SHOWN, ids=["noise", "randomize"])
-def test_what_the_page_shows_can_be_played(text: str):
+def test_every_example_on_the_noise_page_can_be_played(text: str):
     cfg = resolve("LunarLander-v3", Source.read(text).data).config.env
     env = make_env(cfg)
     assert wanted(cfg)
@@ -27,6 +27,6 @@ def test_what_the_page_shows_can_be_played(text: str):
         assert env.observation_space.contains(env.step(np.int64(2))[0])
 
 
-def test_the_page_names_every_kind_of_noise():
+def test_the_noise_page_names_every_kind_of_noise():
     noise = resolve("LunarLander-v3", Source.read(SHOWN[0]).data).config.env.noise
     assert all(value not in (None, 0) for key, value in noise if key != "idle")

@@ -1,4 +1,4 @@
-"""Families of environments: registered when asked for, named when missing."""
+"""Families of environments: imported when used, named when missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("ale_py", "minatar", "minigrid", "mujoco", "vizdoom")
 
 
-def test_no_package_is_loaded_before_an_id_asks_for_it():
+def test_no_package_is_imported_before_one_of_its_ids_is_used():
     code = (
         "import sys; from gymnast.config.sections.env import EnvConfig\n"
         "from gymnast.envs.build.make import make_env\n"
@@ -47,7 +47,7 @@ def test_no_package_is_loaded_before_an_id_asks_for_it():
         ("LunarLander-v3", "Box2D", "box2d"),
     ],
 )
-def test_what_a_missing_package_is_and_how_it_is_installed(
+def test_a_missing_package_is_named_with_its_install_command(
     id: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ):
     ours = tuple(f"gymnast.envs.{name}" for name in ("minatar", "minigrid", "mujoco", "vizdoom"))
@@ -61,12 +61,12 @@ def test_what_a_missing_package_is_and_how_it_is_installed(
     assert f"pip install 'gymnast[{extra}]'" in str(refused.value)
 
 
-def test_every_extra_of_a_family_is_one_of_ours():
+def test_every_extra_of_a_family_exists_in_pyproject():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {f.extra for f in FAMILIES if f.extra} <= project["optional-dependencies"].keys()
 
 
-def test_the_page_of_environments_has_every_family_its_extra_and_its_presets():
+def test_the_environments_page_lists_every_family_with_its_extra_and_presets():
     page = (ROOT / "docs" / "environments.md").read_text()
     rows = dict(re.findall(r"^\| ([A-Za-z0-9 -]+) \| (`.*) \|$", page, re.M))
     presets = [Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")]
@@ -79,7 +79,7 @@ def test_the_page_of_environments_has_every_family_its_extra_and_its_presets():
         assert set(re.findall(r"`([^`]+)`", shipped)) == ours
 
 
-def test_every_environment_of_gymnasium_belongs_to_a_family():
+def test_every_gymnasium_environment_belongs_to_a_family():
     theirs = [
         spec
         for spec in gym.registry.values()
@@ -109,13 +109,13 @@ def test_every_shipped_preset_belongs_to_a_family():
         ("HalfCheeta-v5", "HalfCheetah-v5"),
     ],
 )
-def test_a_mistyped_id_of_a_family_is_guessed(id: str, meant: str):
+def test_a_mistyped_id_gets_a_suggestion(id: str, meant: str):
     with pytest.raises(EnvError, match=f"did you mean {meant}"):
         make_env(EnvConfig(id=id))
 
 
-def test_an_episode_of_minatar_is_a_function_of_its_seed_whatever_came_before():
-    """Its first action may be the last of the episode before, in the package as it comes."""
+def test_a_minatar_episode_depends_only_on_its_seed():
+    """The first action in the original package may be the last one of the previous episode."""
     fresh, used = (make_env(EnvConfig(id="MinAtar/Breakout-v1")) for _ in range(2))
     for seed in range(40):
         used.reset(seed=1000 + seed)
@@ -126,7 +126,7 @@ def test_an_episode_of_minatar_is_a_function_of_its_seed_whatever_came_before():
         assert np.array_equal(fresh_step[0], used_step[0]), seed
 
 
-def test_minatar_is_drawn_without_its_drawing_libraries():
+def test_minatar_renders_without_plotting_libraries():
     env = make_env(EnvConfig(id="MinAtar/SpaceInvaders-v0", kwargs={"render_mode": "rgb_array"}))
     seen, _ = env.reset(seed=0)
     picture = env.render()
@@ -135,7 +135,7 @@ def test_minatar_is_drawn_without_its_drawing_libraries():
     assert np.array_equal(picture.any(axis=-1), seen.any(axis=-1))
 
 
-def test_games_and_physics_leave_no_file_and_say_nothing(
+def test_vizdoom_and_mujoco_leave_no_files_and_print_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)

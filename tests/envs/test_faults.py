@@ -1,5 +1,4 @@
-"""A copy that goes wrong: it is named with its step and the cause, the others go on, and it works
-again after its reset."""
+"""A failing copy is named with its step and cause, the others continue, and its next reset repairs it."""
 
 from __future__ import annotations
 
@@ -44,9 +43,9 @@ BREAKAGES = {
 @ours
 @pytest.mark.parametrize("at", [0, 3])
 @pytest.mark.parametrize("how", BREAKAGES)
-def test_one_copy_goes_wrong(envs: Any, how: str, at: int):
+def test_a_failure_of_one_copy_is_a_fault_of_that_copy_only(envs: Any, how: str, at: int):
     if at == 0 and ("reward" in how or how == "ends"):
-        return  # a reset has neither
+        return  # a reset has no reward and no end flags
     seeds = trouble(how, at)
     faults = begin(envs, seeds)
     if at:
@@ -74,7 +73,7 @@ def test_one_copy_goes_wrong(envs: Any, how: str, at: int):
         "no category": "the observation is None, not one of 4 categories",
     }.items(),
 )
-def test_what_is_no_category_goes_wrong_too(how: str, cause: str):
+def test_an_invalid_discrete_observation_is_a_fault(how: str, cause: str):
     envs = InProcessBackend(lambda: Broken(how), 2, "Shaky-v0")
     envs.reset([0, 1], [1, 2])
     (fault,) = stepped(envs, 3).faults
@@ -87,8 +86,8 @@ def test_what_is_no_category_goes_wrong_too(how: str, cause: str):
 
 @pytest.mark.parametrize("mode", VECTORS.values(), ids=VECTORS)
 @pytest.mark.parametrize("how", ["nan reward", "nan obs"])
-def test_a_number_goes_wrong_in_a_vector(mode: AutoresetMode, how: str):
-    """Where single copies cannot be reset, all begin anew."""
+def test_a_number_that_is_not_finite_is_a_fault_in_a_vector(mode: AutoresetMode, how: str):
+    """All copies are restarted where single copies cannot be reset."""
     envs = vectorized(mode)
     assert begin(envs, trouble(how, 3)) == ()
     faults = stepped(envs, 3).faults
@@ -97,12 +96,12 @@ def test_a_number_goes_wrong_in_a_vector(mode: AutoresetMode, how: str):
     guilty, others = faults[len(faults) // 2], [f for f in faults if f.copy != 2]
     assert (guilty.copy, guilty.step) == (2, 3)
     assert ("not finite" if how == "nan obs" else "the reward is nan") in guilty.what
-    assert all("made anew because of copy 2" in fault.what for fault in others)
+    assert all("created again because of copy 2" in fault.what for fault in others)
     works_again(envs, [fault.copy for fault in faults])
 
 
 class Reshaped(SyncVectorEnv):
-    """Goes wrong as a whole from the third step on."""
+    """Fails for all copies from the third step on."""
 
     how = "rewards"
     count = 0
@@ -130,11 +129,11 @@ class Reshaped(SyncVectorEnv):
     {
         "rewards": "reward has shape (2,), not (4,)",
         "observations": "shape (2,), its space says (3,)",
-        "text": "are of object",
+        "text": "have the dtype object",
         "raises": "step of the whole vector raised ZeroDivisionError: the physics",
     }.items(),
 )
-def test_a_whole_vector_goes_wrong(
+def test_a_failure_of_the_whole_vector_is_a_fault_of_every_copy(
     mode: AutoresetMode, how: str, cause: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Reshaped, "how", how)
@@ -148,7 +147,7 @@ def test_a_whole_vector_goes_wrong(
     works_again(envs, range(N))
 
 
-def test_a_reset_of_one_copy_that_raises_costs_the_episodes_of_all_and_says_so_of_each():
+def test_a_failed_reset_of_one_copy_ends_all_episodes_with_a_fault_each():
     envs = vectorized(AutoresetMode.DISABLED)
     begin(envs, [13, 20, 27, 34])
     envs.step(no_action(envs))
@@ -159,7 +158,7 @@ def test_a_reset_of_one_copy_that_raises_costs_the_episodes_of_all_and_says_so_o
     step = envs.step(no_action(envs))
     assert [fault.copy for fault in step.faults] == [0, 1, 3]
     assert step.stepped is not None
-    assert not step.stepped.any()  # the others would have gone on without copy 2
+    assert not step.stepped.any()  # the others could have continued without copy 2
     assert envs.reset([0, 1, 3], [20, 21, 23]) == ()
     step = envs.step(no_action(envs))
     assert step.faults == ()

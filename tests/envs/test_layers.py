@@ -1,4 +1,4 @@
-"""What may lie around an environment: entries kept, images shrunk, kinds spread."""
+"""Observation wrappers: kept entries, image preprocessing, one-hot encoding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gymnast.spaces.spaces import observation
 
 
 class Shown(gym.Env[Any, Any]):
-    """Shows an image, a speed, kinds of things and a word, all of them drawn."""
+    """Returns random images, a speed, category indices and a word as observation."""
 
     def __init__(self, alone: str = "") -> None:
         self.alone = alone
@@ -54,7 +54,7 @@ class Shown(gym.Env[Any, Any]):
 
 
 def both(alone: str = "", **settings: Any) -> tuple[gym.Env, list[tuple[Any, Any]]]:
-    """The environment with these layers, and what it and the bare one show."""
+    """Returns the wrapped environment, and pairs of observations with and without the wrappers."""
     env = make_env(EnvConfig(id=f"py:{__name__}:Shown", kwargs={"alone": alone}, **settings))
     bare = Shown(alone)
     seen = [(env.reset(seed=3)[0], bare.reset(seed=3)[0])]
@@ -63,21 +63,21 @@ def both(alone: str = "", **settings: Any) -> tuple[gym.Env, list[tuple[Any, Any
     return env, seen
 
 
-def test_entries_that_are_kept_are_as_they_were_and_the_others_are_gone():
+def test_kept_entries_are_unchanged_and_the_others_are_dropped():
     _, seen = both(keep=("speed", "camera"))
     for ours, whole in seen:
         assert ours.keys() == {"speed", "camera"}
         assert all(np.array_equal(ours[name], whole[name]) for name in ours)
 
 
-def test_a_single_entry_stands_alone():
+def test_a_single_kept_entry_is_the_observation_itself():
     env, seen = both(keep=("speed",))
     assert isinstance(env.observation_space, gym.spaces.Box)
     assert all(np.array_equal(ours, whole["speed"]) for ours, whole in seen)
 
 
 @pytest.mark.parametrize("name", ["camera", "grey", "screen"])
-def test_a_smaller_picture_is_the_mean_of_its_squares(name: str):
+def test_downscaling_averages_blocks_of_pixels(name: str):
     size = [2, 4] if name == "grey" else [3, 2]
     colour = "rgb" if name == "camera" else "gray"
     settings = {"view": "image", "stack": 1, "image": {"size": size, "colour": colour}}
@@ -90,7 +90,7 @@ def test_a_smaller_picture_is_the_mean_of_its_squares(name: str):
         assert np.array_equal(ours, expected.reshape(ours.shape))
 
 
-def test_of_a_dict_every_picture_is_prepared_and_the_rest_is_as_it_was():
+def test_every_image_of_a_dict_is_processed_and_the_rest_is_unchanged():
     picture = {"view": "image", "stack": 1, "image": {"size": [2, 2]}}
     _, alone = both(keep=("grey",), **picture)
     _, seen = both(keep=("grey", "camera", "speed"), **picture)
@@ -100,7 +100,7 @@ def test_of_a_dict_every_picture_is_prepared_and_the_rest_is_as_it_was():
         assert np.array_equal(ours["speed"], whole["speed"])
 
 
-def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
+def test_each_category_index_becomes_a_one_hot_vector():
     _, seen = both(keep=("things",), one_hot=(3, 5))
     for ours, whole in seen:
         expected = [
@@ -112,33 +112,38 @@ def test_each_number_becomes_as_many_of_0_and_1_as_there_are_kinds():
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         (
             {"keep": ("sped",)},
             "env.keep: .* has no entry sped\n.*its entries are camera, grey, screen, speed",
         ),
-        ({"alone": "speed", "keep": ("speed",)}, "env.keep: .* shows no Dict"),
-        ({"alone": "speed", "view": "image"}, "env.view: .* not pictures"),
-        ({"keep": ("speed", "word"), "view": "image"}, "env.view: .* not pictures"),
-        ({"alone": "camera", "view": "image"}, "env.image.size: 6 x 4 pixels are left"),
-        ({"alone": "speed", "one_hot": (2, 2)}, "env.one_hot: .* whole numbers"),
+        ({"alone": "speed", "keep": ("speed",)}, "env.keep: .* not a Dict"),
+        ({"alone": "speed", "view": "image"}, "env.view: .* not uint8 images"),
+        ({"keep": ("speed", "word"), "view": "image"}, "env.view: .* not uint8 images"),
+        ({"alone": "camera", "view": "image"}, "env.image.size: a cropped image has 6 x 4 pixels"),
+        ({"alone": "speed", "one_hot": (2, 2)}, "env.one_hot: .* category indices"),
         ({"alone": "things", "one_hot": (3, 5, 1)}, "env.one_hot: .* 3 along the last axis"),
-        ({"alone": "things", "one_hot": (3, 2)}, r"env.one_hot: .* \[3, 2\] has no place for"),
+        (
+            {"alone": "things", "one_hot": (3, 2)},
+            r"env.one_hot: .* too large for env.one_hot \[3, 2\]",
+        ),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_key(settings: dict[str, Any], said: str):
-    with pytest.raises(EnvError, match=said):
+def test_impossible_wrapper_settings_are_refused_with_their_key(
+    settings: dict[str, Any], message: str
+):
+    with pytest.raises(EnvError, match=message):
         both(**settings)
 
 
-def test_a_vector_of_its_own_refuses_layers_by_name():
+def test_a_native_vector_refuses_wrappers_with_their_key():
     cfg = EnvConfig(id="CartPole-v1", backend="vector", keep=("speed",))
     with pytest.raises(EnvError, match=r"env\.keep"):
-        open_envs(cfg, limit=EpisodeLimit(), tell=print)
+        open_envs(cfg, limit=EpisodeLimit(), on_output=print)
 
 
-def test_an_entry_that_no_policy_can_see_is_named_with_those_to_keep():
+def test_an_unreadable_entry_is_named_with_the_entries_to_keep():
     with pytest.raises(EnvError) as refused:
         observation(Shown().observation_space)
     assert "entry word: Text observations" in str(refused.value)

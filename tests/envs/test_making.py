@@ -1,4 +1,4 @@
-"""From a name to an environment; whatever goes wrong is said with its fix."""
+"""Creating environments from an id or a class: every failure is an error with a fix."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def truncated_after(env: gym.Env) -> int:
     raise AssertionError("never")
 
 
-def test_a_registered_name_is_made_with_its_arguments():
+def test_a_registered_id_is_created_with_its_kwargs():
     env = made("FrozenLake-v1", map_name="8x8", is_slippery=False)
     assert env.observation_space.n == 64
 
 
-def test_a_class_is_made_with_its_arguments():
+def test_a_class_is_created_with_its_kwargs():
     assert made("py:tests.scripted:Script", n_actions=5).action_space.n == 5
 
 
@@ -40,30 +40,30 @@ def test_a_time_limit_replaces_the_environments_own(id: str):
     assert truncated_after(made(id, 17, **kwargs)) == 17
 
 
-def test_without_a_limit_the_environments_own_holds():
+def test_without_a_limit_the_environments_own_applies():
     assert truncated_after(made("Pendulum-v1")) == 200
 
 
 @pytest.mark.parametrize(
-    ("id", "kwargs", "said"),
+    ("id", "kwargs", "message"),
     [
         ("CartPole-v2", {}, "CartPole-v1"),
         ("CartPol-v1", {}, "did you mean CartPole-v1"),
         ("Taxi-v1", {}, "Taxi-v4"),
-        ("CartPole-v1", {"colour": "red"}, "does not take env.kwargs"),
-        ("py:tests.scripted:Script", {"colour": "red"}, "does not take env.kwargs"),
+        ("CartPole-v1", {"color": "red"}, "does not accept env.kwargs"),
+        ("py:tests.scripted:Script", {"color": "red"}, "does not accept env.kwargs"),
         ("py:tests.scripted", {}, "py:package.module:Class"),
         ("py:tests.scripted:Nobody", {}, "cannot be imported"),
         ("py:tests.nowhere:Script", {}, "cannot be imported"),
     ],
 )
-def test_a_wrong_name_or_argument_is_refused_with_a_hint(id: str, kwargs: dict, said: str):
+def test_a_wrong_id_or_argument_is_refused_with_a_hint(id: str, kwargs: dict, message: str):
     with pytest.raises(EnvError) as refused:
         made(id, **kwargs)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
-def test_defaults_follow_what_is_shown_and_what_is_taken():
+def test_defaults_depend_on_the_observation_and_action_spaces():
     vector = BoxObs((2,), (-1.0,) * 2, (1.0,) * 2)
     assert default_settings(vector, DiscreteAction(2, 0), "ppo")["normalize"]["obs"] == "running"
     assert "normalize" not in default_settings(DiscreteObs(4, 0), DiscreteAction(2, 0), "ppo")

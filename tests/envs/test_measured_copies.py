@@ -1,4 +1,4 @@
-"""What `auto` means is a table that ships: of environments and backends that there are."""
+"""The shipped table that resolves `auto` names existing environments and backends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ BACKENDS = {"inprocess": InProcessBackend, "process": ProcessBackend}
 
 
 @pytest.mark.parametrize("begin", MEASURED)
-def test_an_entry_names_environments_and_a_backend_that_restores_their_episodes(begin: str):
+def test_every_table_entry_names_existing_environments_and_a_backend_that_restores_episodes(
+    begin: str,
+):
     if begin.startswith("ALE/"):
         pytest.importorskip("ale_py")
     ids = [id for id in gym.registry if id.startswith(begin)]
@@ -32,7 +34,7 @@ def test_an_entry_names_environments_and_a_backend_that_restores_their_episodes(
     assert EnvConfig(id=ids[0], backend=backend, n_envs=n_envs)
 
 
-def test_the_longest_beginning_that_fits_counts():
+def test_the_longest_matching_prefix_wins():
     assert measured("MountainCarContinuous-v0") == MEASURED["MountainCarContinuous-"]
     assert measured("MountainCar-v0") == MEASURED["MountainCar-"]
     assert measured("py:my.module:Env") == UNKNOWN
@@ -40,24 +42,24 @@ def test_the_longest_beginning_that_fits_counts():
     assert all(measured(f"{begin}v0") == MEASURED[begin] for begin in overlapping)
 
 
-def test_each_backend_of_the_table_opens_and_restores():
+def test_every_backend_of_the_table_opens_and_can_restore_episodes():
     from gymnast.envs.build.open import open_envs
 
     for backend in {copies.backend for copies in (UNKNOWN, *MEASURED.values())}:
         cfg = EnvConfig(id="CartPole-v1", n_envs=2, backend=backend, workers=1)
-        envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
+        envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
         assert envs.restore == "replay"
         envs.close()
 
 
-def test_presets_say_how_many_copies_they_were_tuned_for():
-    """So that a new entry of the table changes no stored result."""
+def test_presets_state_the_number_of_copies_they_were_tuned_for():
+    """A new entry of the table must not change stored results."""
     for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")):
         shared = preset.source.data.get("env", {})
         for name in preset.own:
             chain = [preset.own.get(one, {}) for one in preset.chain(name)]
-            said = [shared, *(layer.get("env", {}) for layer in chain)]
-            assert any("n_envs" in env for env in said), f"{preset.name}:{name}"
+            layers = [shared, *(layer.get("env", {}) for layer in chain)]
+            assert any("n_envs" in env for env in layers), f"{preset.name}:{name}"
 
 
 PIXELS = {"traces.train": "0%"}
@@ -83,7 +85,7 @@ FASTEST: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", FASTEST)
-def test_auto_takes_the_environments_own_vector_where_it_is_fastest_and_nothing_forbids_it(
+def test_auto_uses_the_native_vector_where_it_is_fastest_and_supported(
     case: str,
 ):
     target, settings, backend = FASTEST[case]
@@ -92,8 +94,8 @@ def test_auto_takes_the_environments_own_vector_where_it_is_fastest_and_nothing_
     assert revise(config, {"seed": 1})[0].env.backend == backend
 
 
-def test_no_shipped_preset_takes_a_vector_that_it_does_not_name():
-    """So that its stored result stays what it was measured with."""
+def test_no_shipped_preset_uses_a_native_vector_without_naming_it():
+    """Its stored result must stay valid."""
     for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml")):
         for name in preset.own:
             found = resolve(f"{preset.name}:{name}")
@@ -102,7 +104,7 @@ def test_no_shipped_preset_takes_a_vector_that_it_does_not_name():
 
 
 @pytest.mark.parametrize("case", ["pixels", "many copies"])
-def test_a_vector_that_auto_takes_can_be_opened(case: str):
+def test_a_vector_chosen_by_auto_can_be_opened(case: str):
     target, settings, _ = FASTEST[case]
     with closing(open_vector(resolve(target, settings).config)) as collector:
         collector.start_episodes()

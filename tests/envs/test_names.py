@@ -1,4 +1,4 @@
-"""Ids that changed name a successor; entries that are no numbers do not keep an environment from training."""
+"""Removed ids name their successor; non-numeric entries do not prevent training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gymnast.errors import EnvError
         ("CartPole-v7", "does not exist; the highest version is CartPole-v1", "use CartPole-v1"),
         (
             "PongNoFrameskip-v4",
-            "is now ALE/Pong-v5, whose actions are held for env.frames_per_step=4 frames",
+            "is now ALE/Pong-v5, which repeats each action for env.frames_per_step=4 frames",
             "gymnast train ALE/Pong-v5 --set env.kwargs.repeat_action_probability=0",
         ),
         ("SpaceInvaders-v0", "is now ALE/SpaceInvaders-v5", "gymnast train ALE/SpaceInvaders-v5"),
@@ -35,7 +35,7 @@ from gymnast.errors import EnvError
         ),
     ],
 )
-def test_an_id_that_is_gone_names_its_successor(old: str, what: str, fix: str):
+def test_a_removed_id_names_its_successor(old: str, what: str, fix: str):
     if "ALE/" in fix:
         pytest.importorskip("ale_py")
     if old.startswith(("Ant", "Hopper")):
@@ -47,14 +47,14 @@ def test_an_id_that_is_gone_names_its_successor(old: str, what: str, fix: str):
 
 
 @pytest.mark.parametrize("name", ["Nowhere-v4", "Nowhere"])
-def test_an_id_that_never_was_names_no_successor(name: str):
+def test_an_unknown_id_names_no_successor(name: str):
     with pytest.raises(EnvError, match="doesn't exist") as refused:
         make_env(EnvConfig(id=name))
     assert "successor" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["MountainCarContinuous", "MountainCarContinuous:a2c"])
-def test_an_id_without_a_version_and_a_preset_is_stored_with_the_highest_version(name: str):
+def test_an_id_without_version_or_preset_is_stored_with_the_highest_version(name: str):
     resolved = resolve_for_spaces(name)
     assert resolved.config.env.id == "MountainCarContinuous-v0"
     assert resolved.asked == "MountainCarContinuous"
@@ -62,7 +62,7 @@ def test_an_id_without_a_version_and_a_preset_is_stored_with_the_highest_version
 
 
 @pytest.mark.parametrize("id", ["MiniGrid-Empty-5x5-v0", "BabyAI-GoToRedBall-v0"])
-def test_ids_of_minigrid_without_a_preset_are_seen_as_kinds_of_things(id: str):
+def test_minigrid_ids_without_a_preset_get_one_hot_observations(id: str):
     pytest.importorskip("minigrid")
     resolved = resolve_for_spaces(id)
     assert resolved.config.env.keep == ("image",)
@@ -73,7 +73,7 @@ def test_ids_of_minigrid_without_a_preset_are_seen_as_kinds_of_things(id: str):
 
 
 class Wordy(gym.Env[Any, Any]):
-    """Shows a number that matters and words that nothing can be learned from."""
+    """Returns a useful number and a text as observation."""
 
     observation_space = gym.spaces.Dict(
         {
@@ -92,6 +92,6 @@ class Wordy(gym.Env[Any, Any]):
         return self.reset()[0], 1.0, True, False, {}
 
 
-def test_of_a_dict_the_entries_are_kept_that_are_numbers():
+def test_numeric_entries_of_a_dict_are_kept():
     resolved = resolve_for_spaces("py:tests.envs.test_names:Wordy")
     assert resolved.config.env.keep == ("place", "turn")

@@ -1,4 +1,4 @@
-"""EnvPool and ALE behind the contract: their steps beside those of single Gymnasium environments."""
+"""EnvPool and ALE as backends, compared with single Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ POOLED = ["CartPole-v1", "Pendulum-v1", "LunarLander-v3", "HalfCheetah-v5"]
 
 def opened(env_id: str, limit: int | None = None, backend: str = "envpool", **more: Any) -> Any:
     cfg = EnvConfig(id=env_id, n_envs=N, backend=backend, **more)
-    return open_envs(cfg, limit=EpisodeLimit(limit), tell=print)
+    return open_envs(cfg, limit=EpisodeLimit(limit), on_output=print)
 
 
 def played(envs: Any, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, Any]]:
-    """As a collector plays: (what was shown, actions, step), with what ended reset."""
+    """Yields (observations, actions, step) like a collector: ended copies are reset."""
     begin(envs, list(range(N)))
     rng, seeds = stream(0, "test"), iter(range(100, 100_000))
     for _ in range(steps):
@@ -40,8 +40,8 @@ def played(envs: Any, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, Any]
         assert envs.reset(ended, [next(seeds) for _ in ended]) == ()
 
 
-def test_steps_of_envpool_follow_the_equations_of_gymnasium():
-    """Each from the very state it began in; a step that only began an episode is told apart."""
+def test_envpool_steps_follow_gymnasiums_equations():
+    """Every step is checked from its own start state; steps that only start an episode are left out."""
     oracle: Any = gym.make("CartPole-v1").unwrapped
     oracle.reset(seed=0)
     compared = begun = 0
@@ -63,7 +63,7 @@ def test_steps_of_envpool_follow_the_equations_of_gymnasium():
     assert begun > 20
 
 
-def test_the_time_limit_of_envpool_is_ours_and_told_as_truncation():
+def test_the_envpool_time_limit_is_gymnasiums_and_truncates():
     envs = opened("Pendulum-v1", limit=5)
     assert envs.time_limit == 5
     ages, ends = np.zeros(N, dtype=int), 0
@@ -78,7 +78,7 @@ def test_the_time_limit_of_envpool_is_ours_and_told_as_truncation():
 
 
 @pytest.mark.parametrize("env_id", POOLED)
-def test_envpool_shows_the_spaces_and_limit_that_evaluation_will_meet(env_id: str):
+def test_envpool_has_the_spaces_and_limit_of_the_evaluation_environment(env_id: str):
     alone, envs = make_env(EnvConfig(id=env_id)), opened(env_id)
     assert alone.spec is not None
     assert alone.observation_space.shape == envs.obs.shape[1:]
@@ -91,7 +91,7 @@ def test_envpool_shows_the_spaces_and_limit_that_evaluation_will_meet(env_id: st
     envs.close()
 
 
-def test_a_seed_gives_the_same_episodes_in_envpool_and_another_gives_others():
+def test_an_envpool_seed_gives_the_same_episodes_and_another_seed_different_ones():
     def seen(seed: int) -> np.ndarray:
         envs = opened("CartPole-v1")
         envs.reset(range(N), [seed] * N)
@@ -105,13 +105,13 @@ def test_a_seed_gives_the_same_episodes_in_envpool_and_another_gives_others():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         ({"id": "Taxi-v4"}, "EnvPool has no Taxi-v4"),
-        ({"id": "CartPole-v1", "kwargs": {"lenght": 2}}, "CartPole-v1 does not take"),
-        ({"id": "CartPole-v1", "tasks": {"easy": {}, "hard": {}}}, "cannot do that"),
+        ({"id": "CartPole-v1", "kwargs": {"lenght": 2}}, "CartPole-v1 does not accept"),
+        ({"id": "CartPole-v1", "tasks": {"easy": {}, "hard": {}}}, "does not support this setting"),
     ],
 )
-def test_what_envpool_cannot_do_is_an_error_and_never_ignored(asked: dict[str, Any], said: str):
-    with pytest.raises(EnvError, match=said):
+def test_settings_that_envpool_does_not_support_are_errors(asked: dict[str, Any], message: str):
+    with pytest.raises(EnvError, match=message):
         opened(asked.pop("id"), **asked)

@@ -1,5 +1,5 @@
-"""Noise and faults between a policy and its environment: as often and as much as was asked for, the
-same for the same seed, and nothing at all where nothing was asked for."""
+"""Noise between policy and environment has the configured rate and size, depends only on the seed, and is
+absent by default."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chosen(space: Any, n: int, seed: int = 0) -> list[Any]:
 def played(
     env: Any, seed: int | None, actions: list[Any]
 ) -> tuple[list[Any], list[Any], list[float]]:
-    """What was seen, what was done and what it gave."""
+    """Returns the observations, the applied actions and the rewards."""
     seen = [env.reset(seed=seed)[0]]
     for action in actions:
         obs, _, _, _, info = env.step(action)
@@ -52,11 +52,11 @@ def share(flags: Any) -> float:
 
 
 def close_to(share: float, n: int = STEPS) -> Any:
-    """Within four deviations of a share of n."""
+    """Returns a tolerance of four standard deviations around a share of n samples."""
     return pytest.approx(share, abs=4 * (share * (1 - share) / n) ** 0.5)
 
 
-# ---- what it does ----------------------------------------------------------------------------
+# ---- effects ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def close_to(share: float, n: int = STEPS) -> Any:
         (["10%", 0.5, "2%"], [0.2, 0.5, 0.16]),
     ],
 )
-def test_observations_are_off_by_as_much_as_was_asked_for(scales: Any, deviation: list[float]):
+def test_observation_noise_has_the_configured_standard_deviation(
+    scales: Any, deviation: list[float]
+):
     seen, _, _ = played(noisy({"obs": scales}), 1, [np.int64(1)] * STEPS)
     rows = np.array(seen)
     assert rows.dtype == np.float32
@@ -77,7 +79,7 @@ def test_observations_are_off_by_as_much_as_was_asked_for(scales: Any, deviation
     assert abs(np.corrcoef(steps[1:], steps[:-1])[0, 1]) < 0.07, "of each step by itself"
 
 
-def test_nothing_leaves_the_bounds_of_its_space():
+def test_noisy_values_stay_inside_the_space():
     env = noisy({"obs": 3.0, "action": 3.0}, takes="amounts")
     seen, done, _ = played(env, 1, chosen(env.action_space, 200))
     assert all(env.observation_space.contains(obs) for obs in seen)
@@ -86,7 +88,7 @@ def test_nothing_leaves_the_bounds_of_its_space():
     assert {-1.0, 1.0} < set(first.tolist()), "it is cut off there"
 
 
-def test_images_and_whole_numbers_stay_what_they_are():
+def test_noisy_images_and_integers_keep_their_dtype():
     for shows, deviation in (("image", 10.0), ("whole", 1.5)):
         rows = np.array(played(noisy({"obs": deviation}, shows=shows), 1, [np.int64(1)] * 300)[0])
         assert rows.dtype == SHOWN[shows][0].dtype
@@ -94,7 +96,7 @@ def test_images_and_whole_numbers_stay_what_they_are():
 
 
 @pytest.mark.parametrize("shows", ["dict", "tuple"])
-def test_of_a_dict_or_tuple_the_boxes_are_noisy(shows: str):
+def test_the_boxes_of_a_dict_or_tuple_are_noisy(shows: str):
     env = noisy({"obs": "5%"}, shows=shows)
     seen, _, _ = played(env, 1, [np.int64(1)] * 500)
     assert all(env.observation_space.contains(obs) for obs in seen)
@@ -105,40 +107,42 @@ def test_of_a_dict_or_tuple_the_boxes_are_noisy(shows: str):
 
 
 @pytest.mark.parametrize(
-    ("noise", "more", "said"),
+    ("noise", "more", "message"),
     [
         ({"obs": 0.1}, {"shows": "state"}, "no Box"),
         ({"obs": 0.1}, {"shows": "states"}, "no Box"),
         ({"obs": 0.1}, {"shows": "flags"}, "no Box"),
         ({"obs": 0.1}, {"shows": "indices"}, "no Box"),
-        ({"obs": [0.1, 0.2]}, {"shows": "dict"}, "list of deviations"),
-        ({"obs": [0.1, 0.2]}, {}, "2 deviations for 3 components"),
+        ({"obs": [0.1, 0.2]}, {"shows": "dict"}, "list of standard deviations"),
+        ({"obs": [0.1, 0.2]}, {}, "2 standard deviations for 3 components"),
         ({"obs": "5%"}, {}, "component 1"),
-        ({"action": [0.1, 0.1]}, {}, "one chance for all"),
-        ({"action": 3}, {}, "one chance for all"),
-        ({"action": [0.1]}, {"takes": "amounts"}, "1 deviations for 2"),
-        ({"delay": 1, "idle": 7}, {}, "7 is no action"),
-        ({"delay": 1, "idle": [1, 2]}, {}, "no action"),
-        ({"delay": 1, "idle": 0}, {"takes": "amounts"}, "0 is no action"),
-        ({"delay": 1, "idle": [0, 99]}, {"takes": "amounts"}, "no action"),
+        ({"action": [0.1, 0.1]}, {}, "one probability for all"),
+        ({"action": 3}, {}, "one probability for all"),
+        ({"action": [0.1]}, {"takes": "amounts"}, "1 standard deviations for 2"),
+        ({"delay": 1, "idle": 7}, {}, "7 is not an action"),
+        ({"delay": 1, "idle": [1, 2]}, {}, "not an action"),
+        ({"delay": 1, "idle": 0}, {"takes": "amounts"}, "0 is not an action"),
+        ({"delay": 1, "idle": [0, 99]}, {"takes": "amounts"}, "not an action"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_key(noise: dict[str, Any], more: Any, said: str):
+def test_impossible_noise_settings_are_refused_with_their_key(
+    noise: dict[str, Any], more: Any, message: str
+):
     with pytest.raises(EnvError) as refused:
         noisy(noise, **more)
-    assert said in refused.value.message
+    assert message in refused.value.message
     assert refused.value.at.startswith("env.noise.")
     assert refused.value.fix
 
 
-def test_every_observation_can_be_dropped():
+def test_frames_of_every_observation_space_can_be_dropped():
     for shows, (space, shown) in SHOWN.items():
         seen, _, _ = played(noisy({"drop": "50%"}, shows=shows), 1, [np.int64(1)] * 5)
         assert all(space.contains(obs) for obs in seen)
         assert str(seen[-1]) == str(shown)
 
 
-def test_a_dropped_frame_is_the_last_one_that_was_seen():
+def test_a_dropped_frame_repeats_the_last_observation():
     seen, _, _ = played(noisy({"drop": "30%"}, counts=True), 1, [np.int64(1)] * STEPS)
     steps = np.array(seen)[:, 1].astype(int)
     again = steps[1:] == steps[:-1]
@@ -147,7 +151,7 @@ def test_a_dropped_frame_is_the_last_one_that_was_seen():
 
 
 @pytest.mark.parametrize("takes", ["choice", "choices", "switches"])
-def test_choices_are_others_as_often_as_was_asked_for(takes: str):
+def test_discrete_actions_are_replaced_with_the_configured_probability(takes: str):
     env = noisy({"action": "25%"}, takes=takes)
     asked = chosen(env.action_space, STEPS)
     _, done, _ = played(env, 1, asked)
@@ -159,7 +163,7 @@ def test_choices_are_others_as_often_as_was_asked_for(takes: str):
         assert counts.min() > 0.25 * counts.sum(), "each of the others as likely"
 
 
-def test_amounts_are_off_by_as_much_as_was_asked_for():
+def test_continuous_action_noise_has_the_configured_standard_deviation():
     env = noisy({"action": ["5%", 0.5]}, takes="amounts")
     asked = [np.array([0, 5], np.float32)] * STEPS
     _, done, _ = played(env, 1, asked)
@@ -168,7 +172,7 @@ def test_amounts_are_off_by_as_much_as_was_asked_for():
 
 
 @pytest.mark.parametrize("takes", TAKEN)
-def test_a_sticky_action_is_the_last_one_that_was_done(takes: str):
+def test_a_sticky_action_repeats_the_last_applied_action(takes: str):
     env = noisy({"sticky": "25%"}, takes=takes)
     asked = chosen(env.action_space, STEPS)
     _, done, _ = played(env, 1, asked)
@@ -176,24 +180,24 @@ def test_a_sticky_action_is_the_last_one_that_was_done(takes: str):
     pairs = zip(asked[1:], done[1:], done[:-1], strict=True)
     kept = [(np.array_equal(d, a), np.array_equal(d, before)) for a, d, before in pairs]
     assert all(as_asked or as_before for as_asked, as_before in kept)
-    if takes == "amounts":  # hardly ever the same by chance
+    if takes == "amounts":  # almost never equal by chance
         assert share([not as_asked for as_asked, _ in kept]) == close_to(0.25)
 
 
 @pytest.mark.parametrize("takes", TAKEN)
-def test_a_delayed_action_is_done_so_many_steps_later(takes: str):
+def test_a_delayed_action_is_applied_after_the_configured_number_of_steps(takes: str):
     env = noisy({"delay": 3}, takes=takes)
     asked = chosen(env.action_space, 20)
     _, done, _ = played(env, 1, asked)
     assert np.array_equal(done[3:], asked[:-3])
     idle = {"choice": 1, "choices": [1, 0], "switches": [0] * 3, "amounts": [0, 0]}[takes]
     assert np.array_equal(done[:3], [idle] * 3)
-    told = noisy({"delay": 2, "idle": [1, 4]}, takes="amounts")
-    assert played(told, 1, chosen(told.action_space, 2))[1][0].tolist() == [1, 4]
+    delayed = noisy({"delay": 2, "idle": [1, 4]}, takes="amounts")
+    assert played(delayed, 1, chosen(delayed.action_space, 2))[1][0].tolist() == [1, 4]
 
 
-def test_what_the_environment_forbids_is_not_done():
-    """The echo asserts it: of masks that move on, choices that are sticky or others."""
+def test_masked_actions_are_never_applied():
+    """Echo asserts it. Its masks change at every step, and actions are sticky or replaced."""
     for noise in ({"sticky": "60%"}, {"action": "60%"}, {"sticky": "40%", "action": "40%"}):
         env = noisy(noise, masked=True)
         _, info = env.reset(seed=1)
@@ -210,7 +214,7 @@ def test_delay_and_masks_exclude_each_other_unless_masks_are_off():
     noisy({"delay": 1}, masked=True, action_mask=False).reset(seed=1)
 
 
-# ---- when it does it -------------------------------------------------------------------------
+# ---- seeds and wrappers ----------------------------------------------------------------------
 
 
 def summary(env: Any, seed: int | None, n: int = 60) -> str:
@@ -219,17 +223,17 @@ def summary(env: Any, seed: int | None, n: int = 60) -> str:
 
 
 @pytest.mark.parametrize("key", [*ALL, "all"])
-def test_the_same_seed_gives_the_same_episode_in_any_copy_and_another_another(key: str):
+def test_the_same_seed_gives_the_same_noise_in_any_copy_and_another_seed_different_noise(key: str):
     noise = ALL if key == "all" else {key: ALL[key]}
     one, two = (noisy(noise, takes="amounts", counts=True) for _ in range(2))
     first = summary(one, 5)
-    summary(one, 9, n=7)  # what went before is of no weight
+    summary(one, 9, n=7)  # earlier episodes must not matter
     assert summary(one, 5) == first == summary(two, 5)
     assert summary(two, 6) != first
     assert summary(one, None) != summary(one, None)
 
 
-def test_each_kind_has_chance_of_its_own_and_the_environment_its_own_too():
+def test_every_kind_of_noise_has_a_random_stream_of_its_own():
     alone = played(noisy({"obs": 0.1}), 3, [np.int64(1)] * 50)
     both = played(noisy({"obs": 0.1, "sticky": "50%"}), 3, [np.int64(1)] * 50)
     none = played(noisy({}), 3, [np.int64(1)] * 50)
@@ -238,7 +242,7 @@ def test_each_kind_has_chance_of_its_own_and_the_environment_its_own_too():
 
 
 @pytest.mark.parametrize("off", [{}, {"sticky": 0, "drop": "0%", "delay": 0}, {"obs": 0}])
-def test_nothing_lies_around_an_environment_of_which_nothing_is_asked(off: dict[str, Any]):
+def test_no_wrapper_is_added_when_all_noise_is_off(off: dict[str, Any]):
     for id in ("CartPole-v1", "LunarLander-v3"):
         cfg = config(off, id)
         assert wanted(cfg) == []
@@ -253,19 +257,19 @@ def _around(env: Any) -> list[Any]:
     return layers
 
 
-def test_a_vector_of_the_environments_own_refuses_each_by_its_key():
+def test_a_native_vector_refuses_each_kind_of_noise_with_its_key():
     kinds = {f"env.noise.{key}": {"noise": {key: ALL[key]}} for key in ALL}
     kinds["env.randomize"] = {"randomize": {"gravity": 9.8}}
     assert set(kinds) >= {layer.key for layer in LAYERS if "noise" in layer.key}
     for key, asks in kinds.items():
         cfg = EnvConfig.model_validate({"id": "CartPole-v1", "backend": "vector", **asks})
         with pytest.raises(EnvError) as refused:
-            open_envs(cfg, limit=EpisodeLimit(), tell=print)
+            open_envs(cfg, limit=EpisodeLimit(), on_output=print)
         assert refused.value.at == key
         assert "env.backend" in refused.value.fix
 
 
-def test_the_time_limit_stays_outside():
+def test_the_time_limit_stays_the_outermost_wrapper():
     env = make_env(config(ALL, "Pendulum-v1"), limit=EpisodeLimit(9))
     env.reset(seed=1)
     ends = [env.step(env.action_space.sample())[3] for _ in range(9)]

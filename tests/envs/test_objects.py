@@ -1,4 +1,4 @@
-"""Object features of Pong and Breakout, held against what is drawn."""
+"""Object features of Pong and Breakout, compared with the drawn frames."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def objects(game: str, **more: Any) -> Any:
 
 
 def follow(game: str, seen: dict[str, float], aim: float) -> int:
-    """Keep the paddle about where the ball is, so that play goes on."""
+    """Returns an action that keeps the paddle near the ball, so that play continues."""
     if game == "Pong":
         return 3 if seen["ball y"] > seen["player y"] + aim else 2
     if not seen["ball is there"]:
@@ -36,7 +36,7 @@ def follow(game: str, seen: dict[str, float], aim: float) -> int:
 
 
 def played(game: str, frames: int, **more: Any) -> Any:
-    """Each frame as drawn, with the features of the same moment by name."""
+    """Yields each frame with the features of the same step by name."""
     env, rng = objects(game, frames_per_step=1, **more), np.random.default_rng(0)
     names = [name for name, *_ in components(ram.LAYOUTS[game.lower()])]
     obs, _ = env.reset(seed=1)
@@ -53,7 +53,7 @@ def played(game: str, frames: int, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("game", LOCATORS)
-def test_objects_are_where_they_are_drawn(game: str):
+def test_object_positions_match_the_drawn_frame(game: str):
     errors: dict[str, list[float]] = defaultdict(list)
     absent = dict.fromkeys(("ball", "enemy"), 0)
     for frame, seen in played(game, FRAMES):
@@ -70,31 +70,31 @@ def test_objects_are_where_they_are_drawn(game: str):
         assert len(away) > 0.85 * FRAMES
         assert np.median(away) <= 1
         assert np.mean(np.array(away) <= 1) >= 0.99
-    # the locator of Breakout cannot tell a ball from bricks and paddle of its colour
+    # the locator of Breakout cannot separate a ball from bricks and paddle of its color
     assert absent["enemy"] == 0
     assert absent["ball"] <= (0 if game == "Pong" else 0.15 * FRAMES)
 
 
-def test_bricks_and_lives_are_those_on_the_screen():
+def test_bricks_and_lives_match_the_screen():
     same, hit = [], 0
     for frame, seen in played("Breakout", FRAMES):
         drawn = locator.bricks(frame)
-        told = [seen[f"bricks in column {column + 1}"] for column in range(18)]
-        same.append(drawn.sum(0).tolist() == told and seen["bricks"] == sum(told))
+        expected = [seen[f"bricks in column {column + 1}"] for column in range(18)]
+        same.append(drawn.sum(0).tolist() == expected and seen["bricks"] == sum(expected))
         hit = max(hit, 108 - int(drawn.sum()))
     assert hit >= 5
     assert np.mean(same) >= 0.98  # a ball drawn over a gap looks like a brick
 
 
 @pytest.mark.parametrize("game", LOCATORS)
-def test_a_ball_that_comes_back_has_no_speed_yet(game: str):
+def test_a_reappearing_ball_has_zero_velocity(game: str):
     before: dict[str, float] = {}
     back = 0
     for _, seen in played(game, FRAMES):
         speed = seen["ball x velocity"], seen["ball y velocity"]
         if before and seen["ball is there"] and before["ball is there"]:
             moved = seen["ball x"] - before["ball x"], seen["ball y"] - before["ball y"]
-            fastest = 4.0  # what is declared for four frames, of one
+            fastest = 4.0  # the bound for four frames, scaled to one
             assert speed == pytest.approx(tuple(np.clip(moved, -fastest, fastest)))
         else:
             back += bool(before and seen["ball is there"])
@@ -104,7 +104,7 @@ def test_a_ball_that_comes_back_has_no_speed_yet(game: str):
 
 
 class Memory:
-    """A game whose memory a test writes."""
+    """A game whose memory the test writes."""
 
     def __init__(self, moments: list[dict[int, int]]) -> None:
         import gymnasium as gym
@@ -123,7 +123,7 @@ class Memory:
         return ram
 
 
-def test_what_is_not_there_stays_where_it_was_last_and_moves_nothing():
+def test_an_absent_object_keeps_its_last_position_with_zero_velocity():
     ball = [(100, 100), (104, 102), None, None, (60, 180), (56, 176)]
     moments = [{51: 100, 50: 100} | ({49: at[0], 54: at[1]} if at else {}) for at in ball]
     env = Objects(Memory(moments).env, ram.PONG, 4)
@@ -141,13 +141,13 @@ def test_what_is_not_there_stays_where_it_was_last_and_moves_nothing():
 
 
 @pytest.mark.parametrize("game", LOCATORS)
-def test_presets_declare_every_feature(game: str):
+def test_presets_declare_every_object_feature(game: str):
     declared = resolve(f"ALE/{game}-v5:objects").config.facts.observations
-    told = [(c.name, c.low, c.high) for c in declared]
-    assert told == components(ram.LAYOUTS[game.lower()])
+    expected = [(c.name, c.low, c.high) for c in declared]
+    assert expected == components(ram.LAYOUTS[game.lower()])
 
 
-def test_objects_of_a_game_that_is_not_known_are_refused_by_key():
-    with pytest.raises(EnvError, match="objects of ALE/Tennis-v5 are not known") as refused:
+def test_the_object_view_of_an_unknown_game_is_refused_with_its_key():
+    with pytest.raises(EnvError, match="memory layout of ALE/Tennis-v5 is unknown") as refused:
         objects("Tennis")
     assert "env.view" in str(refused.value)

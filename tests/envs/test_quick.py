@@ -1,4 +1,4 @@
-"""Quick classes do what Gymnasium's do, to the last bit, and step aside where they cannot."""
+"""Fast classes match Gymnasium bit for bit, and fall back to it for unusual settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnasium.envs.box2d.lunar_lander import heuristic
 from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 from gymnast.config.sections.env import EnvConfig
-from gymnast.envs.build.fast_step import QUICK
+from gymnast.envs.build.fast_step import FAST
 from gymnast.envs.build.make import make_env
 
 Env = gym.Env[Any, Any]
@@ -22,7 +22,7 @@ Player = Callable[[Env, np.ndarray, np.random.Generator], Any]
 
 
 class Upside(CartPoleEnv):
-    """A user's own."""
+    """A user's subclass."""
 
 
 def by_chance(env: Env, _: np.ndarray, chance: np.random.Generator) -> Any:
@@ -55,7 +55,9 @@ def cases() -> list[tuple[str, dict[str, Any], Player]]:
 
 
 @pytest.mark.parametrize(("name", "kwargs", "player"), cases())
-def test_the_same_to_the_last_bit(name: str, kwargs: dict[str, Any], player: Player) -> None:
+def test_fast_steps_match_gymnasium_bit_for_bit(
+    name: str, kwargs: dict[str, Any], player: Player
+) -> None:
     original = gym.make(name, disable_env_checker=True, **kwargs)
     quick = make_env(EnvConfig(id=name, kwargs=kwargs))
     assert type(original.unwrapped) is not type(quick.unwrapped)
@@ -80,17 +82,17 @@ def test_the_same_to_the_last_bit(name: str, kwargs: dict[str, Any], player: Pla
 
 @pytest.mark.parametrize("action", [4, -1, 1.5, "up", None])
 @pytest.mark.parametrize("name", GAMES)
-def test_what_is_no_action_is_refused_as_ever(name: str, action: Any) -> None:
-    said: list[str] = []
+def test_invalid_actions_are_refused_as_by_gymnasium(name: str, action: Any) -> None:
+    messages: list[str] = []
     for env in (gym.make(name, disable_env_checker=True), make_env(EnvConfig(id=name))):
         env.reset(seed=0)
         with pytest.raises(AssertionError) as problem:
             env.step(action)
-        said.append(str(problem.value))
-    assert said[0] == said[1]
+        messages.append(str(problem.value))
+    assert messages[0] == messages[1]
 
 
-def test_continuous_engines_go_the_usual_way() -> None:
+def test_continuous_engines_use_gymnasiums_step() -> None:
     kwargs = {"continuous": True}
     original = gym.make("LunarLander-v3", disable_env_checker=True, **kwargs)  # type: ignore[arg-type]
     quick = make_env(EnvConfig(id="LunarLander-v3", kwargs=kwargs))
@@ -101,20 +103,20 @@ def test_continuous_engines_go_the_usual_way() -> None:
         assert original.step(action)[0].tobytes() == quick.step(action)[0].tobytes()
 
 
-def test_a_class_derived_from_it_keeps_its_own_step() -> None:
+def test_a_subclass_keeps_its_own_step() -> None:
     env = make_env(EnvConfig(id=f"py:{__name__}:Upside"))
     assert type(env.unwrapped).__name__ == "Upside"
 
 
-def test_every_quick_class_is_played_here() -> None:
+def test_every_fast_class_is_covered() -> None:
     played = {type(gym.make(name).unwrapped) for name in GAMES}
-    assert {f"{kind.__module__}:{kind.__qualname__}" for kind in played} == set(QUICK)
+    assert {f"{kind.__module__}:{kind.__qualname__}" for kind in played} == set(FAST)
 
 
-def test_an_episode_of_the_walker_is_a_function_of_its_seed_whatever_came_before() -> None:
+def test_a_walker_episode_depends_only_on_its_seed() -> None:
     fresh, used = (make_env(EnvConfig(id="BipedalWalker-v3")) for _ in range(2))
     chance = np.random.default_rng(0)
-    for seed in (99, 100, 101):  # Gymnasium's own then differs, within a hundred steps
+    for seed in (99, 100, 101):  # Gymnasium's own class then differs within a hundred steps
         used.reset(seed=seed)
         for _ in range(100):
             used.step(chance.uniform(-1, 1, 4).astype(np.float32))
@@ -125,8 +127,8 @@ def test_an_episode_of_the_walker_is_a_function_of_its_seed_whatever_came_before
         assert np.array_equal(fresh.step(action)[0], used.step(action)[0])
 
 
-def test_a_part_of_a_grid_and_its_turns_have_the_same_things_in_the_same_places() -> None:
-    """MiniGrid's own definitions, place by place."""
+def test_fast_grid_slices_and_rotations_match_minigrid() -> None:
+    """The reference is MiniGrid's own definition, cell by cell."""
     from minigrid.core.grid import Grid
     from minigrid.core.world_object import Key, Wall
 
@@ -154,7 +156,7 @@ def test_a_part_of_a_grid_and_its_turns_have_the_same_things_in_the_same_places(
                     assert isinstance(part.get(i, j), Wall)
 
 
-def test_an_episode_of_minigrid_looks_as_without_our_quick_view() -> None:
+def test_minigrid_episodes_are_the_same_with_the_fast_view() -> None:
     code = (
         "import hashlib, sys, gymnasium, numpy, minigrid\n"
         "if sys.argv[1] == 'ours': import gymnast.envs.suites.minigrid\n"

@@ -1,4 +1,4 @@
-"""Parameters drawn for every episode: they take effect, in the quick step and in Gymnasium's own."""
+"""Randomized parameters take effect, in the fast step and in Gymnasium's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gymnast.envs.build.make import make_env
 from gymnast.errors import EnvError
 
 STARTS = {"start_x": 0, "start_y": 1, "start_vx": 2, "start_vy": 3, "start_angle": 4}
-"""Parameter -> where it is in the observation."""
+"""Parameter -> index in the observation."""
 
 
 def randomized(id: str, randomize: dict[str, Any], **kwargs: Any) -> Any:
@@ -41,7 +41,7 @@ def episode(env: Any, seed: int, steps: int = 80) -> list[tuple[bytes, float]]:
     "kwargs",
     [{"gravity": -5.5}, {"enable_wind": True, "wind_power": 19.0, "turbulence_power": 0.3}],
 )
-def test_what_the_constructor_takes_can_be_drawn_to_the_same_effect(kwargs: dict[str, Any]):
+def test_randomized_parameters_act_like_constructor_arguments(kwargs: dict[str, Any]):
     made = gym.make("LunarLander-v3", disable_env_checker=True, **kwargs)
     wind = {key: kwargs.pop(key) for key in ["enable_wind"] if key in kwargs}
     drawn = randomized("LunarLander-v3", kwargs, **wind)
@@ -49,7 +49,7 @@ def test_what_the_constructor_takes_can_be_drawn_to_the_same_effect(kwargs: dict
 
 
 @pytest.mark.parametrize("rendered", [False, True])
-def test_engines_are_as_strong_as_drawn_with_and_without_a_renderer(
+def test_engine_power_is_randomized_with_and_without_a_renderer(
     monkeypatch: pytest.MonkeyPatch, rendered: bool
 ):
     shown = {"render_mode": "rgb_array"} if rendered else {}
@@ -62,7 +62,7 @@ def test_engines_are_as_strong_as_drawn_with_and_without_a_renderer(
     assert episode(gym.make("LunarLander-v3", disable_env_checker=True), 4) == drawn
 
 
-def test_continuous_engines_are_as_strong_as_drawn(monkeypatch: pytest.MonkeyPatch):
+def test_continuous_engine_power_is_randomized(monkeypatch: pytest.MonkeyPatch):
     env = randomized("LunarLander-v3", {"main_engine_power": 17.0}, continuous=True)
     full = np.array([1.0, 0.0], np.float32)
     env.reset(seed=2)
@@ -74,7 +74,7 @@ def test_continuous_engines_are_as_strong_as_drawn(monkeypatch: pytest.MonkeyPat
     assert [original.step(full)[0].tobytes() for _ in range(20)] == strong
 
 
-def test_the_lander_begins_where_it_was_drawn():
+def test_the_lander_starts_in_the_drawn_state():
     bounds = {"start_x": 0.6, "start_y": 1.3, "start_vx": 0.7, "start_vy": 0.4, "start_angle": 0.5}
     wide = {name: f"uniform(-{end}, {end})" for name, end in bounds.items()}
     env = randomized("LunarLander-v3", wide | {"start_y": "uniform(1, 1.3)"})
@@ -88,14 +88,14 @@ def test_the_lander_begins_where_it_was_drawn():
         assert abs(reward) < 20, "nothing is paid for having been moved"
 
 
-def test_what_is_not_drawn_of_the_start_stays_as_it_was():
+def test_undrawn_parts_of_the_initial_state_are_unchanged():
     usual = make_env(EnvConfig(id="LunarLander-v3")).reset(seed=5)[0]
     moved = randomized("LunarLander-v3", {"start_x": 0.3}).reset(seed=5)[0]
     assert np.allclose(moved[1:], usual[1:], atol=1e-6)
     assert moved[0] == pytest.approx(0.3, abs=1e-5)
 
 
-def test_landing_is_still_possible_under_all_that_the_preset_draws():
+def test_landing_is_possible_over_the_whole_range_of_the_preset():
     env = make_env(resolve("LunarLander-v3:randomized").config.env)
     landed = 0
     for seed in range(12):
@@ -111,7 +111,7 @@ def test_landing_is_still_possible_under_all_that_the_preset_draws():
 # ---- any environment -------------------------------------------------------------------------
 
 
-def test_what_cartpole_derives_follows_what_is_drawn():
+def test_derived_values_of_cartpole_follow_the_drawn_parameters():
     masses = {"masscart": 2.0, "masspole": 0.3, "length": 0.8, "gravity": 5.0, "force_mag": 7.0}
     env = randomized("CartPole-v1", masses)
     by_hand: Any = gym.make("CartPole-v1", disable_env_checker=True).unwrapped
@@ -122,7 +122,7 @@ def test_what_cartpole_derives_follows_what_is_drawn():
     assert episode(env, 3) != episode(make_env(EnvConfig(id="CartPole-v1")), 3)
 
 
-def test_an_attribute_of_any_environment_can_be_drawn():
+def test_numeric_attributes_of_any_environment_can_be_randomized():
     env = randomized("Pendulum-v1", {"g": "uniform(5, 15)", "m": "choice(0.5, 2)"})
     seen = set()
     for seed in range(8):
@@ -130,12 +130,12 @@ def test_an_attribute_of_any_environment_can_be_drawn():
         assert env.unwrapped.g == info["env/g"]
         assert env.unwrapped.m == info["env/m"]
         *_, last = env.step(env.action_space.sample())
-        assert last["env/g"] == info["env/g"], "it is told with every step, so with the last too"
+        assert last["env/g"] == info["env/g"], "every info has it, so the last one too"
         seen.add(info["env/g"])
     assert len(seen) == 8
 
 
-def test_what_is_drawn_is_a_function_of_seed_and_name_alone():
+def test_a_drawn_value_depends_only_on_the_seed_and_the_parameter_name():
     one = randomized("Pendulum-v1", {"g": "uniform(5, 15)"})
     two = randomized("Pendulum-v1", {"m": "uniform(1, 2)", "g": "uniform(5, 15)"})
     drawn = [[env.reset(seed=seed)[1]["env/g"] for seed in (1, 2, 1)] for env in (one, two)]
@@ -146,7 +146,7 @@ def test_what_is_drawn_is_a_function_of_seed_and_name_alone():
     assert one.reset()[1] != one.reset()[1]
 
 
-def test_mujoco_models_are_changed_from_what_they_were_made_with():
+def test_mujoco_factors_apply_to_the_original_model():
     pytest.importorskip("mujoco")
     env = randomized("InvertedPendulum-v5", {"gravity": -5.0, "mass_factor": "uniform(0.5, 2)"})
     plain: Any = make_env(EnvConfig(id="InvertedPendulum-v5")).unwrapped
@@ -167,23 +167,23 @@ def test_mujoco_models_are_changed_from_what_they_were_made_with():
         ("CartPole-v1", "total_mass", "masspole"),
         ("LunarLander-v3", "wind", "main_engine_power"),
         ("Pendulum-v1", "wind", "max_torque"),
-        ("py:tests.envs.echo:Echo", "wind", "none that can be set"),
+        ("py:tests.envs.echo:Echo", "wind", "this environment has none"),
     ],
 )
-def test_an_unknown_parameter_is_refused_with_those_known(id: str, name: str, known: str):
+def test_an_unknown_parameter_is_refused_with_the_known_ones(id: str, name: str, known: str):
     with pytest.raises(EnvError) as refused:
         randomized(id, {name: 1})
     assert refused.value.at == f"env.randomize.{name}"
     assert known in refused.value.fix
 
 
-def test_wind_without_wind_is_refused():
+def test_randomizing_wind_without_enable_wind_is_refused():
     with pytest.raises(EnvError, match="no effect") as refused:
         randomized("LunarLander-v3", {"wind_power": "uniform(0, 10)"})
     assert "enable_wind" in refused.value.fix
 
 
-def test_each_task_is_randomised_as_it_is_played():
+def test_each_task_is_randomized_when_it_is_played():
     tasks = {"light": {"kwargs": {"gravity": -4}}, "usual": {}}
     randomize = {"main_engine_power": "uniform(10, 16)"}
     cfg = EnvConfig.model_validate({"id": "LunarLander-v3", "tasks": tasks, "randomize": randomize})

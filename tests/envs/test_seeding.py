@@ -1,4 +1,4 @@
-"""Seeds that do not do what they are for are told of, before a person wonders."""
+"""Seeding that does not work is reported when a run starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.small_runs import trained
 
 
 class Late(gym.Env[np.ndarray, int]):
-    """Begins the same under every seed, and differs from the third step on."""
+    """Has the same first observation for every seed and differs from the third step on."""
 
     observation_space, action_space = Box(-9, 9, (1,), np.float32), Discrete(2)
 
@@ -36,7 +36,7 @@ class Late(gym.Env[np.ndarray, int]):
 
 
 class Counted(Match):
-    """Counts what it is asked to do."""
+    """Counts its calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Counted(Match):
 
 
 class Counting(gym.Env[np.ndarray, int]):
-    """Begins elsewhere every time, whatever the seed."""
+    """Starts in a different state at every reset, whatever the seed."""
 
     observation_space, action_space = Box(0, 1e6, (1,), np.float32), Discrete(2)
     count = itertools.count()
@@ -66,7 +66,7 @@ class Counting(gym.Env[np.ndarray, int]):
 
 
 @pytest.mark.parametrize(
-    ("make", "declared", "n", "replays", "said"),
+    ("make", "declared", "n", "replays", "message"),
     [
         (Choose, "unknown", 4, True, None),
         (Late, "unknown", 4, True, None),
@@ -77,17 +77,17 @@ class Counting(gym.Env[np.ndarray, int]):
         (Chain, "no", 4, False, None),
         (Forgetful, "unknown", 4, False, "the same seed gives different episodes"),
         (Forgetful, "no", 4, False, None),
-        (Counting, "yes", 4, False, "though facts say"),
+        (Counting, "yes", 4, False, "although facts.deterministic is yes"),
     ],
 )
-def test_doubts_are_told_and_nothing_else(make, declared, n, replays, said):
+def test_seeding_problems_are_reported_and_nothing_else(make, declared, n, replays, message):
     found = check_seeding(InProcessBackend(make, n, "Test-v0"), declared)
     assert found.replays is replays
-    assert bool(found.warnings) is bool(said)
-    assert not said or said in found.warnings[0]
+    assert bool(found.warnings) is bool(message)
+    assert not message or message in found.warnings[0]
 
 
-def test_where_facts_declare_it_three_resets_are_all_it_costs():
+def test_declared_determinism_costs_only_three_resets():
     copies = [Counted() for _ in range(8)]
     waiting = iter(copies)
     assert (
@@ -98,12 +98,13 @@ def test_where_facts_declare_it_three_resets_are_all_it_costs():
 
 
 @pytest.mark.parametrize(
-    ("env", "said"), [("Chain", "different seeds"), ("Forgetful", "the same seed"), ("Choose", "")]
+    ("env", "message"),
+    [("Chain", "different seeds"), ("Forgetful", "the same seed"), ("Choose", "")],
 )
-def test_a_run_has_an_event_of_it(env: str, said: str):
+def test_a_run_records_the_seeding_warning_as_an_event(env: str, message: str):
     run = trained(
         env, {"env.n_envs": 2, "algo.n_steps": 8, "stop.env_steps": 32, "eval.every": "off"}
     )
     events = [event for event in run.events() if event["kind"] == "seeding warning"]
-    assert len(events) == bool(said)
-    assert not said or said in events[0]["why"]
+    assert len(events) == bool(message)
+    assert not message or message in events[0]["why"]

@@ -1,4 +1,4 @@
-"""Stacks of observations and previous actions: general layers, shown of scripted environments."""
+"""Frame stacking and previous actions, on scripted environments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnast.errors import EnvError
 
 
 class Counting(gym.Env[Any, Any]):
-    """Shows how many steps were taken, in the shape it is given."""
+    """Returns the number of steps as observation, in the given shape."""
 
     def __init__(self, shape: Sequence[int] = (2,), dtype: str = "float32", amounts: int = 0):
         self.observation_space: Any = gym.spaces.Box(0, 9, tuple(shape), np.dtype(dtype).type)
@@ -46,7 +46,7 @@ def seen(env: gym.Env[Any, Any], actions: list[Any]) -> list[Any]:
     return shown
 
 
-def test_numbers_stand_side_by_side_the_newest_last():
+def test_vectors_are_concatenated_with_the_newest_last():
     shown = seen(made(stack=3), [1, 1, 1])
     assert [obs.tolist() for obs in shown] == [
         [1, 1, 1, 1, 1, 1],
@@ -60,7 +60,7 @@ def test_numbers_stand_side_by_side_the_newest_last():
     ("shape", "stacked", "axis"),
     [([6, 5], (3, 6, 5), 0), ([3, 6, 5], (9, 6, 5), 0), ([6, 5, 3], (6, 5, 9), 2)],
 )
-def test_images_become_channels_and_begin_with_blank_ones(shape, stacked, axis):
+def test_images_are_stacked_as_channels_after_blank_frames(shape, stacked, axis):
     env = made({"shape": shape, "dtype": "uint8"}, stack=3)
     first, *_, last = seen(env, [1, 1, 1])
     assert env.observation_space.shape == stacked
@@ -70,7 +70,7 @@ def test_images_become_channels_and_begin_with_blank_ones(shape, stacked, axis):
     assert last.min(others).tolist() == [2] * depth + [3] * depth + [4] * depth
 
 
-def test_previous_actions_follow_the_observation_and_are_forgotten_at_a_reset():
+def test_previous_actions_are_appended_and_cleared_by_a_reset():
     env = made(previous_actions=2)
     shown = [obs.tolist()[2:] for obs in seen(env, [1, 3, 2])]
     assert shown == [[0] * 6, [0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1], [0, 0, 1, 0, 1, 0]]
@@ -78,18 +78,18 @@ def test_previous_actions_follow_the_observation_and_are_forgotten_at_a_reset():
     assert (env.observation_space.low[2:], env.observation_space.high[2:]) == pytest.approx((0, 1))
 
 
-def test_previous_amounts_are_shown_as_they_were_given():
+def test_previous_continuous_actions_are_appended_unchanged():
     env = made({"amounts": 2}, previous_actions=1)
     given = np.array([0.5, -1.0], np.float32)
     assert seen(env, [given])[-1].tolist() == [2, 2, 0.5, -1]
 
 
-def test_previous_actions_stand_beside_a_stack_once():
+def test_previous_actions_are_appended_once_to_a_stack():
     env = made(stack=2, previous_actions=1)
     assert seen(env, [2])[-1].tolist() == [1, 1, 2, 2, 0, 1, 0]
 
 
-def test_what_cannot_be_stacked_is_refused_by_key():
+def test_unstackable_observations_are_refused_with_the_key():
     with pytest.raises(EnvError) as refused:
         make_env(EnvConfig(id="Taxi-v4", stack=2))
     assert "env.stack" in str(refused.value)

@@ -1,4 +1,4 @@
-"""Worker processes that die, hang or cannot be made: named, started anew, and never left behind."""
+"""Worker processes that die, hang or cannot start are named, restarted and never left running."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from tests.scripted import trouble
 
 @dataclass
 class Hasty:
-    """Workers that must answer within a second and a half, and what their environments print."""
+    """Workers with a timeout of 1.5 seconds, and what their environments print."""
 
     envs: ProcessBackend
     printed: list[str]
     trap: Path
-    """While this file is there, no copy can be made."""
+    """While this file exists, no copy can be created."""
 
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hasty]:
     trap, printed = tmp_path_factory.mktemp("trap") / "trap", list[str]()
-    envs = in_workers(kwargs={"trap": str(trap)}, timeout=1.5, tell=printed.append)
+    envs = in_workers(kwargs={"trap": str(trap)}, timeout=1.5, on_output=printed.append)
     yield Hasty(envs, printed, trap)
     envs.close()
 
@@ -57,19 +57,19 @@ def works_again(envs: Any, copies: list[int]) -> None:
     assert all(goes_as_written(step, copy, 30 + copy, 1) for copy in copies)
 
 
-# ---- dying -----------------------------------------------------------------------------------
+# ---- crashes ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("how", "cause"),
     {
         "killed": "its worker process was killed by SIGKILL "
-        "(signal 9: by someone, or by the kernel when memory ran out)",
+        "(signal 9: by a user, or by the kernel when memory ran out)",
         "os._exit": "its worker process exited with code 3",
         "segfault": "its worker process was killed by SIGSEGV",
     }.items(),
 )
-def test_a_worker_that_dies_is_a_fault_of_each_of_its_copies_and_is_started_anew(
+def test_a_worker_that_dies_is_a_fault_of_each_copy_and_is_restarted(
     workers: Any, how: str, cause: str
 ):
     seeds = trouble(how, 3)
@@ -79,14 +79,14 @@ def test_a_worker_that_dies_is_a_fault_of_each_of_its_copies_and_is_started_anew
     guilty, other = step.faults
     assert (guilty.copy, guilty.step, guilty.what) == (2, 3, cause)
     assert (guilty.bystander, other.bystander) == (False, True)
-    assert (other.copy, other.what) == (3, f"{cause}; copy 2 was at work")
+    assert (other.copy, other.what) == (3, f"{cause}; it was running copy 2")
     assert ("scripted.py" in guilty.traceback) == (how == "segfault")
     assert not (step.terminated | step.truncated).any()
     works_again(workers, [2, 3])
     assert np.array_equal(workers.obs[0], step.obs[0])
 
 
-def test_a_worker_that_is_killed_while_it_waits_is_noticed_with_the_next_step(workers: Any):
+def test_a_worker_killed_while_idle_is_noticed_by_the_next_step(workers: Any):
     begin(workers, trouble("slow", 40))
     os.kill(workers.workers[1].pid, signal.SIGKILL)
     faults = workers.step(no_action(workers)).faults
@@ -95,7 +95,7 @@ def test_a_worker_that_is_killed_while_it_waits_is_noticed_with_the_next_step(wo
     works_again(workers, [2, 3])
 
 
-def test_a_copy_lost_in_the_reset_of_another_is_told_with_its_next_step(workers: Any):
+def test_a_copy_lost_in_the_reset_of_another_is_reported_by_its_next_step(workers: Any):
     begin(workers, [10, 11, 12, 13])
     (guilty,) = workers.reset([2], [trouble("killed", 0)[2]])
     assert (guilty.copy, guilty.step) == (2, 0)
@@ -103,7 +103,7 @@ def test_a_copy_lost_in_the_reset_of_another_is_told_with_its_next_step(workers:
     step = workers.step(no_action(workers))
     (other,) = step.faults
     assert (other.copy, other.step) == (3, 0)
-    assert "; copy 2 was at work" in other.what
+    assert "; it was running copy 2" in other.what
     assert goes_as_written(step, 0, 10, 1)
     assert goes_as_written(step, 2, 44, 1)
     works_again(workers, [3])
@@ -120,10 +120,10 @@ def test_signals_to_the_trainer_do_not_reach_workers(workers: Any):
     assert all(goes_as_written(step, i, seeds[i], 1) for i in range(4))
 
 
-# ---- hanging ---------------------------------------------------------------------------------
+# ---- hangs -----------------------------------------------------------------------------------
 
 
-def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
+def test_a_worker_that_hangs_is_killed_and_its_stack_reported(hasty: Hasty):
     seeds = trouble("hangs", 2)
     begin(hasty.envs, seeds)
     step = stepped(hasty.envs, 2)
@@ -135,7 +135,7 @@ def test_a_worker_that_hangs_is_killed_and_says_where_it_hung(hasty: Hasty):
     works_again(hasty.envs, [2, 3])
 
 
-def test_workers_that_hang_together_are_all_named_and_have_their_whole_time_afterwards(
+def test_workers_that_hang_together_are_all_named_and_get_their_full_timeout_afterwards(
     hasty: Hasty,
 ):
     hangs, slow = trouble("hangs", 1)[2], trouble("slow", 1)[2]
@@ -145,7 +145,7 @@ def test_workers_that_hang_together_are_all_named_and_have_their_whole_time_afte
     assert hasty.envs.step(no_action(hasty.envs)).faults == ()
 
 
-def test_one_worker_that_dies_leaves_another_its_time(workers: Any):
+def test_a_worker_that_dies_does_not_shorten_the_timeout_of_another(workers: Any):
     dies, slow = trouble("os._exit", 1)[2], trouble("slow", 1)[2]
     begin(workers, [dies, 11, slow, 13])
     step = workers.step(no_action(workers))
@@ -154,7 +154,7 @@ def test_one_worker_that_dies_leaves_another_its_time(workers: Any):
     works_again(workers, [0, 1])
 
 
-def test_a_slow_copy_is_no_fault(hasty: Hasty):
+def test_a_slow_copy_is_not_a_fault(hasty: Hasty):
     seeds = trouble("slow", 2)
     begin(hasty.envs, seeds)
     step = stepped(hasty.envs, 2)
@@ -162,22 +162,22 @@ def test_a_slow_copy_is_no_fault(hasty: Hasty):
     assert all(goes_as_written(step, i, seeds[i], 2) for i in range(4))
 
 
-# ---- making ----------------------------------------------------------------------------------
+# ---- creation --------------------------------------------------------------------------------
 
 
-def test_a_copy_that_cannot_be_made_anew_stays_broken_until_it_can(hasty: Hasty):
+def test_a_copy_that_cannot_be_recreated_stays_broken_until_it_can(hasty: Hasty):
     envs = hasty.envs
     begin(envs, trouble("raises", 1))
     assert [fault.copy for fault in stepped(envs, 1).faults] == [2]
     hasty.trap.touch()
     (fault,) = envs.reset([2], [50])
     assert (fault.copy, fault.step) == (2, 0)
-    assert "cannot be made: RuntimeError: no room for another" in fault.what
+    assert "cannot be created: RuntimeError: no room for another" in fault.what
     hasty.trap.unlink()
     works_again(envs, [2])
 
 
-def test_a_worker_that_cannot_be_started_anew_is_a_fault_until_it_can(hasty: Hasty):
+def test_a_worker_that_cannot_be_restarted_is_a_fault_until_it_can(hasty: Hasty):
     envs = hasty.envs
     begin(envs, trouble("os._exit", 1))
     assert len(stepped(envs, 1).faults) == 2
@@ -193,34 +193,34 @@ def test_a_worker_that_cannot_be_started_anew_is_a_fault_until_it_can(hasty: Has
 @pytest.mark.parametrize(
     ("id", "kwargs"),
     [
-        ("py:tests.scripted:Script", {"colour": "red"}),
+        ("py:tests.scripted:Script", {"color": "red"}),
         ("py:tests.scripted:Shaky", {"trap": __file__}),
     ],
 )
-def test_what_cannot_be_made_at_all_is_refused_as_in_this_process(id: str, kwargs: dict):
+def test_environments_that_cannot_be_created_are_refused_as_in_process(id: str, kwargs: dict):
     cfg = EnvConfig(id=id, kwargs=kwargs, n_envs=1)
     with pytest.raises(EnvError) as here:
         InProcessBackend(lambda: make_env(cfg), 1, id)
     with pytest.raises(EnvError) as there:
-        ProcessBackend(cfg, tell=print)
+        ProcessBackend(cfg, on_output=print)
     assert str(there.value) == str(here.value)
 
 
-def test_a_worker_that_dies_over_making_its_copies_is_named():
-    with pytest.raises(EnvError, match="cannot be made: its worker process exited with code 7"):
-        ProcessBackend(EnvConfig(id="py:tests.scripted:Stillborn", n_envs=1), tell=print)
+def test_a_worker_that_dies_while_creating_copies_is_named():
+    with pytest.raises(EnvError, match="cannot be created: its worker process exited with code 7"):
+        ProcessBackend(EnvConfig(id="py:tests.scripted:Stillborn", n_envs=1), on_output=print)
 
 
-# ---- what passes between ---------------------------------------------------------------------
+# ---- communication ---------------------------------------------------------------------------
 
 
-def test_what_an_environment_prints_is_told(hasty: Hasty):
+def test_the_output_of_an_environment_is_passed_on(hasty: Hasty):
     begin(hasty.envs, trouble("prints", 0))
     wait_for(lambda: any("the pole is loose" in line for line in list(hasty.printed)))
     assert "environment worker 1: hello from the environment" in hasty.printed
 
 
-def test_an_environment_may_keep_the_action_it_was_given():
+def test_an_environment_may_keep_its_action_array():
     envs = in_workers("py:tests.scripted:Remembers", n_envs=2, workers=1)
     envs.reset([0, 1], [1, 2])
     given = np.arange(20, dtype=np.float32).reshape(5, 2, 2) / 10
@@ -230,7 +230,7 @@ def test_an_environment_may_keep_the_action_it_was_given():
     envs.close()
 
 
-def test_nothing_outlives_a_trainer_that_was_killed_not_even_what_hangs():
+def test_no_worker_outlives_a_killed_trainer_even_if_it_hangs():
     script = (
         "from tests.envs.backends import begin, in_workers, stepped\n"
         "from tests.scripted import trouble\n"

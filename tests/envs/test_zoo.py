@@ -221,7 +221,7 @@ def test_stepping_a_finished_match_is_a_fault():
         ("Masked", {"where": "shown"}, "uses an action_mask, which is not supported"),
         ("Latecomer", {}, "only cat_0, mouse_0, cat_1, mouse_1 started the match"),
         ("Faulty", {"haw": 1}, "does not take env.kwargs {'haw': 1}"),
-        ("Unmakable", {}, "cannot be made: RuntimeError: no such level"),
+        ("Unmakable", {}, "cannot be created: RuntimeError: no such level"),
         ("object", {}, "is not a PettingZoo ParallelEnv"),
         ("Nothing", {}, "cannot be imported"),
     ],

@@ -1,4 +1,4 @@
-"""An environment whose `info` holds numbers that follow from age and action."""
+"""An environment whose `info` holds numbers that are computed from the step count and the action."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ class Informative(gym.Env[Any, Any]):
     action_space = gym.spaces.Discrete(2)
 
     def __init__(self, extra: Any = None) -> None:
-        """`extra`: what is put under the key of that name from the third step on."""
-        self.extra, self.age = extra, 0
+        """`extra`: value of `info["extra"]` from the third step on; "nan" stands for NaN, which a config
+        does not accept."""
+        self.extra, self.age = float("nan") if extra == "nan" else extra, 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -27,12 +28,12 @@ class Informative(gym.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.age += 1
         energy = energy_of(self.age, int(action))
-        told: dict[str, Any] = {"energy": energy, "parts": {"double": np.float32(2 * energy)}}
+        info: dict[str, Any] = {"energy": energy, "parts": {"double": np.float32(2 * energy)}}
         if self.age % 3 == 0:
-            told["rare"] = self.age
+            info["rare"] = self.age
         if self.extra is not None and self.age > 2:
-            told["extra"] = self.extra
-        return self._obs(), 1.0, self.age == LENGTH, False, told
+            info["extra"] = self.extra
+        return self._obs(), 1.0, self.age == LENGTH, False, info
 
     def _obs(self) -> Any:
         return np.array([self.age / LENGTH, self.start], np.float32)

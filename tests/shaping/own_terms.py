@@ -1,4 +1,4 @@
-"""Terms of a user's own, right and wrong."""
+"""Custom terms of a user, valid and invalid."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def fortune(steps: Steps, each: float = 1000.0) -> np.ndarray:
 
 
 def brightness(steps: Steps) -> np.ndarray:
-    """A potential over what `tests.scripted:Script` shows."""
+    """A potential over the observation of `tests.scripted:Script`."""
     return steps.potential(lambda seen: seen.rows.sum(-1, dtype=np.float64))
 
 
 class Pairs:
-    """1 for every second step of the run, counted over all rollouts."""
+    """Pays 1 for every second step of the run, counted over all rollouts."""
 
     def __init__(self, scene: Scene) -> None:
         self.memory = {"steps": np.zeros(1, dtype=np.int64)}
@@ -49,5 +49,5 @@ def infinite(steps: Steps) -> np.ndarray:
 
 
 def spite(steps: Steps) -> np.ndarray:
-    """With a weight of 1, what is good becomes twice as bad."""
+    """Returns minus three times the reward: with a weight of 1 the shaped reward is -2 times the raw one."""
     return -3 * steps.reward

@@ -1,4 +1,4 @@
-"""What docs/shaping.md shows and lists is what there is."""
+"""The examples and the table in docs/shaping.md are correct."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def blocks(kind: str) -> list[str]:
     return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.S)
 
 
-def test_the_table_lists_every_term_with_all_that_it_needs():
+def test_the_table_lists_every_term_with_its_settings():
     lines = {m[1]: m[0] for m in re.finditer(r"^\| `(\w+)` \|.*$", PAGE, re.M)}
     assert list(lines) == list(TERMS)
     assert all(part in lines["hit"] for part in TERMS["hit"].needs)
 
 
-def test_the_terms_of_ones_own_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_example_of_custom_terms_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "my_terms.py").write_text(blocks("python")[0])
@@ -40,7 +40,7 @@ def test_the_first_example_works():
     assert {"shaping/energy", "shaping/slow", "shaping/count"} <= rows(run)[0].keys()
 
 
-def test_the_terms_of_info_work():
+def test_the_example_of_info_terms_works():
     pytest.importorskip("mujoco")
     terms = YAML(typ="safe").load(blocks("yaml")[1])
     run = trained("HalfCheetah-v5", SMALL | {"algo.batch_size": "50%"} | terms)

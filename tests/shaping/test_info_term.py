@@ -1,4 +1,4 @@
-"""Numbers of every step's `info` as reward terms, on every backend."""
+"""Reward terms from the `info` of every step, on every backend."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def practice(terms: dict[str, Any] = TERMS, algo: str | None = None, **more: Any
 
 
 def expected_of(rollout: Any) -> dict[str, np.ndarray]:
-    """From what each step saw and did."""
+    """Returns the expected values, computed from the observation and action of each step."""
     age = np.rint(rollout.obs[..., 0] * LENGTH).astype(int) + 1
     energy = np.vectorize(energy_of)(age, rollout.action)
     return {"energy": energy, "parts/double": 2 * energy, "rare": np.where(age % 3, np.nan, age)}
@@ -44,7 +44,7 @@ def expected_of(rollout: Any) -> dict[str, np.ndarray]:
 
 @COPIES
 @pytest.mark.parametrize("algo", ["ppo", "a2c", "dqn", "reinforce"])
-def test_each_step_has_the_numbers_of_its_own_info(backend: str, algo: str):
+def test_each_step_has_the_values_of_its_own_info(backend: str, algo: str):
     trying = practice(algo=algo, **{"env.backend": backend})
     with closing(trying.collector):
         for _ in range(3):
@@ -53,8 +53,8 @@ def test_each_step_has_the_numbers_of_its_own_info(backend: str, algo: str):
             for key, column in expected_of(rollout).items():
                 assert np.array_equal(rollout.info[key][keep], column[keep], equal_nan=True), key
             shaped, row = trying.learner.shaping(rollout, {"e": 0.1, "p": 0.0, "r": 2.0}, 0.99)
-            told = {key: np.nan_to_num(column) for key, column in expected_of(rollout).items()}
-            added = (0.1 * told["energy"] + 2.0 * told["rare"])[keep]
+            values = {key: np.nan_to_num(column) for key, column in expected_of(rollout).items()}
+            added = (0.1 * values["energy"] + 2.0 * values["rare"])[keep]
             assert np.allclose((shaped.reward - rollout.reward)[keep], added)
             assert row["shaping/total"] == pytest.approx(added.mean())
             assert (rollout.reward[keep] == 1.0).all()
@@ -62,7 +62,7 @@ def test_each_step_has_the_numbers_of_its_own_info(backend: str, algo: str):
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-def test_a_vector_gives_the_same_numbers_however_it_resets(mode: AutoresetMode):
+def test_a_vector_gives_the_same_info_values_in_every_autoreset_mode(mode: AutoresetMode):
     def make() -> Any:
         return SyncVectorEnv([Informative] * 3, autoreset_mode=mode)
 
@@ -84,7 +84,7 @@ def test_a_vector_gives_the_same_numbers_however_it_resets(mode: AutoresetMode):
         assert ended >= 6
 
 
-def test_envpool_gives_what_its_environments_tell():
+def test_envpool_info_values_are_read():
     pytest.importorskip("envpool")
     terms = {"shaping.lost": {"term": "info", "kwargs": {"key": "elapsed_step"}}}
     settings = {"env.backend": "envpool", "env.n_envs": 2, **terms}
@@ -97,28 +97,30 @@ def test_envpool_gives_what_its_environments_tell():
 
 @COPIES
 @pytest.mark.parametrize(
-    ("extra", "told"),
-    [("far", r"'far' of type str"), ([1, 2], r"of type list"), (float("nan"), "of type float")],
+    ("extra", "message"),
+    [("far", r"'far' of type str"), ([1, 2], r"of type list"), ("nan", "of type float")],
 )
-def test_what_is_not_a_number_is_one_error_that_names_it(backend: str, extra: Any, told: str):
+def test_an_info_value_that_is_not_a_number_is_an_error_that_names_it(
+    backend: str, extra: Any, message: str
+):
     terms = {"shaping.odd": {"term": "info", "kwargs": {"key": "extra"}}}
     more = {"env.backend": backend, "env.kwargs": {"extra": extra}}
-    with pytest.raises(EnvError, match=rf"Informative: info\['extra'\] is .*{told}"):
+    with pytest.raises(EnvError, match=rf"Informative: info\['extra'\] is .*{message}"):
         practice(terms, **more).collect()
 
 
-def test_a_key_that_never_comes_is_warned_of_once(caplog: pytest.LogCaptureFixture):
+def test_a_missing_key_is_warned_about_once(caplog: pytest.LogCaptureFixture):
     terms = {"shaping.gone": {"term": "info", "kwargs": {"key": "nowhere"}}}
     trying = practice(terms, **{"algo.n_steps": PATIENCE // 3})
     with closing(trying.collector), caplog.at_level(logging.WARNING, "gymnast"):
         for _ in range(4):
             trying.learner.shaping(trying.collect(), {"gone": 1.0}, 0.99)
-    told = [record.getMessage() for record in caplog.records if record.name == "gymnast"]
-    assert len(told) == 1
-    assert "info['nowhere']" in told[0]
+    warnings = [record.getMessage() for record in caplog.records if record.name == "gymnast"]
+    assert len(warnings) == 1
+    assert "info['nowhere']" in warnings[0]
 
 
-def test_a_key_that_comes_late_is_not_warned_of(caplog: pytest.LogCaptureFixture):
+def test_a_key_that_appears_late_causes_no_warning(caplog: pytest.LogCaptureFixture):
     terms = {"shaping.rare": {"term": "info", "kwargs": {"key": "rare"}}}
     trying = practice(terms, **{"algo.n_steps": PATIENCE})
     with closing(trying.collector), caplog.at_level(logging.WARNING, "gymnast"):
@@ -132,23 +134,23 @@ def test_a_term_without_a_key_is_refused(kwargs: dict[str, Any]):
         resolve("CartPole-v1", {"shaping.x": {"term": "info", "kwargs": kwargs}})
 
 
-def test_matches_refuse_it():
+def test_match_environments_refuse_info_terms():
     term = {"term": "info", "kwargs": {"key": "k"}}
     with pytest.raises(Refused, match=r"shaping: tag is a multi-agent environment"):
         resolve("tag", {"shaping.x": term})
 
 
-def test_the_step_table_shows_it():
+def test_the_step_table_has_a_column_for_the_info_value():
     trying = practice()
     with closing(trying.collector):
         rollout = trying.collect()
-    table = step_table(rollout, trying.learner.policy.head, trying.cfg.facts, lesson=None)
+    table = step_table(rollout, trying.learner.policy.head, trying.cfg.facts, None)
     assert np.allclose(table["info/energy"], expected_of(rollout)["energy"].T.ravel())
 
 
 @COPIES
 @pytest.mark.parametrize("algo", ["ppo", "reinforce"])
-def test_a_run_resumes_to_the_bit(backend: str, algo: str):
+def test_a_run_with_info_terms_resumes_bit_for_bit(backend: str, algo: str):
     settings = {
         "env.backend": backend,
         "env.n_envs": 3,
@@ -170,7 +172,7 @@ def test_a_run_resumes_to_the_bit(backend: str, algo: str):
     same_run(again, run)
 
 
-def test_rewards_of_half_cheetah_are_the_sum_of_two_numbers_of_its_info():
+def test_half_cheetah_rewards_are_the_sum_of_two_info_values():
     pytest.importorskip("mujoco")
     keys = {"f": "reward_forward", "c": "reward_ctrl"}
     terms = {f"shaping.{n}": {"term": "info", "kwargs": {"key": k}} for n, k in keys.items()}

@@ -1,4 +1,4 @@
-"""A potential changes no optimal policy; what only looks like one does, and is caught."""
+"""A potential preserves the optimal policy; faulty variants of it do not, and are detected."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Shape = Callable[..., Array]
 
 @dataclass(frozen=True)
 class Task:
-    """A small decision process; arrays are [states, actions, outcomes]."""
+    """A small Markov decision process; arrays are [states, actions, outcomes]."""
 
     probability: Array
     following: Array
     reward: Array
     terminated: Array
     phi: Array
-    """A potential of each state, [states]."""
+    """Potential of each state, [states]."""
     gamma: float
 
     def worth(self, reward: Array) -> Array:
-        """Q of the optimal policy under these rewards, by value iteration to the last digits."""
+        """Returns Q of the optimal policy under these rewards, by value iteration to convergence."""
         value = np.zeros(len(self.phi))
         while True:
-            goes_on = np.where(self.terminated, 0.0, self.gamma * value[self.following])
-            q = (self.probability * (reward + goes_on)).sum(-1)
+            continues = np.where(self.terminated, 0.0, self.gamma * value[self.following])
+            q = (self.probability * (reward + continues)).sum(-1)
             if np.abs(q.max(-1) - value).max() < 1e-11:
                 return q
             value = q.max(-1)
@@ -60,7 +60,7 @@ def tasks(draw: st.DrawFn) -> Task:
 
 
 def keeps_the_best_policy(shape: Shape) -> None:
-    """Whatever is best under shaped rewards is best under raw ones, in many random tasks."""
+    """Asserts that the optimal policy for shaped rewards is optimal for raw ones, in many random tasks."""
 
     @given(tasks())
     @settings(max_examples=150, derandomize=True, database=None)
@@ -85,18 +85,18 @@ def bonus(before: Array, after: Array, ended: Array, *, gamma: float) -> Array: 
     return after
 
 
-def test_14_a_potential_keeps_the_best_policy():
+def test_14_a_potential_preserves_the_optimal_policy():
     keeps_the_best_policy(difference)
 
 
 @pytest.mark.parametrize("wrong", [without_gamma, without_end, bonus])
-def test_14_without_gamma_or_without_the_zero_at_the_end_it_does_not(wrong: Shape):
+def test_14_wrong_potential_terms_change_the_optimal_policy(wrong: Shape):
     with pytest.raises(AssertionError):
         keeps_the_best_policy(wrong)
 
 
 @given(tasks())
 @settings(max_examples=50)
-def test_it_shifts_the_value_of_every_action_of_a_state_by_the_same(task: Task):
+def test_a_potential_shifts_all_action_values_of_a_state_equally(task: Task):
     raw, shaped = task.worth(task.reward), task.worth(task.shaped(difference))
     assert shaped == pytest.approx(raw - task.phi[:, None], abs=1e-8)

@@ -1,4 +1,4 @@
-"""Terms in real runs: what is learned from is shaped, what is reported is raw, and all of it resumes."""
+"""Terms in real runs: learning uses shaped rewards, reports use raw ones, and resuming is exact."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COUNTED = {
     "env.max_episode_steps": 37,
     "eval.max_episode_steps": 40,
 }
-"""Terms that remember, one that counts steps of episodes over rollouts, a schedule."""
+"""Terms with memory, one that counts steps of episodes across rollouts, and a schedule."""
 
 
 def own(name: str, **more: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def own(name: str, **more: Any) -> dict[str, Any]:
 
 
 def shaped_by_hand(practice: Practice, rollout: Any, *, truncation_ends: bool) -> np.ndarray:
-    """The potential `brightness`, from what each episode shows at each of its steps."""
+    """Returns the potential `brightness`, from the observation of each step of an episode."""
     gamma, added = practice.cfg.algo.gamma, np.zeros_like(rollout.reward)
     for t, n in np.argwhere(rollout.valid):
         seed, at = seed_in(rollout.obs[t, n]), round(float(rollout.obs[t, n, 0]) * 8)
@@ -73,7 +73,7 @@ def shaped_by_hand(practice: Practice, rollout: Any, *, truncation_ends: bool) -
     ("algo", "truncation_ends"),
     [("ppo", False), ("a2c", False), ("dqn", False), ("reinforce", True)],
 )
-def test_a_potential_is_of_the_true_successor_and_zero_where_nothing_follows(
+def test_a_potential_uses_the_true_next_state_and_is_zero_at_the_end(
     algo: str, truncation_ends: bool
 ):
     practice = Practice.on("Script", {"env.n_envs": 4, **own("brightness", weight=0.5)}, algo)
@@ -89,8 +89,8 @@ def test_a_potential_is_of_the_true_successor_and_zero_where_nothing_follows(
 
 
 @pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce", "dqn"])
-def test_a_run_learns_from_raw_reward_plus_weight_times_term(algo: str):
-    """Against a twin that is given the shaped rewards by hand."""
+def test_a_run_learns_from_the_raw_reward_plus_weighted_terms(algo: str):
+    """The reference is a twin that gets the shaped rewards directly."""
     settings = {"env.n_envs": 2, "normalize.reward": "off" if algo == "dqn" else "running"}
     settings |= {"algo.warmup": 8} if algo == "dqn" else {}
     first = Practice.on("Script", settings | own("fortune", kwargs={"each": 3.0}), algo)
@@ -115,9 +115,7 @@ def test_a_run_learns_from_raw_reward_plus_weight_times_term(algo: str):
         ("reinforce", {"algo.n_steps": "off", "stop.env_steps": 8 * N * 37}),
     ],
 )
-def test_counts_and_ages_are_training_state_resumed_to_the_last_bit(
-    algo: str, more: dict[str, Any]
-):
+def test_counts_and_episode_ages_resume_bit_for_bit(algo: str, more: dict[str, Any]):
     settings = SMALL | COUNTED | more
     whole = trained("MountainCar-v0", settings, algo=algo)
     stored = arrays(whole, "learner")
@@ -139,7 +137,7 @@ def test_counts_and_ages_are_training_state_resumed_to_the_last_bit(
         ("reinforce", {"algo.episodes": 2}, True),
     ],
 )
-def test_the_shaped_return_is_that_of_the_stored_episodes(
+def test_the_shaped_return_matches_the_stored_episodes(
     algo: str, more: dict[str, Any], truncation_ends: bool
 ):
     rollouts, weight = 16, 0.5
@@ -156,9 +154,12 @@ def test_the_shaped_return_is_that_of_the_stored_episodes(
                 ended.append((clock, copy, _shaped(trace, weight, gamma, truncation_ends)))
     ended.sort()
     checked = 0
-    told_of = [{}, *(row for row in rows(run) if "rollout/reward_mean" in row or "overlap" in more)]
-    for earlier, row in itertools.pairwise(told_of):
-        if algo == "reinforce":  # copies wait for each other
+    reported = [
+        {},
+        *(row for row in rows(run) if "rollout/reward_mean" in row or "overlap" in more),
+    ]
+    for earlier, row in itertools.pairwise(reported):
+        if algo == "reinforce":  # its copies wait for each other
             over = _first_of_each(ended, int(row["clock/rollouts"]) * 2)
         else:
             now = (earlier if "overlap" in more else row).get("clock/vec_steps", 0)
@@ -173,7 +174,7 @@ def test_the_shaped_return_is_that_of_the_stored_episodes(
 
 
 def _shaped(trace: Trace, weight: float, gamma: float, truncation_ends: bool) -> float:
-    """From what the script shows at each step, and the rewards that were stored."""
+    """Returns the shaped returns, from the script's observations and the stored rewards."""
     shown = [
         float(obs_of(trace.seed, t).sum(dtype=np.float64)) for t in range(len(trace.reward) + 1)
     ]
@@ -184,11 +185,11 @@ def _shaped(trace: Trace, weight: float, gamma: float, truncation_ends: bool) ->
 
 
 def _first_of_each(ended: list[tuple[int, int, float]], count: int) -> list[tuple[int, int, float]]:
-    """So many of every copy."""
+    """Returns the first `count` ended episodes of every copy."""
     return [e for copy in range(N) for e in [x for x in ended if x[1] == copy][:count]]
 
 
-def test_shaped_returns_go_on_over_rollouts_and_copies_that_begin_anew():
+def test_shaped_returns_continue_across_rollouts_and_restart_with_new_copies():
     start = np.array([[1, 0], [0, 0], [0, 1]], dtype=bool)
     reward = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     found = sums(start, reward, np.array([100.0, 10.0]))
@@ -197,13 +198,13 @@ def test_shaped_returns_go_on_over_rollouts_and_copies_that_begin_anew():
     assert np.isnan(unknown).tolist() == [[False, True], [False, True], [False, False]]
 
 
-def test_every_step_is_counted_once():
+def test_every_visited_state_is_counted_once():
     run = trained("MountainCar-v0", SMALL | {"shaping.count.weight": 1})
     visits = arrays(run, "learner")["agent/shaping.count.visits"]
     assert visits.sum() == run.info["clocks"]["env_steps"]
 
 
-def test_a_weight_changes_live_and_again_on_resume():
+def test_a_weight_can_change_live_and_on_resume():
     settings = SMALL | own("fortune", kwargs={"each": 1.0}, weight=2)
     plan = {4: [("set", {"shaping.mine.weight": 7})]}
     run = told("CartPole-v1", settings, plan)
@@ -221,7 +222,7 @@ def test_only_weights_may_change_on_resume():
     assert [row for row in rows(run) if "shaping/centred" in row][-1]["shaping/centred"] == 0
 
 
-def test_weight_zero_is_on_record_and_changes_nothing():
+def test_weight_zero_is_recorded_and_changes_nothing():
     plain = trained("CartPole-v1", SMALL)
     noted = trained("CartPole-v1", SMALL | {"shaping.centred.weight": 0})
     assert same_arrays(arrays(plain), arrays(noted))
@@ -229,48 +230,51 @@ def test_weight_zero_is_on_record_and_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
-        ("misshapen", r"shaping\.mine: gave float64 of shape \(3,\) for steps of \(2, 3\)"),
+        ("misshapen", r"shaping\.mine: returned float64 of shape \(3,\) for steps of \(2, 3\)"),
         ("words", r"shaping\.mine: gave <U4"),
         ("raises", r"shaping\.mine: raised ZeroDivisionError: nothing to divide by"),
-        ("unknown_name", r"no observation is called altitude \(facts.observations: cart position"),
+        (
+            "unknown_name",
+            r"the observation has no component altitude \(facts.observations: cart position",
+        ),
         ("nowhere", r"shaping\.mine: .* cannot be imported"),
-        ("infinite", r"shaping\.mine: not all that it gives is finite"),
+        ("infinite", r"shaping\.mine: it returned a value that is not finite"),
     ],
 )
-def test_a_term_of_ones_own_that_is_wrong_is_named(name: str, said: str):
-    with pytest.raises(ConfigError, match=said):
+def test_an_invalid_custom_term_is_named(name: str, message: str):
+    with pytest.raises(ConfigError, match=message):
         trained("CartPole-v1", SMALL | own(name))
 
 
-def test_a_wrong_term_is_refused_before_there_is_a_run(runs_dir):
+def test_an_invalid_term_is_refused_before_a_run_is_created(runs_dir):
     with pytest.raises(ConfigError):
         trained("CartPole-v1", SMALL | own("raises"))
     assert not list(runs_dir.glob("*"))
 
 
-def test_parts_of_an_observation_that_have_no_name_are_refused():
-    """An observation longer than its facts: a name would mean the wrong number."""
+def test_unnamed_components_of_an_observation_are_refused():
+    """If an observation is longer than its facts, a name would refer to the wrong number."""
     parts = [{"name": "cart position", "low": -1, "high": 1}]
     settings = {"shaping.centred.weight": 1, "facts.observations": parts}
-    with pytest.raises(ConfigError, match="has 3 parts, and 1 have a name"):
+    with pytest.raises(ConfigError, match="has 3 components, but 1 are named"):
         Practice.on("Script", settings)
 
 
 @pytest.mark.parametrize("name", ["total", "a.b", "eval:x"])
-def test_a_name_that_no_metric_can_have_is_refused(name: str):
+def test_a_term_name_that_is_no_valid_metric_name_is_refused(name: str):
     with pytest.raises(ConfigError, match="cannot name a term"):
         resolve("CartPole-v1", {"shaping": {name: {"term": "centred"}}})
 
 
-def test_percentages_of_a_weight_need_a_budget():
+def test_percentages_in_a_weight_schedule_need_a_budget():
     settings = {"shaping.centred.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
     with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentage of a budget"):
         resolve("CartPole-v1", settings)
 
 
-def test_terms_are_built_afresh_for_every_learner():
+def test_every_learner_has_its_own_term_instances():
     cfg = resolve("MountainCar-v0").config
     space = Practice.on("Script", {}).collector.spaces["agent"][0]
     space = replace(space, shape=(2,), low=(-1.2, -0.07), high=(0.6, 0.07))

@@ -1,4 +1,4 @@
-"""Each term against the same thing computed another way."""
+"""Each term against the same value computed in another way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gymnast.config.resolve import resolve
 from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TERMS, TermConfig
 from gymnast.errors import ConfigError
-from gymnast.shaping.shaping import build, computed
+from gymnast.shaping.shaping import build, term_values
 from gymnast.shaping.steps import Scene, Seen, Steps, ages
 from gymnast.shaping.tables import steps_to_go
 from gymnast.spaces.observations import BoxObs, CompositeObs, DiscreteObs, ImageObs
@@ -25,7 +25,7 @@ GAME = BoxObs((2,), (-np.inf,) * 2, (np.inf,) * 2)
 
 
 def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Scene:
-    """Of a preset's environment, or of one with these components."""
+    """Returns the scene of a preset's environment, or of one with these components."""
     cfg = resolve(preset).config
     parts = parts or cfg.facts.observations
     vector = BoxObs((len(parts),), tuple(c.low for c in parts), tuple(c.high for c in parts))
@@ -34,7 +34,7 @@ def scene(preset: str = "CartPole-v1", parts: tuple[Component, ...] = ()) -> Sce
 
 
 def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps:
-    """One copy that saw these observations one after the other; each array has T entries."""
+    """Returns the steps of one copy with these observations in sequence; each array has T entries."""
     dtype = np.int64 if isinstance(where.obs, DiscreteObs) else np.float32
     seen = np.asarray(rows, dtype)[:, None]
     n = len(seen) - 1
@@ -48,11 +48,11 @@ def played(where: Scene, rows: Any, *, gamma: float = 0.9, **more: Any) -> Steps
 
 def term_of(name: str, where: Scene, steps: Steps, **kwargs: Any) -> Array:
     term = build(name, TermConfig(kwargs=kwargs), where)
-    return computed(name, term, steps)[:, 0]
+    return term_values(name, term, steps)[:, 0]
 
 
 def walk(name: str, seed: int, steps: int = 150) -> tuple[list[Any], list[bool]]:
-    """Observations of random actions in the live environment, to the end of an episode at most."""
+    """Returns observations under random actions in the live environment, of at most one episode."""
     env = gym.make(name)
     env.action_space.seed(seed)
     seen, ended = [env.reset(seed=seed)[0]], []
@@ -66,14 +66,14 @@ def walk(name: str, seed: int, steps: int = 150) -> tuple[list[Any], list[bool]]
     return seen, ended
 
 
-def test_the_middle_of_the_track_costs_nothing_and_its_edge_one():
+def test_the_center_of_the_track_costs_nothing_and_its_edge_one():
     where = scene()
     found = term_of("centred", where, played(where, [[x, 0, 0, 0] for x in (0, 1.2, -2.4, 0)]))
     assert found == pytest.approx([0, -0.5, -1])
 
 
-def test_energy_is_what_the_engine_put_in():
-    """Coasting changes nothing (but for the integrator's error); pushing along adds force x way."""
+def test_energy_is_the_work_of_the_engine():
+    """Coasting changes nothing (except for the integration error); pushing adds force times distance."""
     env = gym.make("MountainCar-v0").unwrapped
     where = scene("MountainCar-v0")
     for action, push in ((1, 0.0), (2, 0.001)):
@@ -88,7 +88,7 @@ def test_energy_is_what_the_engine_put_in():
         assert added == pytest.approx(push * way / at_flag, abs=0.06)
 
 
-def test_a_potential_pays_back_what_it_gave_when_the_episode_is_over():
+def test_a_potential_sums_to_minus_its_initial_value_over_an_episode():
     where = scene("MountainCar-v0")
     seen = [[-0.5, 0.0], [-0.4, 0.02], [0.0, 0.05], [0.52, 0.03]]
     over = {"terminated": [False, False, True]}
@@ -103,13 +103,13 @@ def test_a_potential_pays_back_what_it_gave_when_the_episode_is_over():
     assert cut @ discount == pytest.approx(0.9**3 * last - first, rel=1e-5)
 
 
-def test_the_nth_visit_of_a_state_pays_one_over_the_root_of_n():
+def test_the_nth_visit_of_a_state_pays_one_over_the_square_root_of_n():
     where = scene("MountainCar-v0")
     term = build("count", TermConfig(kwargs={"bins": 12}), where)
     visits: Counter[tuple[int, int]] = Counter()
     for seed in range(3):
         seen, ended = walk("MountainCar-v0", seed)
-        found = computed("count", term, played(where, seen, terminated=ended))[:, 0]
+        found = term_values("count", term, played(where, seen, terminated=ended))[:, 0]
         for (x, v), over, bonus in zip(seen[1:], ended, found, strict=True):
             cell = (int((x + 1.2) / 1.8 * 12), int((v + 0.07) / 0.14 * 12))
             visits[cell] += not over
@@ -118,16 +118,16 @@ def test_the_nth_visit_of_a_state_pays_one_over_the_root_of_n():
     assert (term.memory["visits"] > 0).sum() == len(visits)
 
 
-def test_states_of_a_discrete_observation_are_counted_as_they_are():
+def test_discrete_observations_are_counted_as_states():
     where = scene("Taxi-v4")
     found = term_of(
         "count", where, played(where, [7, 7, 9, 7, 499], valid=[True, False, True, True])
     )
-    assert found == pytest.approx([1, 0, 2**-0.5, 1])  # what is not valid did not happen
+    assert found == pytest.approx([1, 0, 2**-0.5, 1])  # invalid steps do not count
 
 
 @pytest.mark.parametrize(
-    ("kwargs", "said"),
+    ("kwargs", "message"),
     [
         ({}, r"cart velocity, pole angular velocity cannot be counted.*no finite range"),
         ({"components": ["speed"]}, "^shaping.count: speed cannot be counted: not in facts.observ"),
@@ -136,19 +136,19 @@ def test_states_of_a_discrete_observation_are_counted_as_they_are():
         ({"bin": 3}, "its settings: bins, components"),
     ],
 )
-def test_what_cannot_be_counted_is_refused(kwargs: dict[str, Any], said: str):
-    with pytest.raises(ConfigError, match=said):
+def test_uncountable_observations_are_refused(kwargs: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
         build("count", TermConfig(kwargs=kwargs), scene())
 
 
-def test_steps_beyond_the_first_so_many_cost():
+def test_late_steps_cost_one_each():
     where = scene()
     steps = played(where, np.zeros((6, 4)), age=[198, 199, 200, 201, 0])
     assert term_of("late", where, steps).tolist() == [0, 0, -1, -1, 0]
     assert term_of("late", where, steps, after=199).tolist() == [0, -1, -1, -1, 0]
 
 
-def test_a_tally_pays_by_how_much_it_rose():
+def test_change_pays_the_increase_of_a_component():
     where = scene()
     steps = played(where, [[x, 0, 0, 0] for x in (5, 7, 4, 9)], terminated=[False, False, True])
     assert term_of("change", where, steps, component="cart position").tolist() == [2, -3, 0]
@@ -163,13 +163,15 @@ def test_a_tally_pays_by_how_much_it_rose():
     one = {"component": "gamevariables", "index": 1}
     assert term_of("change", where, steps, **one).tolist() == [-20, 10]
     assert term_of("change", where, steps, component="gamevariables").tolist() == [-1, 0]
-    with pytest.raises(ConfigError, match=r"no observation is called health .*gamevariables"):
+    with pytest.raises(
+        ConfigError, match=r"the observation has no component health .*gamevariables"
+    ):
         build("change", TermConfig(kwargs={"component": "health"}), where)
     with pytest.raises(ConfigError, match="missing a required argument: 'component'"):
         build("change", TermConfig(), where)
 
 
-def test_ages_count_on_from_the_rollout_before_and_begin_anew_with_an_episode():
+def test_ages_continue_from_the_previous_rollout_and_restart_with_an_episode():
     rng = np.random.default_rng(0)
     for _ in range(20):
         start, carry = rng.random((9, 4)) < 0.3, rng.integers(0, 5, 4)
@@ -190,18 +192,18 @@ PONG = tuple(
 @pytest.mark.parametrize(
     ("before", "after", "reward", "hits"),
     [
-        ((0.5, 0.85, 0.5, +0.1), (0.5, 0.85, 0.52, -0.1), 0, 1),  # sent back
+        ((0.5, 0.85, 0.5, +0.1), (0.5, 0.85, 0.52, -0.1), 0, 1),  # returned
         ((0.4, 0.86, 0.3, 0.0), (0.5, 0.82, 0.25, -0.04), 0, 1),  # hit within the step before
         ((0.5, 0.99, 0.5, 0.0), (0.5, 0.50, 0.50, 0.0), 0, 0),  # no ball, then a new one
         ((0.5, 0.85, 0.5, +0.1), (0.5, 0.90, 0.52, +0.1), 0, 0),  # still coming
-        ((0.5, 0.15, 0.5, -0.1), (0.5, 0.15, 0.52, +0.1), 0, 0),  # the other one hit it
-        ((0.5, 0.30, 0.5, +0.1), (0.5, 0.30, 0.52, -0.1), 0, 0),  # turned on the other half
+        ((0.5, 0.15, 0.5, -0.1), (0.5, 0.15, 0.52, +0.1), 0, 0),  # the opponent hit it
+        ((0.5, 0.30, 0.5, +0.1), (0.5, 0.30, 0.52, -0.1), 0, 0),  # turned around in the other half
         ((0.1, 0.95, 0.9, +0.1), (0.1, 0.90, 0.90, -0.1), 0, 0),  # the paddle was elsewhere
         ((0.5, 0.95, 0.5, +0.1), (0.5, 0.55, 0.50, -0.1), -1, 0),  # missed: a new ball
-        ((0.5, 0.95, 0.5, +0.1), (0.5, 0.50, 0.50, -0.1), 0, 0),  # it went back to the middle
+        ((0.5, 0.95, 0.5, +0.1), (0.5, 0.50, 0.50, -0.1), 0, 0),  # it was reset to the center
     ],
 )
-def test_a_ball_that_turns_at_the_players_paddle_was_hit(
+def test_a_ball_that_turns_around_at_the_players_paddle_is_a_hit(
     before: tuple[float, ...], after: tuple[float, ...], reward: float, hits: int
 ):
     where = scene(parts=PONG)
@@ -209,8 +211,8 @@ def test_a_ball_that_turns_at_the_players_paddle_was_hit(
     assert term_of("hit", where, steps).tolist() == [hits]
 
 
-def test_taxi_is_as_far_from_the_goal_as_the_optimal_driver_takes_steps():
-    """Against dynamic programming: with -1 per step and 20 at the end, V = 21 - steps."""
+def test_taxi_steps_to_go_match_dynamic_programming():
+    """The reference is dynamic programming: with -1 per step and 20 at the end, V = 21 - steps."""
     table = gym.make("Taxi-v4").unwrapped.P
     value = np.zeros(500)
     for _ in range(60):
@@ -223,7 +225,7 @@ def test_taxi_is_as_far_from_the_goal_as_the_optimal_driver_takes_steps():
     assert np.array_equal(steps_to_go(table)[reachable], 21 - value[reachable])
 
 
-def test_progress_pays_a_step_nearer_and_charges_a_step_away():
+def test_progress_pays_for_steps_toward_the_goal_and_charges_steps_away():
     where = scene("Taxi-v4")
     distance = steps_to_go(gym.make("Taxi-v4").unwrapped.P)
     seen, ended = walk("Taxi-v4", 1)
@@ -232,7 +234,7 @@ def test_progress_pays_a_step_nearer_and_charges_a_step_away():
     assert {-1, 0, 1} >= set(found.tolist())
 
 
-def test_holes_in_the_ice_are_no_goal():
+def test_holes_in_the_ice_are_not_goals():
     table = gym.make("FrozenLake-v1", is_slippery=False).unwrapped.P
     distance = steps_to_go(table)
     assert distance[0] == 6
@@ -240,7 +242,7 @@ def test_holes_in_the_ice_are_no_goal():
     assert (distance[[5, 7, 11, 12]] == distance.max()).all()
 
 
-def test_progress_needs_a_table():
+def test_progress_needs_a_transition_table():
     with pytest.raises(ConfigError, match="whose observation is its state"):
         build("progress", TermConfig(), scene())
     tasks = EnvConfig.model_validate({"id": "Taxi-v4", "tasks": {"a": {}, "b": {}}})
@@ -249,8 +251,8 @@ def test_progress_needs_a_table():
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_every_term_of_another_observation_is_refused_naming_what_is_there(name: str):
-    """FrozenLake shows a cell, and nothing that a term is of."""
+def test_a_term_for_other_observations_is_refused_with_the_available_components(name: str):
+    """FrozenLake's observation is a cell index, which has none of the components that terms use."""
     needs = TERMS[name].needs
     settings: dict[str, Any] = {f"shaping.{name}.weight": 1}
     settings |= {"shaping.info.kwargs": {"key": "prob"}} if name == "info" else {}

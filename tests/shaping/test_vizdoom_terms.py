@@ -1,4 +1,4 @@
-"""VizDoom's terms against the live game's own counts, read step by step."""
+"""VizDoom's terms match the game's own counters, read step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnast.config.sections.env import EnvConfig
 from gymnast.config.sections.shaping import TermConfig
 from gymnast.envs.build.make import make_env
 from gymnast.errors import ConfigError
-from gymnast.shaping.shaping import build, computed
+from gymnast.shaping.shaping import build, term_values
 from gymnast.shaping.steps import Scene, Seen, Steps
 from gymnast.spaces.spaces import observation
 from tests.small_runs import rows, trained
@@ -42,8 +42,8 @@ def scene(**changes: Any) -> Scene:
     return Scene(cfg, observation(env.observation_space), ())
 
 
-def test_terms_are_what_the_game_counted():
-    """An episode of turning and shooting, to its end."""
+def test_vizdoom_terms_match_the_games_own_counters():
+    """Plays a complete episode of turning and shooting."""
     where = scene()
     env = make_env(where.env)
     game: Any = env.unwrapped
@@ -56,19 +56,19 @@ def test_terms_are_what_the_game_counted():
         seen.append(obs)
         counted.append([game.game.get_game_variable(name) for name in names])
     env.close()
-    told = np.zeros((len(seen), 1), where.obs.dtype)
-    for row, obs in zip(told[:, 0], seen, strict=True):
+    observations = np.zeros((len(seen), 1), where.obs.dtype)
+    for row, obs in zip(observations[:, 0], seen, strict=True):
         row["screen"], row["gamevariables"] = obs["screen"], obs["gamevariables"]
     none = np.zeros((len(seen) - 1, 1), dtype=bool)
     over = none.copy()
     over[-1] = True
-    before, after = (Seen(part, where.names) for part in (told[:-1], told[1:]))
+    before, after = (Seen(part, where.names) for part in (observations[:-1], observations[1:]))
     zero = np.zeros(none.shape)
     steps = Steps(before, after, zero, zero, over, none, over, ~none, zero.astype(int), 0.99)
 
     hits, health, kills, ammunition = np.diff(np.array(counted), axis=0)[:-1].T
     found = {
-        name: computed(name, build(name, TermConfig(), where), steps)[:, 0]
+        name: term_values(name, build(name, TermConfig(), where), steps)[:, 0]
         for name in ("missed", "kills", "hurt")
     }
     assert all(term[-1] == 0 for term in found.values())
@@ -78,11 +78,11 @@ def test_terms_are_what_the_game_counted():
     assert found["missed"][:-1].tolist() == expected
     assert kills.sum() > 0
     assert found["hurt"].sum() < 0
-    assert -found["missed"].sum() < -ammunition.sum()  # some hit
+    assert -found["missed"].sum() < -ammunition.sum()  # some rounds hit
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "said"),
+    ("name", "changes", "message"),
     [
         ("missed", {"kwargs": {}}, r"shows AMMO2, HEALTH, but not HITCOUNT\n.*AMMO2, HEALTH, HITC"),
         ("kills", {"keep": ["screen"]}, r"not among the observations\n.*env.keep=\[screen, game"),
@@ -90,14 +90,14 @@ def test_terms_are_what_the_game_counted():
         ("hurt", {"tasks": {"near": {}, "far": {}}}, "several tasks"),
     ],
 )
-def test_what_the_game_does_not_show_is_refused_with_what_shows_it(
-    name: str, changes: dict[str, Any], said: str
+def test_missing_game_variables_are_refused_with_the_setting_that_adds_them(
+    name: str, changes: dict[str, Any], message: str
 ):
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         build(name, TermConfig(), scene(**changes))
 
 
-def test_a_policy_learns_from_screen_and_variables_with_the_terms_on_record():
+def test_a_policy_trains_on_screen_and_variables_and_records_the_terms():
     target = SETTINGS["id"]
     settings = {f"env.{key}": value for key, value in SETTINGS.items() if key != "id"}
     run = trained(

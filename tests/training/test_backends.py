@@ -62,7 +62,7 @@ def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
     (fault,) = [event for event in run.events() if event["kind"] == "fault"]
     assert (fault["copy"], fault["copies"]) == (3, [2, 3, 4])
     line = (
-        "copy 3, step 9: its worker process was killed by SIGKILL (signal 9: by someone, or by the "
+        "copy 3, step 9: its worker process was killed by SIGKILL (signal 9: by a user, or by the "
         "kernel when memory ran out); the episodes of copies 2, 3, 4 were dropped and these restarted"
     )
     assert fault["message"] == line

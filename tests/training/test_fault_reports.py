@@ -7,7 +7,9 @@ from gymnast.training.live.fault_reports import FaultReports
 
 
 def test_copies_that_were_lost_together_are_one_line_with_cause_and_consequence():
-    lost = [Fault(i, 4, "its worker process exited; copy 2 was at work", "", 2) for i in (0, 1, 3)]
+    lost = [
+        Fault(i, 4, "its worker process exited; it was running copy 2", "", 2) for i in (0, 1, 3)
+    ]
     faults = [lost[0], lost[1], Fault(2, 120, "its worker process exited", "in step"), lost[2]]
     (report,) = FaultReports("copy").add(faults, None)
     assert report["message"] == (

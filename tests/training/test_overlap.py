@@ -71,7 +71,9 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
 
 @pytest.mark.parametrize("algo", ["a2c", "reinforce"])
 def test_an_algorithm_that_nothing_corrects_is_refused(algo: str):
-    with pytest.raises(ConfigError, match=r"overlap.*cannot learn from rollouts of an older policy"):
+    with pytest.raises(
+        ConfigError, match=r"overlap.*cannot learn from rollouts of an older policy"
+    ):
         trained("CartPole-v1", {"overlap": "on"}, algo=algo)
 
 

@@ -167,7 +167,7 @@ def test_one_episode_has_no_interval():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("Unmakeable", "cannot be made"), ("Talks", "not a number")]
+    ("name", "said"), [("Unmakeable", "cannot be created"), ("Talks", "not a number")]
 )
 def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_path: Path):
     (tmp_path / "broken.py").write_text(BROKEN)

@@ -165,7 +165,7 @@ def test_a_curriculum_that_cannot_be_is_refused(tasks: Any, stages: Any, said: s
 
 
 def test_tasks_of_other_spaces_are_refused():
-    with pytest.raises(EnvError, match="the task other has the observation space"):
+    with pytest.raises(EnvError, match="task other has the observation space"):
         trained("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
 
 

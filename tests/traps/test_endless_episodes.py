@@ -85,7 +85,7 @@ def test_backends_truncate_at_the_default_and_say_that_it_is_one(backend: str):
     cfg = EnvConfig(id=f"{HERE}:Circle", n_envs=2, workers=1, backend=backend)
     limit = resolve(cfg.id, {"eval.max_episode_steps": 5}).config.training_limit()
     for given, known, default in ((limit, 5, True), (OWN_LIMIT, None, False)):
-        envs = open_envs(cfg, limit=given, tell=print)
+        envs = open_envs(cfg, limit=given, on_output=print)
         assert (envs.time_limit, envs.has_default_limit) == (known, default)
         envs.reset([0, 1], [0, 1])
         ends = [envs.step(np.zeros(2, np.int64)).truncated.tolist() for _ in range(5)]

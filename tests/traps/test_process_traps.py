@@ -31,7 +31,7 @@ gymnasium.register("Spawns-v0", vector_entry_point=lambda num_envs, **kwargs: Sy
     [lambda: Spawns(**kwargs) for _ in range(num_envs)]))
 cfg = EnvConfig(id="Spawns-v0" if backend == "vector" else "py:tests.scripted:Spawns",
     kwargs=kwargs, backend=backend, n_envs=2, workers=1)
-envs = open_envs(cfg, limit=OWN_LIMIT, tell=print)
+envs = open_envs(cfg, limit=OWN_LIMIT, on_output=print)
 envs.reset(range(2), range(2))
 if backend == "process":
     print(envs.workers[0].pid, flush=True)

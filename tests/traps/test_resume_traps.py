@@ -112,7 +112,7 @@ def test_51_a_vector_resumes_exactly_however_it_resets(
 def test_51_a_vector_that_was_stepped_too_often_restarts_and_does_not_claim_to_be_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("gymnast.envs.backends.history.ROOM", 2 * 30)  # of 36 vector steps
+    monkeypatch.setattr("gymnast.envs.backends.history.MAX_BYTES", 2 * 30)  # of 36 vector steps
     run = resumed(gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert not event["bit_exact"]

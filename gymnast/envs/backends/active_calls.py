@@ -1,7 +1,7 @@
-"""Which copy of an environment this process is stepping right now, for a watchdog in another thread.
+"""Tracks which environment copy this process is calling right now, for a watchdog in another thread.
 
-Backends that call environments in this process register here. Their hot path only stores which copy
-it is about to call; whoever wants to know looks.
+Backends that call environments in this process register here. To keep `step` cheap they only store
+the index of the copy that they are about to call; the watchdog reads it when it wants to know.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from weakref import WeakSet
 class ActiveCall(NamedTuple):
     env: str
     copy: int | None
-    """None: all copies at once, in a vector implementation of the environment's own."""
+    """None if all copies are called at once, by a vectorized implementation of the environment."""
     step: int
-    """Of the copy's episode; 0 is the reset."""
+    """Step of the copy's episode; 0 is the reset."""
     call: int
-    """Counts the calls of the backend: two equal values seen at different times are one long call."""
+    """Number of the backend's call: the same number read at two times means one long call."""
 
     @property
     def where(self) -> str:
-        """`copy 3 has been in step() 17 of its episode`, to be followed by for how long."""
+        """Text such as `copy 3 has been in step() 17 of its episode`, to which a caller adds a duration."""
         if self.copy is None:
             return f"the vector of all copies has been in {'step' if self.step else 'reset'}()"
         call = f"step() {self.step} of its episode" if self.step else "reset()"
@@ -30,7 +30,7 @@ class ActiveCall(NamedTuple):
 
 class CallsEnvironments(Protocol):
     def at_work(self) -> ActiveCall | None:
-        """Called from other threads."""
+        """Returns the call in progress, if any. Must be safe to call from other threads."""
         ...
 
 
@@ -42,9 +42,9 @@ def register(backend: CallsEnvironments) -> None:
 
 
 def look() -> ActiveCall | None:
-    """The environment call that is under way in this process, if any."""
+    """Returns the environment call that is in progress in this process, if any."""
     try:
-        found = [backend.at_work() for backend in list(_backends)]
-    except RuntimeError:  # a backend was registered meanwhile: the next look sees it
+        calls = [backend.at_work() for backend in list(_backends)]
+    except RuntimeError:  # a backend was registered during the iteration: the next call includes it
         return None
-    return next((work for work in found if work is not None), None)
+    return next((call for call in calls if call is not None), None)

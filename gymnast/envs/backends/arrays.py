@@ -1,4 +1,4 @@
-"""The arrays of a vector of copies: [N, ...] each, in one block of memory that processes can share."""
+"""The buffers of a vector of copies: arrays [N, ...] in one block of memory that processes can share."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from gymnast.spaces.spaces import Action, Observation
 
 Array = np.ndarray
 ALIGNED = 64
+"""Bytes of a cache line: every array starts on one, so that processes do not share lines."""
 NOBODY = -1
+"""Value of `now` while no copy is being called."""
 
 
 @dataclass(frozen=True)
 class CopyArrays:
-    """What copies show, and what they are asked to do."""
+    """Outputs of the copies (obs to masked) and inputs of the next call (chosen, seed, action)."""
 
     obs: Array
     reward: Array
     terminated: Array
     truncated: Array
     numbers: Array
-    """What was asked for of each step's info, [N, keys]."""
+    """Values of `step_keys` in each step's info, [N, keys]."""
     mask: Array
-    """Actions each copy allows, [N, options]; all, where it does not say."""
+    """Actions that each copy allows, [N, options]; all True where it provides no mask."""
     masked: Array
-    """[1] Whether any copy ever said."""
+    """True once any copy has provided a mask, [1]."""
     now: Array
-    """[1] The copy that is at work, for whoever must know where a process died; else NOBODY."""
+    """Copy that is being called right now, else NOBODY, [1]. Shows where a process died or hangs."""
     chosen: Array
-    """Copies that the next call is about."""
+    """Copies that the next call concerns, [N]."""
     seed: Array
     action: Array
-    """Room for them, in bytes; `actions` gives it a type."""
+    """Memory for the actions, in bytes; `actions()` returns it as a typed array."""
 
     @classmethod
     def of(
@@ -50,14 +52,17 @@ class CopyArrays:
         keys: int = 0,
         memory: mmap.mmap | None = None,
     ) -> CopyArrays:
-        """Fresh rows, or those that lie in `memory`. `elements` of an action; `parts` that work at
-        the same time, each with its own `now`; `keys` of each step's info."""
+        """Returns new buffers for n copies, or the ones stored in `memory`.
+
+        `elements`: numbers per action; `parts`: number of workers that run at the same time, each with
+        its own `now`; `keys`: number of info values per step.
+        """
         columns = _columns(obs_space, action_space, n, elements, parts, keys)
-        begins, size = _layout(columns)
+        offsets, size = _layout(columns)
         block = bytearray(size) if memory is None else memory
         rows = cls(
             **{
-                name: np.ndarray(shape, dtype, block, begins[name])
+                name: np.ndarray(shape, dtype, block, offsets[name])
                 for name, (dtype, shape) in columns.items()
             }
         )
@@ -70,32 +75,32 @@ class CopyArrays:
     def size(
         obs: Observation, action: Action, n: int, *, elements: int, parts: int, keys: int
     ) -> int:
-        """Bytes of memory that these rows take."""
+        """Returns the size of the buffers in bytes."""
         return _layout(_columns(obs, action, n, elements, parts, keys))[1]
 
     def part(self, number: int, copies: range) -> CopyArrays:
-        """The rows of some copies; writing there writes here."""
+        """Returns views of the rows of some copies, for worker `number`."""
         span = slice(copies.start, copies.stop)
         per_copy = {name: a[span] for name, a in vars(self).items() if name not in _SHARED}
         now = self.now[number : number + 1, 0]
         return replace(self, **per_copy, now=now)
 
     def blank(self, obs_space: Observation, copies: slice = slice(None)) -> None:
-        """As if nothing had happened to these copies: what they show is of the space."""
+        """Clears the outputs of these copies. The blank observation is inside the observation space."""
         self.obs[copies] = spaces.blank(obs_space, 1)[0]
         self.reward[copies] = 0.0
         self.terminated[copies] = self.truncated[copies] = False
         self.mask[copies] = True
 
     def actions(self, dtype: Any, shape: tuple[int, ...]) -> Array:
-        """The memory of actions read as [N, *shape] of a type."""
-        whole = (len(self.obs), *shape)
-        used = int(np.prod(whole, dtype=int)) * np.dtype(dtype).itemsize
-        return self.action[:used].view(dtype).reshape(whole)
+        """Returns the memory for actions as an array [N, *shape] of the given dtype."""
+        batch_shape = (len(self.obs), *shape)
+        n_bytes = int(np.prod(batch_shape, dtype=int)) * np.dtype(dtype).itemsize
+        return self.action[:n_bytes].view(dtype).reshape(batch_shape)
 
 
 _SHARED = ("masked", "now", "action")
-"""Columns that are not one row per copy."""
+"""Arrays that do not have one row per copy."""
 _Columns = dict[str, tuple[Any, tuple[int, ...]]]
 
 
@@ -110,6 +115,7 @@ def _columns(
         "numbers": (np.float64, (n, keys)),
         "mask": (np.bool_, (n, spaces.mask_width(action))),
         "masked": (np.bool_, (1,)),
+        # a cache line per worker: they write it on every call
         "now": (np.int64, (parts, ALIGNED // 8)),
         "chosen": (np.bool_, (n,)),
         "seed": (np.uint64, (n,)),
@@ -118,11 +124,11 @@ def _columns(
 
 
 def _layout(columns: _Columns) -> tuple[dict[str, int], int]:
-    """Where each column begins, and the size of all."""
-    begins: dict[str, int] = {}
+    """Returns the offset of each array in bytes, and the total size."""
+    offsets: dict[str, int] = {}
     end = 0
     for name, (dtype, shape) in columns.items():
-        begins[name] = end
+        offsets[name] = end
         size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
         end += -(-size // ALIGNED) * ALIGNED
-    return begins, end
+    return offsets, end

@@ -1,10 +1,12 @@
-"""The contract between a collector and the copies of an environment it steps, wherever they run.
+"""The interface of a vector of environment copies (`Backend`), the same for every place they run in.
 
-- We own resets: nothing resets by itself, and each episode begins with a seed of its own.
-- `step` yields the true successor observation, with terminated and truncated apart.
-- The policy never sees NaN, a wrong shape or an index outside its space: that copy's step is a
-  Fault, which names the copy, the step and the cause. Nothing else of the vector is disturbed.
-- A copy that had a fault shows a blank observation and is made anew at its next reset.
+What every backend guarantees to the collector:
+- There is no autoreset: the caller resets each copy, and every episode has its own seed.
+- `step` returns the true next observation of every copy, also on the last step of an episode, and keeps
+  terminated and truncated separate.
+- The policy never receives NaN, a wrong shape or an index outside the space. Such a step becomes a
+  `Fault` that names the copy, the step and the cause; the other copies are unaffected.
+- After a fault, a copy has a blank observation until its next reset, which creates it again.
 """
 
 from __future__ import annotations
@@ -22,86 +24,89 @@ from gymnast.spaces.spaces import Action, BoxAction, Observation
 Array = np.ndarray
 
 OTHER_BACKEND_FIX = "set env.backend to inprocess or process"
-"""What to do where a vector cannot do what is asked."""
+"""Fix that errors suggest where a vectorized implementation lacks a feature."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What one copy did wrong, or what happened to it."""
+    """A failure of one copy: invalid output, an exception, or the loss of its process."""
 
     copy: int
     step: int
-    """Of its episode; 0 is the reset."""
+    """Step of the copy's episode; 0 is the reset."""
     what: str
     traceback: str = ""
-    """Of the environment's own code, where it raised."""
+    """Traceback of the environment's own code, if it raised."""
     because_of: int | None = None
-    """The copy that broke, where this one was only lost with it."""
+    """Copy that caused the failure, if this one was only lost together with it."""
 
     @property
     def bystander(self) -> bool:
+        """True if another copy caused this fault."""
         return self.because_of is not None
 
 
 @dataclass(slots=True)
 class Step:
-    """One step of every copy, [N, ...]. The arrays are the backend's own: copy what you keep."""
+    """One step of every copy. The arrays [N, ...] are the backend's own buffers: copy what you keep."""
 
     obs: Array
-    """Where the action led, before any reset."""
+    """Next observation, before any reset."""
     reward: Array
     terminated: Array
     truncated: Array
     infos: Sequence[dict[str, Any]]
     stepped: Array | None = None
-    """False where a copy only began its next episode, its action unused: no step to learn from."""
+    """False where a copy only started its next episode and ignored the action (Gymnasium's NEXT_STEP
+    autoreset): that is no transition to learn from. None if all copies were stepped."""
     faults: tuple[Fault, ...] = ()
-    """Copies whose step counts for nothing."""
+    """Failures in this step; the steps of these copies must be discarded."""
     numbers: Array | None = None
-    """What was asked for of each step's info, [N, keys]; NaN where a step does not have it."""
+    """Values of `step_keys` in each copy's info, [N, keys]; NaN where an info lacks the key."""
 
 
 class Backend(Protocol):
     name: str
-    """The environment's, for people."""
+    """Name of the environment in messages."""
     n_envs: int
     obs_space: Observation
     action_space: Action
     space_texts: tuple[str, str]
-    """Observation and action space as the environment names them."""
+    """Text of the observation space and of the action space, as Gymnasium prints them."""
     time_limit: int | None
-    """Longest episode, in steps, where one is declared or applied."""
+    """Maximum number of steps per episode, if one is declared or applied."""
     has_default_limit: bool
-    """The environment declares no limit, so that `time_limit` is the default."""
+    """True if the environment declares no limit, so that `time_limit` is gymnast's default."""
     restore: Literal["replay", "together", "history", "none"]
-    """How running episodes can be restored: copy by copy from seed and actions, all copies together
-    from theirs, or by repeating all that happened since the copies were seeded (`history.py`)."""
+    """How running episodes can be restored after a resume. `replay`: each copy on its own, from its seed
+    and actions; `together`: the same, but all copies at once; `history`: by repeating every action
+    since the copies were last seeded (`history.py`); `none`: not at all."""
     obs: Array
-    """What each copy shows now; rewritten by reset and step."""
+    """Current observation of each copy, [N, ...]; overwritten by reset and step."""
 
     @property
     def mask(self) -> Array | None:
-        """Actions each copy allows now, [N, k], if the environment ever said."""
+        """Actions that each copy allows now, [N, k]; None until the environment has provided a mask."""
         ...
 
     def reset(self, copies: Sequence[int], seeds: Sequence[int]) -> tuple[Fault, ...]:
-        """A new episode in each of these; faults are of these only."""
+        """Starts a new episode in each of these copies and returns the faults of these copies only."""
         ...
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        """Step all copies, or only those named; the rest stay as they are."""
+        """Steps all copies, or only the given ones; the others stay as they are."""
         ...
 
     def close(self) -> None: ...
 
 
 def any_of(flags: Array) -> bool:
-    """`flags.any()`, in a tenth of the time where they are few."""
+    """Returns `flags.any()` for a small boolean array, in a tenth of the time."""
     return 1 in flags.tobytes()
 
 
-def raise_fault(name: str, faults: Sequence[Fault], fix: str = "mend the environment") -> None:
-    """For callers that cannot go on without the copy: the first fault as an error."""
+def raise_fault(name: str, faults: Sequence[Fault], fix: str = "fix the environment") -> None:
+    """Raises the first fault, if any, as an EnvError: for callers that cannot continue without the copy."""
     if faults:
         fault = faults[0]
         what = f"{name}, copy {fault.copy}, step {fault.step} of its episode: {fault.what}"
@@ -109,28 +114,30 @@ def raise_fault(name: str, faults: Sequence[Fault], fix: str = "mend the environ
 
 
 def info_metrics(info: Mapping[str, Any], wanted: Mapping[str, str], env: str) -> dict[str, float]:
-    """Of an episode's last info; `wanted`: metric -> key."""
-    found: dict[str, float] = {}
+    """Returns metric -> value from the last info of an episode. `wanted`: metric -> key of info; keys that
+    the info lacks are left out."""
+    metrics: dict[str, float] = {}
     for metric, key in wanted.items():
         if key in info:
             try:
-                found[metric] = float(info[key])
+                metrics[metric] = float(info[key])
             except (TypeError, ValueError):
                 what = f"metrics.{metric}: info[{key!r}] is {info[key]!r}, not a number"
                 raise EnvError(what, at=env) from None
-    return found
+    return metrics
 
 
 def random_actions(
     space: Action, shape: tuple[int, ...], rng: np.random.Generator, mask: Array | None = None
 ) -> Array:
-    """Actions as an environment takes them, drawn evenly from those allowed (within 2 of 0 where
-    there is no bound)."""
+    """Returns uniformly random actions [*shape, ...] in the form that the environment takes. Masked
+    actions are never drawn; an open-ended Box component is drawn from an interval of width 2."""
     if not isinstance(space, BoxAction):
         head = head_for(space)
-        even = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
-        return head.for_env(head.sample(even, head.noise(rng, shape)))
+        uniform = head.parameters(np.zeros((*shape, head.n_outputs), np.float32), None, mask)
+        return head.for_env(head.sample(uniform, head.noise(rng, shape)))
     low, high = np.array(space.low), np.array(space.high)
+    # Without bounds this is [-1, 1]; with one bound, the interval of width 2 next to it.
     low = np.where(np.isfinite(low), low, np.minimum(high, 1.0) - 2.0)
     high = np.where(np.isfinite(high), high, low + 2.0)
     actions = rng.uniform(low, high, (*shape, space.size)).astype(np.float32)

@@ -1,5 +1,7 @@
-"""A process of ours that runs environments beside training, at the other end of a socket. It never
-outlives the process that started it."""
+"""Child processes that run environments for the trainer, connected by a socket.
+
+A child never outlives the process that started it.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ PR_SET_PDEATHSIG = 1
 
 
 def start(module: str, theirs: socket.socket) -> subprocess.Popen[bytes]:
-    """`python -m MODULE FD PID`, on one thread; what it prints comes by its `stdout`. It ends with the
-    thread that calls this."""
+    """Starts `python -m MODULE FD PID`, limited to one compute thread, and returns the process. Its output
+    can be read from its `stdout`. It ends together with the calling thread (see `begin`)."""
     child = subprocess.Popen(
         [sys.executable, "-m", module, str(theirs.fileno()), str(os.getpid())],
         pass_fds=[theirs.fileno()],
@@ -31,12 +33,15 @@ def start(module: str, theirs: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def begin() -> int:
-    """Called by the module that was started: the file descriptor of its end of the socket. Signals are
-    for the trainer; on Linux the kernel kills this process when that ends, even while it hangs."""
+    """Sets up the child and returns the file descriptor of its end of the socket.
+
+    To be called first by the module that was started. The child ignores signals that are meant for the
+    trainer; on Linux the kernel kills it when the trainer ends, even while the child hangs.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != int(sys.argv[2]):  # it ended before that
+        if os.getppid() != int(sys.argv[2]):  # the parent ended before prctl took effect
             os._exit(1)
     return int(sys.argv[1])

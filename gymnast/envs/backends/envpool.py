@@ -1,7 +1,7 @@
-"""EnvPool's copies, stepped together in C++, as a Gymnasium vector.
+"""EnvPool environments, which are stepped together in C++, as a Gymnasium `VectorEnv`.
 
-They take one seed when they are made and none for an episode, so what runs cannot be had again. The
-step after an end only begins the next episode, as with Gymnasium's NEXT_STEP vectors.
+EnvPool takes one seed when the pool is created and none per episode, so a single running episode cannot
+be restored. The step after the end of an episode only starts the next one (autoreset NEXT_STEP).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
 
     def __init__(self, name: str, n_envs: int, settings: dict[str, Any]) -> None:
         self._name, self._settings, self.num_envs = name, settings, n_envs
-        self._pool = self._made(0)
+        self._pool = self._make_pool(0)
         self.single_observation_space = self._pool.observation_space
         self.single_action_space = self._pool.action_space
         self.observation_space = batch_space(self.single_observation_space, n_envs)
@@ -38,30 +38,30 @@ class EnvPoolVector(VectorEnv[Any, Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         if isinstance(seed, list):
             raise TypeError("EnvPool takes one seed for all copies")
-        if seed is not None:
+        if seed is not None:  # a pool can only be seeded when it is created
             self._pool.close()
-            self._pool = self._made(seed)
+            self._pool = self._make_pool(seed)
         obs, _ = self._pool.reset()
         return obs, {}
 
     def step(self, actions: Array) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
-        taken = actions.astype(self._pool.action_space.dtype, copy=False)
-        obs, reward, terminated, truncated, info = self._pool.step(taken)
-        told = {key: value for key, value in info.items() if _per_copy(value, self.num_envs)}
-        return obs, reward, terminated, truncated, told
+        typed = actions.astype(self._pool.action_space.dtype, copy=False)
+        obs, reward, terminated, truncated, info = self._pool.step(typed)
+        per_copy = {key: value for key, value in info.items() if _per_copy(value, self.num_envs)}
+        return obs, reward, terminated, truncated, per_copy
 
     def close_extras(self, **kwargs: Any) -> None:
         self._pool.close()
 
-    def _made(self, seed: int) -> Any:
-        of_31_bits = seed % 2**31
+    def _make_pool(self, seed: int) -> Any:
         return import_module("envpool").make_gymnasium(
-            self._name, num_envs=self.num_envs, seed=of_31_bits, **self._settings
+            self._name, num_envs=self.num_envs, seed=seed % 2**31, **self._settings
         )
 
 
 def make_envpool(cfg: EnvConfig, limit: int | None) -> EnvPoolVector:
-    """`limit` of steps per episode instead of the environment's own."""
+    """Returns EnvPool's version of the environment. `limit`: maximum steps per episode, instead of the
+    environment's own limit."""
     try:
         known = import_module("envpool").list_all_envs()
     except ImportError:
@@ -71,18 +71,18 @@ def make_envpool(cfg: EnvConfig, limit: int | None) -> EnvPoolVector:
     if name not in known:
         raise EnvError(f"EnvPool has no {cfg.id}", at="env.backend", fix=OTHER_BACKEND_FIX)
     settings = dict[str, Any](cfg.kwargs)
-    own = None if limit is not None else _limit_of(cfg.id)
-    if limit is not None or own is not None:
-        settings["max_episode_steps"] = limit if limit is not None else own
+    gym_limit = None if limit is not None else _gymnasium_limit(cfg.id)
+    if limit is not None or gym_limit is not None:
+        settings["max_episode_steps"] = limit if limit is not None else gym_limit
     try:
         return EnvPoolVector(name, cfg.n_envs, settings)
     except (TypeError, AssertionError, ValueError, RuntimeError) as problem:
-        what = f"EnvPool's {name} does not take {settings}: {problem}"
+        what = f"EnvPool's {name} does not accept {settings}: {problem}"
         raise EnvError(what, at="env.kwargs", fix=OTHER_BACKEND_FIX) from None
 
 
-def _limit_of(env_id: str) -> int | None:
-    """Gymnasium's own: what is trained must be what is evaluated."""
+def _gymnasium_limit(env_id: str) -> int | None:
+    """Returns Gymnasium's time limit. EnvPool may use another one, but evaluation runs on Gymnasium."""
     spec = gym.registry.get(env_id)
     return None if spec is None else spec.max_episode_steps
 

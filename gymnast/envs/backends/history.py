@@ -1,7 +1,7 @@
-"""What has happened to the copies of a vector since each was last seeded: its actions.
+"""The actions that each copy of a vectorized environment has taken since it was last seeded.
 
-Copies draw what an episode begins with from generators that we cannot save. The same seed and the same
-actions bring a copy to the same state again, over several episodes where only the first was seeded.
+The random generators inside the copies cannot be saved. Replaying the same actions from the same seed
+restores a copy, even across several episodes of which only the first was seeded.
 """
 
 from __future__ import annotations
@@ -13,71 +13,72 @@ import numpy as np
 from gymnast.spaces.spaces import Action, DiscreteAction
 
 Array = np.ndarray
-ROOM = 2**23
-"""Bytes of actions above which they are forgotten: every checkpoint holds them."""
+MAX_BYTES = 2**23
+"""Maximum size of the stored actions in bytes. Every checkpoint contains them, so beyond this size they
+are discarded and the episodes cannot be restored."""
 _UNKNOWN = -1
 
 
 class History:
     def __init__(self, space: Action, n_envs: int) -> None:
-        small = (
+        fits_a_byte = (
             isinstance(space, DiscreteAction) and space.first >= 0 and space.first + space.n <= 256
         )
-        self._stored_as = np.dtype(np.uint8) if small else None
+        self._storage_dtype = np.dtype(np.uint8) if fits_a_byte else None
         self._actions = np.zeros((0, n_envs), np.uint8)
-        self._given_as = np.dtype(np.int64)
+        self._action_dtype = np.dtype(np.int64)
         self._length = 0
-        """Vector steps that are kept."""
+        """Number of vector steps that are stored."""
         self._start = np.full(n_envs, _UNKNOWN)
-        """The step before which each copy was seeded."""
+        """Index of the first stored step after each copy was seeded, [N]."""
         self._seed = np.zeros(n_envs, dtype=np.int64)
 
     def begin(self, copies: Sequence[int], seeds: Sequence[int]) -> None:
-        """These copies have been reset, each with its seed."""
+        """Records that these copies have been reset, each with its seed."""
         self._start[copies], self._seed[copies] = self._length, seeds
 
     def forget(self, copies: Sequence[int]) -> None:
-        """It is not known how these copies got where they are."""
+        """Marks these copies as impossible to replay: their state does not follow from a known seed."""
         self._start[copies] = _UNKNOWN
 
     def age(self, copy: int) -> float:
-        """Vector steps since a copy was seeded."""
+        """Returns the number of vector steps since a copy was seeded; infinity if it cannot be replayed."""
         start = self._start[copy]
         return float("inf") if start == _UNKNOWN else self._length - start
 
     def add(self, action: Array) -> None:
-        """All copies are stepped with these actions, [N, ...]."""
+        """Records the actions of one step of all copies, [N, ...]."""
         if self._length == len(self._actions):
-            self._make_room(action)
+            self._grow(action)
         self._actions[self._length] = action
         self._length += 1
 
     def arrays(self) -> dict[str, Array] | None:
-        """For a checkpoint; None if some copy cannot be replayed."""
+        """Returns the arrays to store in a checkpoint; None if some copy cannot be replayed."""
         if (self._start == _UNKNOWN).any():
             return None
-        self._drop_what_nobody_needs()
+        self._drop_unneeded_steps()
         return {
             "seed": self._seed.copy(),
             "start": self._start.copy(),
             "action": self._actions[: self._length].copy(),
-            "given_as": np.zeros(0, self._given_as),
+            "given_as": np.zeros(0, self._action_dtype),
         }
 
-    def _make_room(self, action: Array) -> None:
-        stored_as = self._stored_as or action.dtype
-        self._drop_what_nobody_needs()
-        limit = max(ROOM // (action.size * stored_as.itemsize), 1)
-        if self._length >= limit:
+    def _grow(self, action: Array) -> None:
+        storage_dtype = self._storage_dtype or action.dtype
+        self._drop_unneeded_steps()
+        limit = max(MAX_BYTES // (action.size * storage_dtype.itemsize), 1)
+        if self._length >= limit:  # full: discard everything, no copy can be replayed any more
             self._start[:], self._length = _UNKNOWN, 0
         steps = min(max(256, 2 * self._length), limit)
-        grown = np.empty((steps, *action.shape), stored_as)
+        grown = np.empty((steps, *action.shape), storage_dtype)
         if self._length:
             grown[: self._length] = self._actions[: self._length]
-        self._actions, self._given_as = grown, action.dtype
+        self._actions, self._action_dtype = grown, action.dtype
 
-    def _drop_what_nobody_needs(self) -> None:
-        """The steps before any copy was seeded."""
+    def _drop_unneeded_steps(self) -> None:
+        """Drops the stored steps that lie before the earliest seeding."""
         known = self._start[self._start != _UNKNOWN]
         first = int(known.min()) if len(known) else self._length
         self._actions[: self._length - first] = self._actions[first : self._length].copy()

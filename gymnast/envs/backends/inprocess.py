@@ -1,4 +1,4 @@
-"""Copies of an environment stepped one after the other in this process."""
+"""The backend `inprocess`: copies of an environment, stepped one after the other in this process."""
 
 from __future__ import annotations
 
@@ -36,47 +36,51 @@ class InProcessBackend:
         masked: bool = True,
         step_keys: Sequence[str] = (),
     ) -> None:
-        """`masked`: use `info["action_mask"]` where the environment gives one; `step_keys`: numbers to
-        take from the info of every step."""
+        """`masked`: use `info["action_mask"]` if the environment provides it; `step_keys`: numbers to read
+        from the info of every step."""
         self._step_keys = tuple(step_keys)
         self.name, self.n_envs, self._make, self._masked = name, n_envs, make, masked
         made = [make() for _ in range(n_envs)]
-        seen, taken = made[0].observation_space, made[0].action_space
-        self.obs_space, self.action_space = spaces.observation(seen), spaces.action(taken)
-        self.space_texts = (" ".join(str(seen).split()), str(taken))
+        obs_space, action_space = made[0].observation_space, made[0].action_space
+        self.obs_space, self.action_space = (
+            spaces.observation(obs_space),
+            spaces.action(action_space),
+        )
+        self.space_texts = (" ".join(str(obs_space).split()), str(action_space))
         self.time_limit = time_limit(made[0])
         self.has_default_limit = has_default_limit(made[0])
         self.envs = [strip_wrappers(env)[0] for env in made]
         self._steps = [env.step for env in self.envs]
         self._limit = strip_wrappers(made[0])[1]
-        """Steps after which we cut an episode short."""
+        """Time limit per episode. `step` applies it here because Gymnasium's TimeLimit was stripped."""
         self._clock = 0
-        """Steps of the whole vector so far. A copy's age is how long ago it was born."""
-        self._born = [0] * n_envs
-        self._due: float = math.inf
-        """When the next episode reaches the limit."""
+        """Number of vector steps so far. A copy's episode has lasted `_clock - _start[copy]` steps: this
+        needs one addition per vector step instead of one per copy."""
+        self._start = [0] * n_envs
+        self._next_limit: float = math.inf
+        """Clock value at which the oldest episode reaches the time limit."""
         self._infos: list[dict[str, Any]] = [{} for _ in range(n_envs)]
-        self._every = range(n_envs)
+        self._all_copies = range(n_envs)
         self._broken: set[int] = set()
-        """Copies to be made anew before they are used again."""
+        """Copies that had a fault and must be created again before their next reset."""
         keys = len(self._step_keys)
         rows = CopyArrays.of(self.obs_space, self.action_space, n_envs, keys=keys)
         self.use(rows.part(0, range(n_envs)))
-        self._now: Any = [NOBODY]  # read by a watchdog; in a worker also by the trainer
+        self._now: Any = [NOBODY]  # read by a watchdog; in a worker process also by the trainer
         self._calls = 0
-        self._begun = False
+        self._was_reset = False
         active_calls.register(self)
 
     def use(self, rows: CopyArrays) -> None:
-        """Write into these rows from now on."""
+        """Uses these buffers from now on (a worker switches to the shared memory)."""
         self._rows, self.obs, self._reward = rows, rows.obs, rows.reward
         self._terminated, self._truncated, self._now = rows.terminated, rows.truncated, rows.now
         self._rewards: Any = rows.reward.data
-        """The same memory: single numbers are written faster that way."""
-        self._numbers = rows.obs.reshape(-1) if isinstance(self.obs_space, BoxObs) else None
+        """The same memory as a memoryview: writing single numbers is faster than into an array."""
+        self._flat_obs = rows.obs.reshape(-1) if isinstance(self.obs_space, BoxObs) else None
         self._finite = np.ones(rows.obs.size, dtype=bool)
         self._ended = True
-        """Some copy may be marked as ended."""
+        """True if some copy may still be marked as terminated or truncated."""
 
     @property
     def mask(self) -> Array | None:
@@ -86,34 +90,36 @@ class InProcessBackend:
         faults: list[Fault] = []
         self._calls += 1
         for i, seed in zip(copies, seeds, strict=True):
-            self._born[i] = self._clock
+            self._start[i] = self._clock
             self._reward[i] = 0.0
             self._terminated[i] = self._truncated[i] = False
             self._now[0] = i
             try:
                 if i in self._broken:
-                    self._renew(i)
+                    self._create_again(i)
                 obs, self._infos[i] = self.envs[i].reset(seed=seed)
             except (Exception, SystemExit) as cause:
                 faults.append(self._raised(i, f"reset(seed={seed})", cause))
                 continue
-            problem = self.obs_space.put(self.obs, i, obs) or self._allow(i)
+            problem = self.obs_space.put(self.obs, i, obs) or self._store_mask(i)
             if problem is not None:
                 faults.append(self._fault(i, problem))
         self._now[0] = NOBODY
-        self._set_due()
-        if not self._begun:  # some start an engine when they begin their first episode
-            self._begun = True
+        self._set_next_limit()
+        if not self._was_reset:  # some environments start a process in their first reset
+            self._was_reset = True
             guard.look()
         return (*faults, *self._not_finite())
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
-        chosen = self._every if copies is None else copies
-        self._grow_older(copies)
+        chosen = self._all_copies if copies is None else copies
+        self._count_step(copies)
         self._calls += 1
-        actions = list(action)  # NumPy scalars, as spaces sample them: they check Python's slower
-        shown, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
-        simple = np.ndarray if self._numbers is not None else None
+        # NumPy scalars, as spaces sample them: `Discrete.contains` is slower for Python ints
+        actions = list(action)
+        obs_rows, shape, put = self.obs, self.obs_space.shape, self.obs_space.put
+        # Fast path: a plain array of the right shape needs no conversion and no check.
+        plain = np.ndarray if self._flat_obs is not None else None
         steps, infos, rewards, now = self._steps, self._infos, self._rewards, self._now
         faults: list[Fault] = []
         for i in chosen:
@@ -125,28 +131,28 @@ class InProcessBackend:
                 continue
             problem = None
             try:
-                if type(obs) is simple and obs.shape == shape:
-                    shown[i] = obs
+                if type(obs) is plain and obs.shape == shape:
+                    obs_rows[i] = obs
                 else:
-                    problem = put(shown, i, obs)
+                    problem = put(obs_rows, i, obs)
                 rewards[i] = reward
                 if terminated or truncated:
                     self._terminated[i], self._truncated[i] = terminated, truncated
                     self._ended = True
             except (TypeError, ValueError):
-                problem = self._what_is_wrong(i, obs, reward, terminated, truncated)
+                problem = self._invalid_output(i, obs, reward, terminated, truncated)
             if problem is not None:
                 faults.append(self._fault(i, problem))
         now[0] = NOBODY
-        if self._clock >= self._due:
-            self._cut_short(chosen)
+        if self._clock >= self._next_limit:
+            self._truncate(chosen)
         if self._rows.masked[0]:
-            faults += self._allow_all(chosen)
+            faults += self._store_masks(chosen)
         faults += self._not_finite()
         ends = self._terminated, self._truncated
-        step = Step(shown, self._reward, *ends, infos, faults=tuple(faults))
+        step = Step(obs_rows, self._reward, *ends, infos, faults=tuple(faults))
         if self._step_keys:
-            step.numbers = self._note_numbers(chosen)
+            step.numbers = self._read_step_keys(chosen)
         return step
 
     def close(self) -> None:
@@ -157,61 +163,61 @@ class InProcessBackend:
         copy = int(self._now[0])
         if copy == NOBODY:
             return None
-        return ActiveCall(self.name, copy, self._clock - self._born[copy], self._calls)
+        return ActiveCall(self.name, copy, self._clock - self._start[copy], self._calls)
 
-    def _note_numbers(self, copies: Sequence[int]) -> Array:
+    def _read_step_keys(self, copies: Sequence[int]) -> Array:
         numbers = self._rows.numbers
         for i in copies:
             numbers[i] = numbers_of(self._infos[i], self._step_keys, self.name)
         return numbers
 
-    # ---- ages and ends -----------------------------------------------------------------------
+    # ---- episode lengths and time limit ------------------------------------------------------
 
-    def _grow_older(self, copies: Sequence[int] | None) -> None:
-        """The copies that are about to be stepped; what the last step marked as ended is not so now."""
+    def _count_step(self, copies: Sequence[int] | None) -> None:
+        """Counts a step for the copies that are about to be stepped and clears their end flags."""
         if copies is None:
             self._clock += 1
             if self._ended:
                 self._terminated[:] = self._truncated[:] = False
                 self._ended = False
             return
-        for i in copies:
-            self._born[i] -= 1
+        for i in copies:  # the clock stands still, so their start moves back instead
+            self._start[i] -= 1
             self._terminated[i] = self._truncated[i] = False
-        self._set_due()
+        self._set_next_limit()
 
-    def _set_due(self) -> None:
+    def _set_next_limit(self) -> None:
         if self._limit is not None:
-            self._due = min(self._born) + self._limit
+            self._next_limit = min(self._start) + self._limit
 
-    def _cut_short(self, copies: Sequence[int]) -> None:
+    def _truncate(self, copies: Sequence[int]) -> None:
         assert self._limit is not None
         for i in copies:
-            if self._clock - self._born[i] >= self._limit and i not in self._broken:
+            if self._clock - self._start[i] >= self._limit and i not in self._broken:
                 self._truncated[i] = self._ended = True
 
-    # ---- what is allowed, what is wrong ------------------------------------------------------
+    # ---- action masks and faults ------------------------------------------------------
 
-    def _allow(self, copy: int) -> str | None:
-        """Note which actions are allowed now, where the environment says; or what is wrong there."""
-        given = self._infos[copy].get("action_mask") if self._masked else None
-        if given is not None:
+    def _store_mask(self, copy: int) -> str | None:
+        """Stores the action mask of a copy, if its info has one; returns what is wrong with it."""
+        action_mask = self._infos[copy].get("action_mask") if self._masked else None
+        if action_mask is not None:
             self._rows.masked[0] = True
         if self.mask is None:
             return None
-        return spaces.put_mask(self.action_space, self.mask, copy, given)
+        return spaces.put_mask(self.action_space, self.mask, copy, action_mask)
 
-    def _allow_all(self, copies: Sequence[int]) -> list[Fault]:
-        """Of copies that go on."""
-        over = self._terminated | self._truncated
-        going = [i for i in copies if not over[i] and i not in self._broken]
-        told = ((i, self._allow(i)) for i in going)
-        return [self._fault(i, problem) for i, problem in told if problem is not None]
+    def _store_masks(self, copies: Sequence[int]) -> list[Fault]:
+        """Stores the masks of the copies whose episode continues and returns the faults in them."""
+        ended = self._terminated | self._truncated
+        running = [i for i in copies if not ended[i] and i not in self._broken]
+        problems = ((i, self._store_mask(i)) for i in running)
+        return [self._fault(i, problem) for i, problem in problems if problem is not None]
 
-    def _what_is_wrong(
+    def _invalid_output(
         self, copy: int, obs: Any, reward: Any, terminated: Any, truncated: Any
     ) -> str | None:
-        """With something that could not be written where it belongs."""
+        """Returns why the result of a step could not be stored in the buffers."""
         problem = self.obs_space.put(self.obs, copy, obs)
         try:
             self._reward[copy] = reward
@@ -226,9 +232,10 @@ class InProcessBackend:
         return problem
 
     def _not_finite(self) -> list[Fault]:
-        """Faults of copies that gave NaN or infinity."""
-        if self._numbers is not None:
-            np.isfinite(self._numbers, self._finite)
+        """Returns the faults of copies whose reward or observation is NaN or infinite."""
+        if self._flat_obs is not None:
+            np.isfinite(self._flat_obs, self._finite)
+        # Cheap test for the usual case: a sum is finite only if all rewards are.
         if 0 not in self._finite.tobytes() and math.isfinite(sum(self._rewards)):
             return []
         faults: list[Fault] = []
@@ -246,13 +253,13 @@ class InProcessBackend:
         return self._fault(copy, f"{call} raised {type(cause).__name__}: {cause}", text)
 
     def _fault(self, copy: int, what: str, text: str = "") -> Fault:
-        """The copy shows nothing, and nothing happened to it, until it is made anew."""
+        """Blanks the copy's outputs, marks it to be created again, and returns the fault."""
         self._broken.add(copy)
         self._rows.blank(self.obs_space, slice(copy, copy + 1))
-        return Fault(copy, self._clock - self._born[copy], what, text)
+        return Fault(copy, self._clock - self._start[copy], what, text)
 
-    def _renew(self, copy: int) -> None:
-        with contextlib.suppress(Exception):  # it is being thrown away
+    def _create_again(self, copy: int) -> None:
+        with contextlib.suppress(Exception):  # the copy is discarded anyway
             self.envs[copy].close()
         self.envs[copy] = strip_wrappers(self._make())[0]
         self._steps[copy] = self.envs[copy].step

@@ -1,7 +1,7 @@
-"""What a process backend and its workers say to each other, beside the memory they share.
+"""The messages between a process backend and its workers, in addition to the memory they share.
 
-A command is one byte, so that a step costs one short message each way. An answer is the length of a
-JSON document and the document; mostly there is nothing to report and the length is 0.
+A command is one byte, so that a step costs one short message each way. A reply is a JSON document
+preceded by its length; usually there is nothing to report and the length is 0.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import struct
 from typing import Any
 
 STEP, STEP_CHOSEN, RESET_CHOSEN, ACTIONS = b"s", b"c", b"r", b"a"
-"""`ACTIONS` is followed by a document: type and shape of the actions to come."""
+"""Commands. `ACTIONS` is followed by a document with the dtype and shape of the following actions."""
 NOTHING = struct.pack("<I", 0)
+"""Reply of length 0: nothing to report."""
 
 
 def send(link: socket.socket, document: Any) -> None:
@@ -22,7 +23,7 @@ def send(link: socket.socket, document: Any) -> None:
 
 
 def receive(link: socket.socket) -> Any:
-    """The next document; None where there is nothing to report. EOFError if the other end is gone."""
+    """Returns the next document, or None for an empty reply. Raises EOFError if the other end has closed."""
     length = link.recv(4)
     if length == NOTHING:
         return None

@@ -1,8 +1,8 @@
-"""Copies of an environment in worker processes that share their arrays with this one.
+"""The backend `process`: copies of an environment in worker processes, with arrays in shared memory.
 
-A vector step wakes every worker with one short message and then waits for them, so they work at the
-same time. A worker that dies or hangs takes its copies with it, which is a fault of each; the next
-reset starts it anew. Nobody pickles anything.
+A vector step wakes every worker with one short message and then waits for all of them, so they run in
+parallel. When a worker dies or hangs, each of its copies has a fault, and the next reset of one of them
+starts the worker again. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gymnast.spaces import spaces
 
 Array = np.ndarray
 CLOSING = 0.15
-"""Seconds that workers get to close their environments."""
+"""Seconds that workers get in total to close their environments."""
 
 
 class ProcessBackend:
@@ -42,31 +42,32 @@ class ProcessBackend:
         limit: EpisodeLimit = OWN_LIMIT,
         info_keys: Sequence[str] = (),
         step_keys: Sequence[str] = (),
-        tell: Callable[[str], None],
+        on_output: Callable[[str], None],
     ) -> None:
-        """`info_keys` are kept of an episode's last info, `step_keys` of every step's; `tell` gets whatever
-        the environments print."""
+        """`info_keys`: entries to keep from the last info of an episode; `step_keys`: numbers to read from
+        the info of every step; `on_output`: called with each line that the environments print."""
         n = cfg.n_envs
         self.name, self.n_envs = cfg.id, n
         parts = min(cfg.workers or usable_cores(), n)
         edges = [n * part // parts for part in range(parts + 1)]
-        order = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
-        order |= {"parts": parts, "step_keys": list(step_keys)}
+        spec = {"env": cfg.model_dump(mode="json"), "limit": limit, "info_keys": list(info_keys)}
+        spec |= {"parts": parts, "step_keys": list(step_keys)}
         self._n_keys = len(step_keys)
         self.workers = [
             Worker(
                 range(first, last),
-                {**order, "part": part, "copies": [first, last]},
+                {**spec, "part": part, "copies": [first, last]},
                 cfg.timeout,
-                lambda line, part=part: tell(f"environment worker {part}: {line}"),
+                lambda line, part=part: on_output(f"environment worker {part}: {line}"),
             )
             for part, (first, last) in enumerate(pairwise(edges))
         ]
         self._owner = [worker for worker in self.workers for _ in worker.copies]
         self._made: dict[str, Any] = {}
         self._memory: int | None = None
-        self._untold: dict[int, Fault] = {}
-        """Copies that were lost with their worker in a call that was not about them."""
+        self._pending_faults: dict[int, Fault] = {}
+        """Faults of copies that were lost with their worker in a call that did not concern them. Each is
+        reported by the copy's next step."""
         self._age = np.zeros(n, dtype=np.int64)
         self._infos: list[dict[str, Any]] = [{} for _ in range(n)]
         try:
@@ -87,7 +88,7 @@ class ProcessBackend:
             self.has_default_limit: bool = self._made["has_default_limit"]
             shape = self.obs_space, self.action_space, self.n_envs
             room = {"elements": self._made["elements"], "parts": parts, "keys": self._n_keys}
-            self._memory = memory = _unnamed(CopyArrays.size(*shape, **room))
+            self._memory = memory = _anonymous_file(CopyArrays.size(*shape, **room))
             self._rows = CopyArrays.of(*shape, **room, memory=mmap.mmap(memory, 0))
             self._rows.blank(self.obs_space)
             self._rows.now[:] = NOBODY
@@ -96,7 +97,7 @@ class ProcessBackend:
             for worker in self.workers:
                 self._join(worker, self._made if worker is self.workers[0] else worker.made())
         except WorkerLost as lost:
-            what = f"{self.name} cannot be made: {lost.what}"
+            what = f"{self.name} cannot be created: {lost.what}"
             raise EnvError(what, fix="see the log", traceback=lost.printed) from None
 
     @property
@@ -108,20 +109,22 @@ class ProcessBackend:
         self._rows.seed[chosen] = seeds
         self._age[chosen] = 0
         workers = self._owners(chosen)
-        faults = self._revive([worker for worker in workers if not worker.running])
-        faults += self._all(messages.RESET_CHOSEN, [w for w in workers if w.running])
-        self._untold = {i: fault for i, fault in self._untold.items() if i not in chosen}
-        return tuple(self._about(chosen, faults))
+        faults = self._restart([worker for worker in workers if not worker.running])
+        faults += self._command(messages.RESET_CHOSEN, [w for w in workers if w.running])
+        self._pending_faults = {
+            i: fault for i, fault in self._pending_faults.items() if i not in chosen
+        }
+        return tuple(self._split_faults(chosen, faults))
 
     def step(self, action: Array, copies: Sequence[int] | None = None) -> Step:
         if action.dtype != self._actions.dtype or action.shape != self._actions.shape:
             self._actions = self._rows.actions(action.dtype, action.shape[1:])
             for worker in self.workers:
-                self._tell_type_of_actions(worker)
+                self._send_action_type(worker)
         self._actions[...] = action
-        if copies is None and not self._untold:
+        if copies is None and not self._pending_faults:
             self._age += 1
-            faults = self._all(messages.STEP, self.workers)
+            faults = self._command(messages.STEP, self.workers)
         else:
             faults = self._step_some(range(self.n_envs) if copies is None else copies)
         rows = self._rows
@@ -132,22 +135,24 @@ class ProcessBackend:
         )
 
     def _step_some(self, copies: Sequence[int]) -> list[Fault]:
-        told = [self._untold.pop(copy) for copy in copies if copy in self._untold]
-        lost = {fault.copy for fault in told}
+        pending = [
+            self._pending_faults.pop(copy) for copy in copies if copy in self._pending_faults
+        ]
+        lost = {fault.copy for fault in pending}
         chosen = self._choose([copy for copy in copies if copy not in lost])
         self._age[chosen] += 1
-        faults = self._all(messages.STEP_CHOSEN, self._owners(chosen))
-        return [*told, *self._about(chosen, faults)]
+        faults = self._command(messages.STEP_CHOSEN, self._owners(chosen))
+        return [*pending, *self._split_faults(chosen, faults)]
 
-    def _about(self, copies: Sequence[int], faults: Iterable[Fault]) -> list[Fault]:
-        """Faults of these copies; what happened to others is told with their next step."""
+    def _split_faults(self, copies: Sequence[int], faults: Iterable[Fault]) -> list[Fault]:
+        """Returns the faults of these copies; those of others are kept for their next step."""
         named = set(copies)
-        self._untold |= {fault.copy: fault for fault in faults if fault.copy not in named}
+        self._pending_faults |= {fault.copy: fault for fault in faults if fault.copy not in named}
         return [fault for fault in faults if fault.copy in named]
 
     def close(self) -> None:
         for worker in self.workers:
-            worker.part()
+            worker.finish()
         deadline = time.monotonic() + CLOSING
         for worker in self.workers:
             worker.kill(deadline)
@@ -166,12 +171,12 @@ class ProcessBackend:
     def _owners(self, copies: Iterable[int]) -> list[Worker]:
         return list(dict.fromkeys(self._owner[copy] for copy in copies))
 
-    def _all(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
-        """Wake all of them, then wait for all of them."""
+    def _command(self, command: bytes, workers: Sequence[Worker]) -> list[Fault]:
+        """Sends a command to all of these workers, waits for their replies and returns the faults."""
         for worker in workers:
             worker.request(command)
         faults: list[Fault] = []
-        late = False
+        late = False  # one worker hung for the whole timeout, which the others had as well
         for worker in workers:
             try:
                 report = worker.answer(at_once=late)
@@ -188,27 +193,27 @@ class ProcessBackend:
                     self._infos[copy] = info
         return faults
 
-    # ---- workers that are gone ---------------------------------------------------------------
+    # ---- lost workers ------------------------------------------------------------------------
 
     def _faults_of(self, worker: Worker, what: str, text: str) -> list[Fault]:
-        """Every copy of a lost worker has a fault; the one that was at work is the cause."""
-        part = worker.order["part"]
-        guilty = int(self._rows.now[part, 0])
+        """Returns a fault for every copy of a lost worker; the copy that was being called is the cause."""
+        part = worker.spec["part"]
+        called = int(self._rows.now[part, 0])
         self._rows.now[part] = NOBODY
         self._rows.blank(self.obs_space, slice(worker.copies.start, worker.copies.stop))
-        culprit = None if guilty == NOBODY else worker.copies[guilty]
+        culprit = None if called == NOBODY else worker.copies[called]
         faults: list[Fault] = []
         for copy in worker.copies:
             step = int(self._age[copy])
             if culprit is None or copy == culprit:
                 faults.append(Fault(copy, step, what, text))
             else:
-                beside = f"{what}; copy {culprit} was at work"
-                faults.append(Fault(copy, step, beside, because_of=culprit))
+                lost_too = f"{what}; it was running copy {culprit}"
+                faults.append(Fault(copy, step, lost_too, because_of=culprit))
         return faults
 
-    def _revive(self, workers: Sequence[Worker]) -> list[Fault]:
-        """Start workers anew, all at the same time."""
+    def _restart(self, workers: Sequence[Worker]) -> list[Fault]:
+        """Starts lost workers again, all in parallel, and returns the faults of any that fail to start."""
         faults: list[Fault] = []
         for worker in workers:
             worker.start()
@@ -225,18 +230,18 @@ class ProcessBackend:
         if made != self._made:
             worker.kill()
             was, now = self._made["described"], made["described"]
-            raise EnvError(f"{self.name}: copies differ in their spaces, {was} and {now}")
+            raise EnvError(f"{self.name}: copies have different spaces, {was} and {now}")
         assert self._memory is not None
         worker.share(self._memory)
-        self._tell_type_of_actions(worker)
+        self._send_action_type(worker)
 
-    def _tell_type_of_actions(self, worker: Worker) -> None:
+    def _send_action_type(self, worker: Worker) -> None:
         kind = {"dtype": self._actions.dtype.str, "shape": self._actions.shape[1:]}
         worker.notify(messages.ACTIONS, kind)
 
 
-def _unnamed(size: int) -> int:
-    """A file without a name, in memory where the system can: nothing of it outlives us."""
+def _anonymous_file(size: int) -> int:
+    """Returns the descriptor of an anonymous file, in memory if the system can. It vanishes with us."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("gymnast environments")
     else:

@@ -1,8 +1,8 @@
 """A worker of the process backend: `python -m gymnast.envs.backends.process_worker FD PID`.
 
-It holds some of the copies, as the in-process backend would, but writes into memory that it shares
-with the trainer. Its end of the connection is the file descriptor named on the command line; when
-the other end closes, it ends too. It imports no torch.
+It runs some of the copies with an in-process backend whose buffers lie in memory shared with the
+trainer. FD is its end of the socket; when the trainer closes the other end, the worker ends. It does
+not import torch.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from gymnast.errors import EnvError
 from gymnast.spaces import spaces
 
 GRACE = 1.0
-"""Seconds to close the environments once the trainer is gone."""
+"""Seconds to close the environments once the trainer has ended."""
 
 
 def main() -> None:
     link = socket.socket(fileno=child.begin())
-    faulthandler.enable()  # where it crashed, or was aborted for hanging, is the last thing it says
+    faulthandler.enable()  # prints the stack after a crash, or after SIGABRT for a hang
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    _leave_the_trainer_its_core()
+    _yield_core_to_trainer()
     link.set_inheritable(False)
-    threading.Thread(target=_end_with_the_trainer, args=[link], daemon=True).start()
+    threading.Thread(target=_end_with_trainer, args=[link], daemon=True).start()
     try:
         worker = Worker(link, messages.receive(link))
         worker.serve()
@@ -56,16 +56,16 @@ def main() -> None:
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
     sys.stdout.flush()
-    os._exit(0)  # whatever an environment left running ends here
+    os._exit(0)  # also ends threads that an environment left running
 
 
 class Worker:
-    def __init__(self, link: socket.socket, order: dict[str, Any]) -> None:
-        cfg = EnvConfig.model_validate(order["env"])
-        self.link, self.info_keys = link, order["info_keys"]
-        self.copies = range(*order["copies"])
-        make = partial(make_env, cfg, limit=EpisodeLimit(*order["limit"]))
-        keys = order["step_keys"]
+    def __init__(self, link: socket.socket, spec: dict[str, Any]) -> None:
+        cfg = EnvConfig.model_validate(spec["env"])
+        self.link, self.info_keys = link, spec["info_keys"]
+        self.copies = range(*spec["copies"])
+        make = partial(make_env, cfg, limit=EpisodeLimit(*spec["limit"]))
+        keys = spec["step_keys"]
         self.envs = InProcessBackend(
             make, len(self.copies), cfg.id, masked=cfg.action_mask, step_keys=keys
         )
@@ -80,26 +80,28 @@ class Worker:
         }
         messages.send(link, {"made": made})
         _, (memory, *_), _, _ = socket.recv_fds(link, 1, 1)
-        self.whole = CopyArrays.of(
+        self.all_rows = CopyArrays.of(
             self.envs.obs_space,
             self.envs.action_space,
             cfg.n_envs,
             elements=elements,
-            parts=order["parts"],
+            parts=spec["parts"],
             keys=len(keys),
             memory=mmap.mmap(memory, 0),
         )
-        self.rows = self.whole.part(order["part"], self.copies)
+        self.rows = self.all_rows.part(spec["part"], self.copies)
         self.envs.use(self.rows)
-        self.actions = self.whole.action  # of what type is told before the first step
+        self.actions = (
+            self.all_rows.action
+        )  # typed once the ACTIONS message arrives, before the first step
 
     def serve(self) -> None:
-        """Do what is asked until the other end closes."""
+        """Executes commands until the other end closes."""
         while command := self.link.recv(1):
             if command == messages.ACTIONS:
-                told = messages.receive(self.link)
-                whole = self.whole.actions(told["dtype"], tuple(told["shape"]))
-                self.actions = whole[self.copies.start : self.copies.stop]
+                kind = messages.receive(self.link)
+                actions = self.all_rows.actions(kind["dtype"], tuple(kind["shape"]))
+                self.actions = actions[self.copies.start : self.copies.stop]
                 continue
             report = self._reset() if command == messages.RESET_CHOSEN else self._step(command)
             if report is None:
@@ -110,11 +112,11 @@ class Worker:
     def _reset(self) -> dict[str, Any] | None:
         copies = np.flatnonzero(self.rows.chosen).tolist()
         faults = self.envs.reset(copies, self.rows.seed[copies].tolist())
-        return {"faults": self._told(faults)} if faults else None
+        return {"faults": self._fault_rows(faults)} if faults else None
 
     def _step(self, command: bytes) -> dict[str, Any] | None:
-        some = command == messages.STEP_CHOSEN
-        copies = np.flatnonzero(self.rows.chosen).tolist() if some else None
+        is_partial = command == messages.STEP_CHOSEN
+        copies = np.flatnonzero(self.rows.chosen).tolist() if is_partial else None
         try:
             step = self.envs.step(self.actions.copy(), copies)  # an environment may keep its action
         except EnvError as problem:
@@ -122,39 +124,42 @@ class Worker:
         infos: list[Any] = []
         if self.info_keys:
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
-            infos = [[self.copies[i], self._asked_for(step.infos[i])] for i in ended]
+            infos = [[self.copies[i], self._kept_info(step.infos[i])] for i in ended]
         if not (infos or step.faults):
             return None
-        return {"faults": self._told(step.faults), "infos": infos}
+        return {"faults": self._fault_rows(step.faults), "infos": infos}
 
-    def _told(self, faults: tuple[Fault, ...]) -> list[Any]:
+    def _fault_rows(self, faults: tuple[Fault, ...]) -> list[Any]:
         return [[self.copies[f.copy], f.step, f.what, f.traceback] for f in faults]
 
-    def _asked_for(self, info: dict[str, Any]) -> dict[str, Any]:
+    def _kept_info(self, info: dict[str, Any]) -> dict[str, Any]:
         return {key: _plain(info[key]) for key in self.info_keys if key in info}
 
 
-def _leave_the_trainer_its_core() -> None:
-    """It has other workers to wake. As a batch process, one that it woke does not take its place but
-    waits until it waits, or for another core: 5 % of a step less on idle cores, 10 to 30 on busy ones."""
+def _yield_core_to_trainer() -> None:
+    """Makes this a batch process, which does not preempt the trainer that has just woken it.
+
+    The trainer still has to wake the other workers. A batch process waits until the trainer blocks or
+    another core is free: a step takes 5 % less time on idle cores, 10 to 30 % less on busy ones.
+    """
     if sys.platform == "linux":
         with suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def _plain(value: Any) -> Any:
-    """A number, or the text of what should have been one."""
+    """Returns the value as a float or, if it is not a number, as text for the error message."""
     try:
         return float(value)
     except (TypeError, ValueError):
         return value if isinstance(value, str) else repr(value)
 
 
-def _end_with_the_trainer(link: socket.socket) -> None:
-    """Also when an environment never comes back from its step."""
-    gone = select.poll()
-    gone.register(link.fileno(), 0)
-    gone.poll()
+def _end_with_trainer(link: socket.socket) -> None:
+    """Ends this process when the socket closes, even if an environment never returns from its step."""
+    closed = select.poll()
+    closed.register(link.fileno(), 0)
+    closed.poll()
     time.sleep(GRACE)
     os._exit(1)
 

@@ -1,7 +1,8 @@
-"""Numbers in the `info` of single steps, by key: what reward terms are made of.
+"""Reads numbers from the `info` of every step, by key, for reward terms.
 
-`reward/forward` and `reward.forward` are a key of that name, or `forward` in a dict called `reward`. NaN
-stands for a key that a step does not have; a value that is not a finite number is an error.
+The key `reward/forward` or `reward.forward` means an entry of exactly that name, or the entry `forward`
+of a nested dict `reward`. A step whose info lacks the key yields NaN; a value that is not a finite
+number is an error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FIX = "name a key of info that holds one finite number per step in shaping.NAME
 
 
 def numbers_of(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[float]:
-    """Of one copy's step."""
+    """Returns the value of each key in the info of one copy's step; NaN where it is missing."""
     found = ((key, *_holder(info, key)) for key in keys)
     return [
         math.nan if holder is None else _number(holder[name], key, env)
@@ -29,8 +30,8 @@ def numbers_of(info: Mapping[str, Any], keys: Sequence[str], env: str) -> list[f
 
 
 def columns_of_vector(info: Mapping[str, Any], keys: Sequence[str], n: int, env: str) -> Array:
-    """The same of all copies, [n, keys], from the info of a vector: an array per key, and under `_KEY`
-    which copies have it."""
+    """Returns the values for all copies, [n, keys], from the info of a Gymnasium vector: one array per
+    key, with the boolean array `_KEY` marking the copies that have it."""
     found = np.full((n, len(keys)), np.nan)
     for column, key in enumerate(keys):
         holder, name = _holder(info, key)
@@ -46,7 +47,7 @@ def columns_of_vector(info: Mapping[str, Any], keys: Sequence[str], n: int, env:
 
 
 def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None, str]:
-    """The dict that has it, and its name there."""
+    """Returns the dict that contains the key (None if there is none), and the key's name in that dict."""
     if key in info:
         return info, key
     *path, name = re.split(r"[./]", key)
@@ -59,12 +60,12 @@ def _holder(info: Mapping[str, Any], key: str) -> tuple[Mapping[str, Any] | None
 
 
 def _number(value: Any, key: str, env: str) -> float:
-    plain = (
+    scalar = (
         value.item() if isinstance(value, np.ndarray | np.generic) and value.size == 1 else value
     )
-    if not isinstance(plain, int | float) or not math.isfinite(plain):
+    if not isinstance(scalar, int | float) or not math.isfinite(scalar):
         raise _not_a_number(key, value, env)
-    return float(plain)
+    return float(scalar)
 
 
 def _not_a_number(key: str, value: Any, env: str) -> EnvError:

@@ -1,6 +1,6 @@
-"""What the copies of an environment's own vector show and allow now, taken from what it returned.
+"""The current observations and action masks of a Gymnasium vector, validated copy by copy.
 
-Whatever is wrong with a copy is put into words, never raised.
+A problem with the output of a copy is returned as text, never raised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gymnast.spaces.spaces import BoxObs, DiscreteAction
 
 Array = np.ndarray
 Problems = dict[int, str]
-"""Copy -> what is wrong with it."""
+"""Index of a copy -> what is wrong with its output."""
 
 
 class VectorObs:
@@ -31,56 +31,58 @@ class VectorObs:
         self._batches, self._masked = vector.observation_space, masked
 
     def write(self, obs: Any, copies: Sequence[int] | None = None) -> Problems:
+        """Stores a batch of observations, of all copies or only of the given ones."""
         if isinstance(self.obs_space, BoxObs) and getattr(obs, "shape", None) == self.obs.shape:
             which = slice(None) if copies is None else list(copies)
             try:
                 self.obs[which] = obs[which]
                 return {}
             except (TypeError, ValueError):
-                return dict.fromkeys(range(self.n), f"the observations are of {obs.dtype}")
+                return dict.fromkeys(range(self.n), f"the observations have the dtype {obs.dtype}")
         try:
             each = list(iterate(self._batches, obs))
         except Exception:
             each = []
         if len(each) != self.n:
-            what = f"the observations are not {self.n} of the space, one per copy"
+            what = f"the observations are not a batch of {self.n} elements of the space"
             return dict.fromkeys(range(self.n), what)
         return self.write_each(each, range(self.n) if copies is None else copies)
 
     def write_each(self, obs: Any, copies: Sequence[int]) -> Problems:
-        """One by one: `obs[i]` is what copy i shows."""
+        """Stores observations one by one: `obs[i]` is that of copy i."""
         put = self.obs_space.put
-        return {i: said for i in copies if (said := put(self.obs, i, obs[i])) is not None}
+        return {i: text for i in copies if (text := put(self.obs, i, obs[i])) is not None}
 
     def record_masks(self, info: Mapping[str, Any], copies: Array) -> Problems:
-        """Note which actions are allowed now, where the environment says."""
-        given = info.get("action_mask") if self._masked else None
-        if given is not None and self.mask is None:
+        """Stores the action masks of these copies, if info has any."""
+        masks = info.get("action_mask") if self._masked else None
+        if masks is not None and self.mask is None:
             self.mask = np.ones((self.n, spaces.mask_width(self.action_space)), dtype=bool)
         if self.mask is None:
             return {}
-        told = info.get("_action_mask", np.full(self.n, given is not None))
-        if self._allow_together(given, told, copies):
+        has_mask = info.get("_action_mask", np.full(self.n, masks is not None))
+        if self._store_batch(masks, has_mask, copies):
             return {}
         problems: Problems = {}
         for i in copies.tolist():
-            allowed = given[i] if given is not None and told[i] else None
-            said = spaces.put_mask(self.action_space, self.mask, i, allowed)
-            if said is not None:
-                problems[i] = said
+            allowed = masks[i] if masks is not None and has_mask[i] else None
+            problem = spaces.put_mask(self.action_space, self.mask, i, allowed)
+            if problem is not None:
+                problems[i] = problem
         return problems
 
-    def _allow_together(self, given: Any, told: Array, copies: Array) -> bool:
-        """In one go, where that is plain and nothing is wrong."""
+    def _store_batch(self, masks: Any, has_mask: Array, copies: Array) -> bool:
+        """Stores all masks at once and returns True, if they are a valid array [N, n] of a Discrete space."""
         assert self.mask is not None
-        plain = isinstance(self.action_space, DiscreteAction) and isinstance(given, np.ndarray)
-        if not plain or given.shape != self.mask.shape or given.dtype.kind not in "biuf":
+        is_array = isinstance(self.action_space, DiscreteAction) and isinstance(masks, np.ndarray)
+        if not is_array or masks.shape != self.mask.shape or masks.dtype.kind not in "biuf":
             return False
-        allowed = given.astype(bool) | ~np.asarray(told, dtype=bool)[:, None]
+        allowed = masks.astype(bool) | ~np.asarray(has_mask, dtype=bool)[:, None]
         self.mask[copies] = allowed[copies]
         return bool(self.mask[copies].any(-1).all())
 
     def not_finite(self, reward: Array | None = None) -> Problems:
+        """Returns the copies whose reward or observation is NaN or infinite."""
         problems: Problems = {}
         if reward is not None and not math.isfinite(reward.sum()):
             for i in np.flatnonzero(~np.isfinite(reward)).tolist():
@@ -96,7 +98,10 @@ class VectorObs:
 
 
 class LastInfos(Sequence[dict[str, Any]]):
-    """What was asked for of the infos of copies whose episode ended, looked up when it is read."""
+    """The last infos of the copies whose episode ended, limited to some keys and read lazily.
+
+    `[i]` is an empty dict for a copy whose episode continues.
+    """
 
     def __init__(self, info: Mapping[str, Any], keys: Sequence[str], over: Array) -> None:
         self._found, self._over = info.get("final_info", info), over
@@ -111,21 +116,21 @@ class LastInfos(Sequence[dict[str, Any]]):
         return {key: self._found[key][i] for key in self._keys if self._has(key, i)}
 
     def _has(self, key: str, i: int) -> bool:
-        told = self._found.get(f"_{key}")
-        return told is None or bool(told[i])
+        has_key = self._found.get(f"_{key}")
+        return has_key is None or bool(has_key[i])
 
 
 def columns_of(returned: Sequence[Any], n: int) -> Iterator[tuple[Array, str | None]]:
-    """Reward, terminated and truncated of all copies, each with what is wrong with it."""
-    for (name, kinds), given in zip(_COLUMNS.items(), returned, strict=True):
-        column = np.asarray(given)
+    """Yields reward, terminated and truncated of all copies, each with what is wrong with it, if anything."""
+    for (name, kinds), values in zip(_COLUMNS.items(), returned, strict=True):
+        column = np.asarray(values)
         problem = None
         if column.shape != (n,):
             problem = f"{name} has shape {column.shape}, not ({n},)"
         elif column.dtype.kind not in kinds:
-            problem = f"{name} is of {column.dtype}"
+            problem = f"{name} has the dtype {column.dtype}"
         yield column, problem
 
 
 _COLUMNS = {"reward": "buif", "terminated": "b", "truncated": "b"}
-"""Name -> kinds of numbers it may hold."""
+"""Name -> NumPy dtype kinds that it may have."""

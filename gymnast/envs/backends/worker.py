@@ -1,4 +1,4 @@
-"""One worker of the process backend, seen from the trainer: start it, ask it, find out how it died."""
+"""The trainer's handle of one worker process: starts it, sends commands, finds out how it died."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gymnast.envs.backends import child, messages
 from gymnast.errors import EnvError
 
 STARTING = 120.0
-"""Seconds a worker may take to import what it needs and to make its copies."""
+"""Seconds that a worker may take to import its modules and create its copies."""
 DYING = 1.0
-"""Seconds a worker may take to die and to say its last words."""
+"""Seconds that a worker may take to die and to print its stack."""
 AT_ONCE = 0.01
-"""Seconds left for a worker, once another used up the time that both had."""
+"""Seconds left for a reply once another worker has used up the timeout, which runs for all alike."""
 LAST_WORDS = 40
-"""Lines kept of what a worker printed."""
+"""Number of printed lines to keep for the error message."""
 
 
 class WorkerLost(Exception):
-    """The worker is gone: what happened, and what it printed last."""
+    """Raised when the worker has died or hung: says what happened and what it printed last."""
 
     def __init__(self, what: str, printed: str = "", *, hung: bool = False) -> None:
         self.what, self.printed, self.hung = f"its worker process {what}", printed, hung
@@ -35,40 +35,42 @@ class WorkerLost(Exception):
 
 class Worker:
     def __init__(
-        self, copies: range, order: dict[str, Any], timeout: float, tell: Callable[[str], None]
+        self, copies: range, spec: dict[str, Any], timeout: float, on_output: Callable[[str], None]
     ) -> None:
-        """`order`: what the worker is to make; `timeout`: seconds that an answer may take."""
-        self.copies, self.order, self.timeout, self.tell = copies, order, timeout, tell
+        """`spec`: what the worker has to create; `timeout`: seconds that a reply may take; `on_output`:
+        called with each line that the worker prints."""
+        self.copies, self.spec, self.timeout, self.on_output = copies, spec, timeout, on_output
         self.running = False
-        self._patience = STARTING
-        self._absent = "is not running"
+        self._timeout_now = STARTING
+        self._not_running = "is not running"
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
 
     def start(self) -> None:
-        """Without waiting for it. Why it could not be started shows in its answer."""
+        """Starts the worker without waiting for it. A failure to start is raised by the next `answer`."""
         self._link, theirs = socket.socketpair()
         with theirs:
             try:
                 self._process = child.start("gymnast.envs.backends.process_worker", theirs)
             except OSError as problem:
                 self._link.close()
-                self._absent = f"cannot be started: {problem}"
+                self._not_running = f"cannot be started: {problem}"
                 return
         self.running = True
         self._printed.clear()
         printed = self._process.stdout
         self._listener = threading.Thread(target=self._listen, args=[printed], daemon=True)
         self._listener.start()
-        self._wait_up_to(STARTING)
-        with suppress(OSError):
-            messages.send(self._link, self.order)
+        self._set_timeout(STARTING)
+        with suppress(OSError):  # if it has died already, `answer` says how
+            messages.send(self._link, self.spec)
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def made(self) -> dict[str, Any]:
-        """What its copies are. EnvError if they cannot be made; Lost if it died over it."""
+        """Returns the spaces and limits of its copies. Raises EnvError if they cannot be created, and
+        WorkerLost if the worker died."""
         answer = self.answer()
         if "refused" in answer:
             self.kill()
@@ -77,27 +79,28 @@ class Worker:
         return answer["made"]
 
     def share(self, memory: int) -> None:
-        """Give it the file that holds the rows."""
+        """Sends the worker the file that contains the shared buffers."""
         with suppress(OSError):
             socket.send_fds(self._link, [b"m"], [memory])
-        self._wait_up_to(self.timeout)
+        self._set_timeout(self.timeout)
 
     def request(self, command: bytes) -> None:
-        """That it cannot be reached any more shows in its answer."""
+        """Sends a command. If the worker cannot be reached, the following `answer` raises."""
         if self.running:
             with suppress(OSError):
                 self._link.send(command)
 
     def answer(self, *, at_once: bool = False) -> Any:
-        """What it reports, None for nothing. `at_once`: it has had all the time it gets."""
+        """Waits for the reply and returns its document, None if it is empty. `at_once`: the timeout has
+        passed already, so only a reply that has arrived counts. Raises WorkerLost."""
         if not self.running:
-            raise WorkerLost(self._absent)
+            raise WorkerLost(self._not_running)
         try:
             if not at_once:
                 return messages.receive(self._link)
             self._link.settimeout(AT_ONCE)
             report = messages.receive(self._link)
-            self._link.settimeout(self._patience)
+            self._link.settimeout(self._timeout_now)
             return report
         except TimeoutError:
             raise self._hung() from None
@@ -105,22 +108,22 @@ class Worker:
             raise self._died() from None
 
     def notify(self, command: bytes, document: Any) -> None:
-        """Tell it something that has no answer."""
+        """Sends a command that has no reply."""
         if self.running:
             with suppress(OSError):
                 self._link.send(command)
                 messages.send(self._link, document)
 
-    # ---- ends --------------------------------------------------------------------------------
+    # ---- shutdown ----------------------------------------------------------------------------
 
-    def part(self) -> None:
-        """Let it close its environments and end."""
+    def finish(self) -> None:
+        """Asks the worker to close its environments and end."""
         if self.running:
             with suppress(OSError):
                 self._link.shutdown(socket.SHUT_WR)
 
     def kill(self, deadline: float = 0.0) -> None:
-        """Wait for its end until then (time.monotonic), after that make it end."""
+        """Waits until the deadline (time.monotonic) for the worker to end, then kills it."""
         if not self.running:
             return
         self.running = False
@@ -133,11 +136,11 @@ class Worker:
         self._link.close()
 
     def _hung(self) -> WorkerLost:
-        self._process.send_signal(signal.SIGABRT)  # it says where it was
+        self._process.send_signal(signal.SIGABRT)  # faulthandler prints where it hangs
         self._wait()
         self.kill()
-        limit = "env.timeout" if self._patience == self.timeout else "a start may"
-        what = f"took longer than {limit} ({self._patience:g} s) and was killed"
+        limit = "env.timeout" if self._timeout_now == self.timeout else "the limit for starting"
+        what = f"took longer than {limit} ({self._timeout_now:g} s) and was killed"
         return WorkerLost(what, self._last_words(), hung=True)
 
     def _died(self) -> WorkerLost:
@@ -150,15 +153,15 @@ class Worker:
         else:
             what = f"was killed by {signal.Signals(-code).name}"
             if -code == signal.SIGKILL:
-                what += " (signal 9: by someone, or by the kernel when memory ran out)"
+                what += " (signal 9: by a user, or by the kernel when memory ran out)"
         return WorkerLost(what, self._last_words())
 
-    def _wait_up_to(self, seconds: float) -> None:
-        self._patience = seconds
+    def _set_timeout(self, seconds: float) -> None:
+        self._timeout_now = seconds
         self._link.settimeout(seconds)
 
     def _wait(self) -> int | None:
-        """Its exit code, if it ends soon."""
+        """Returns the exit code if the worker ends within DYING seconds, else None."""
         try:
             return self._process.wait(DYING)
         except subprocess.TimeoutExpired:
@@ -173,4 +176,4 @@ class Worker:
             for line in printed:
                 text = line.decode(errors="replace").rstrip()
                 self._printed.append(text)
-                self.tell(text)
+                self.on_output(text)

@@ -1,5 +1,7 @@
-"""Defaults chosen by an environment's spaces. Presets are layered on top of them, unless they say
-`space_defaults: off`."""
+"""Config defaults that depend on an environment's observation and action spaces.
+
+Presets are layered on top of these defaults, unless they set `space_defaults: off`.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ from gymnast.spaces.spaces import Action, BoxAction, DiscreteObs, ImageObs, Obse
 def resolve_for_spaces(
     target: str, overrides: Mapping[str, Any] = {}, *, algo: str | None = None
 ) -> Resolved:
-    """The config that training uses: plain default < default for its spaces < preset < overrides. Makes
-    the environment once where its spaces decide."""
+    """Returns the config that training uses. Later layers win: plain defaults, defaults for the spaces,
+    preset, overrides. Creates the environment once if its spaces are needed."""
     resolved = resolve(target, overrides, algo=algo)
     if not resolved.has_preset:
         name, variant = split(target)
@@ -39,16 +41,16 @@ def resolve_for_spaces(
     if not resolved.space_defaults:
         return resolved
     cfg = resolved.config
-    shown = {} if has_roles(cfg.env.id) else _shown(cfg.env)
-    obs, action = _spaces(cfg, cfg.env.model_copy(update=shown))
-    settings = {"env": shown, **default_settings(obs, action, cfg.algo.name)}
+    readable = {} if has_roles(cfg.env.id) else _readable_obs(cfg.env)
+    obs, action = _spaces(cfg, cfg.env.model_copy(update=readable))
+    settings = {"env": readable, **default_settings(obs, action, cfg.algo.name)}
     layered = resolve(target, overrides, algo=algo, suggested=settings)
     return replace(layered, asked=resolved.asked)
 
 
-def _shown(cfg: EnvConfig) -> dict[str, Any]:
-    """Settings of `env` without which a policy could not read the observations: of a Dict, the entries
-    that are numbers. What MiniGrid shows are kinds of things, counted."""
+def _readable_obs(cfg: EnvConfig) -> dict[str, Any]:
+    """Returns the `env` settings that a policy needs to read a Dict observation: it keeps the numeric
+    entries (text such as MiniGrid's `mission` is dropped)."""
     with closing(make_env(cfg)) as env:
         space = env.observation_space
     if not isinstance(space, gym.spaces.Dict):
@@ -58,7 +60,8 @@ def _shown(cfg: EnvConfig) -> dict[str, Any]:
         return {}
     family = family_of(cfg.id)
     if family is not None and family.name == "MiniGrid" and not cfg.one_hot:
-        return {"keep": ["image"], "one_hot": [11, 6, 3]}  # things, colors and states
+        # MiniGrid's "image" holds category indices: object type, color and state of each cell
+        return {"keep": ["image"], "one_hot": [11, 6, 3]}
     return {"keep": readable}
 
 
@@ -71,7 +74,7 @@ def _is_readable(space: gym.Space[Any]) -> bool:
 
 
 def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
-    """Of the environment, or of the first of its roles."""
+    """Returns the spaces of the environment, or of the first role of a match environment."""
     if has_roles(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             role = next(iter(matches.roles.values()))
@@ -81,7 +84,7 @@ def _spaces(cfg: Config[Any], env_cfg: EnvConfig) -> tuple[Observation, Action]:
 
 
 def default_settings(obs: Observation, action: Action, algo: str) -> dict[str, Any]:
-    """Config keys that serve most environments of this kind well."""
+    """Returns config settings that work well for most environments with these spaces."""
     images = any(isinstance(leaf, ImageObs) for leaf in leaves_of(obs).values())
     settings: dict[str, Any] = {"policy": {"hidden": [] if images else [64, 64]}}
     if not isinstance(obs, DiscreteObs):

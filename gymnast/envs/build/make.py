@@ -1,4 +1,4 @@
-"""From an environment's name to a live environment. What goes wrong is said with its fix."""
+"""Creates an environment from its config. Every failure becomes an EnvError with a fix."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ from gymnast.text.closest import closest
 
 
 def make_env(cfg: EnvConfig, *, limit: EpisodeLimit = OWN_LIMIT) -> gym.Env[Any, Any]:
-    """A fresh copy in what the config puts around it."""
+    """Returns a new environment with the wrappers that the config asks for.
+
+    `limit`: time limit to use instead of, or in the absence of, the environment's own.
+    """
     if has_roles(cfg.id):
-        fix = "train, eval, video, net and league know roles"
-        raise EnvError(f"{cfg.id} has several roles, and one agent is asked for", fix=fix)
+        fix = "use train, eval, video, net or league, which support roles"
+        raise EnvError(f"{cfg.id} has several roles, but this needs a single agent", fix=fix)
     with guard.watch():
-        return wrapped(_alone(cfg, limit), cfg)
+        return wrapped(_unwrapped(cfg, limit), cfg)
 
 
-def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
+def _unwrapped(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
     if cfg.tasks:
-        return TaskEnv(cfg, lambda task: wrapped_task(_alone(task, limit), task))
+        return TaskEnv(cfg, lambda task: wrapped_task(_unwrapped(task, limit), task))
     if cfg.id.startswith("py:"):
         return _limited(_from_class(cfg.id, cfg.kwargs), limit)
     try:
@@ -62,18 +65,18 @@ def _alone(cfg: EnvConfig, limit: EpisodeLimit) -> gym.Env[Any, Any]:
             raise other from None
         what = str(problem).partition(" Did you mean")[0].rstrip(".")
         guess = closest(cfg.id, known)
-        raise EnvError(f"{what}{guess}", fix="see `gymnast presets` for what ships") from None
+        raise EnvError(f"{what}{guess}", fix="`gymnast presets` lists what ships") from None
     except ModuleNotFoundError as problem:
         raise NotInstalled(f"{cfg.id} needs {problem.name}", fix=how_to_install(cfg.id)) from None
     except TypeError as problem:
-        raise EnvError(f"{cfg.id} does not take env.kwargs {cfg.kwargs}: {problem}") from problem
+        raise EnvError(f"{cfg.id} does not accept env.kwargs {cfg.kwargs}: {problem}") from problem
     except Exception as problem:
-        gone = replaced(cfg.id) if isinstance(problem, ImportError) else None
-        raise gone or unmade(cfg.id, problem) from problem
+        removed = replaced(cfg.id) if isinstance(problem, ImportError) else None
+        raise removed or unmade(cfg.id, problem) from problem
 
 
 def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
-    """`py:package.module:Class`, found from the working directory too."""
+    """Returns an instance of `py:package.module:Class`. The working directory is searched too."""
     try:
         _, module, attribute = name.split(":")
     except ValueError:
@@ -83,7 +86,7 @@ def _from_class(name: str, kwargs: dict[str, Any]) -> gym.Env[Any, Any]:
     except (ImportError, AttributeError) as problem:
         raise EnvError(f"{name} cannot be imported: {problem}") from None
     except TypeError as problem:
-        raise EnvError(f"{name} does not take env.kwargs {kwargs}: {problem}") from problem
+        raise EnvError(f"{name} does not accept env.kwargs {kwargs}: {problem}") from problem
     except Exception as problem:
         raise unmade(name, problem) from problem
     for space in ("observation_space", "action_space"):
@@ -97,16 +100,15 @@ def _limited(env: gym.Env[Any, Any], limit: EpisodeLimit) -> gym.Env[Any, Any]:
         return gym.wrappers.TimeLimit(env, limit.steps)
     if limit.default is None or time_limit(env) is not None:
         return env
-    if (
-        stated := stated_limit(env)
-    ) is not None:  # it ends its episodes by itself, we only make sure
+    if (stated := stated_limit(env)) is not None:
+        # The environment ends its episodes by itself; this limit only guards against a bug in it.
         return gym.wrappers.TimeLimit(env, max(limit.default, stated))
     return DefaultTimeLimit(env, limit.default)
 
 
 def stated_limit(env: gym.Env[Any, Any]) -> int | None:
-    """The limit that an environment applies by itself, as far as its attributes tell: MiniGrid's
-    `max_steps`, VizDoom's timeout, ALE's frames."""
+    """Returns the time limit that an environment applies by itself, in steps, as far as its attributes
+    show it: MiniGrid's `max_steps`, VizDoom's timeout, ALE's frames. None if there is no such attribute."""
     inner: Any = env.unwrapped
     stated = [getattr(inner, name, None) for name in _STATED]
     game = getattr(inner, "game", None)
@@ -118,9 +120,10 @@ def stated_limit(env: gym.Env[Any, Any]) -> int | None:
 
 
 _STATED = ("max_episode_steps", "_max_episode_steps", "max_steps", "_max_steps", "pulls")
-"""Attributes by which environments of several packages, and bandits of ours, name their time limit."""
+"""Attributes that hold the time limit in several packages, and in our own bandits."""
 
 
 def unmade(name: str, problem: Exception) -> EnvError:
-    what = f"{name} cannot be made: {type(problem).__name__}: {problem}"
-    return EnvError(what, fix="mend its __init__, or the env.kwargs it is given")
+    """Returns the error for an exception in an environment's constructor."""
+    what = f"{name} cannot be created: {type(problem).__name__}: {problem}"
+    return EnvError(what, fix="fix its __init__, or the env.kwargs that it gets")

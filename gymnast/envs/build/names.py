@@ -1,4 +1,4 @@
-"""Names of registered environments: who registers them, which version is meant, what replaced them."""
+"""Environment ids: loads the packages that register them, finds the latest version, names successors."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _OLD_ATARI = re.compile(
 
 
 def register(env_id: str) -> None:
-    """Load the package that registers an id, which costs time, only for an id of its family. Old Atari ids
-    are refused, though ALE registers them too: their frames would be skipped and shown otherwise."""
+    """Imports the package that registers this id. Only the package of its family, since imports cost time.
+
+    Old Atari ids are refused although ALE registers them too: they differ in frame skipping and in the
+    default observation.
+    """
     if (old := _atari_successor(env_id)) is not None:
         raise old
     family = family_of(env_id)
@@ -32,16 +35,16 @@ def register(env_id: str) -> None:
 
 
 def latest_version(env_id: str) -> str:
-    """The id itself or, where it names no version, that of the highest version registered."""
+    """Returns the id itself or, if it has no version, the id of the highest registered version."""
     if env_id.startswith("py:") or has_roles(env_id) or version_of(env_id) is not None:
         return env_id
-    with suppress(ImportError):  # making it reports what is missing
+    with suppress(ImportError):  # creating it reports what is missing
         register(env_id)
     return highest_version(env_id, gym.registry) or env_id
 
 
 def replaced(env_id: str) -> EnvError | None:
-    """The error for an id that cannot be made but has a successor or another version; None for others."""
+    """Returns the error for an id that was replaced by a successor or another version; None for others."""
     with suppress(ImportError):
         register("ALE/")
     if (atari := _atari_successor(env_id)) is not None:
@@ -56,7 +59,7 @@ def replaced(env_id: str) -> EnvError | None:
 
 
 def _atari_successor(env_id: str) -> EnvError | None:
-    """Where ALE has been loaded."""
+    """Returns the error for an old Atari id. ALE must be imported already."""
     old = _OLD_ATARI.fullmatch(env_id)
     if old is None:
         return None
@@ -64,8 +67,8 @@ def _atari_successor(env_id: str) -> EnvError | None:
     if new not in gym.registry:
         return None
     settings = ["env.view=ram"] if old["ram"] else []
-    if old["version"] == "4":  # unlike v0 and v5, it repeated no action by chance
+    if old["version"] == "4":  # unlike v0 and v5, v4 had no sticky actions
         settings.append("env.kwargs.repeat_action_probability=0")
-    what = f"{env_id} is now {new}, whose actions are held for env.frames_per_step=4 frames"
+    what = f"{env_id} is now {new}, which repeats each action for env.frames_per_step=4 frames"
     options = "".join(f" --set {setting}" for setting in settings)
     return EnvError(what, fix=f"gymnast train {new}{options}")

@@ -1,4 +1,4 @@
-"""The training copies of an environment, on the backend that the config names."""
+"""Opens the training copies of an environment on the backend that the config names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gymnast.errors import EnvError
 from gymnast.processes import guard
 
 DONE_BY_ALE = ("env.view", "env.stack")
-"""What the vector of Atari games does by itself."""
+"""Config keys that ALE's vectorized implementation applies by itself."""
 
 
 def open_envs(
@@ -36,17 +36,23 @@ def open_envs(
     limit: EpisodeLimit,
     info_keys: Sequence[str] = (),
     step_keys: Sequence[str] = (),
-    tell: Callable[[str], None],
+    on_output: Callable[[str], None],
 ) -> Backend:
-    """`info_keys`: what to keep of an episode's last info; `step_keys`: which numbers of every step's
-    info; `tell` gets what environments print in other processes. The default of `limit` does not reach an
-    environment's own vector, which takes only what its constructor takes."""
+    """Returns the backend with `cfg.n_envs` copies.
+
+    `info_keys`: entries to keep from the last info of an episode; `step_keys`: numbers to read from the
+    info of every step; `on_output`: called with each line that environments print in other processes.
+    The default in `limit` does not apply to an environment's own vectorized implementation, which only
+    has the options of its constructor.
+    """
     if cfg.backend == "process":
-        return ProcessBackend(cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, tell=tell)
+        return ProcessBackend(
+            cfg, limit=limit, info_keys=info_keys, step_keys=step_keys, on_output=on_output
+        )
     if cfg.backend in WHOLE:
-        _refuse_what_needs_python(cfg)
+        _refuse_wrappers(cfg)
         if cfg.backend == "envpool":
-            _refuse_what_is_wrong_with_one(cfg)
+            _check_single_env(cfg)
         make = partial(make_envpool if cfg.backend == "envpool" else make_vector, cfg, limit.steps)
         keys = {"info_keys": info_keys, "step_keys": step_keys}
         with guard.watch():
@@ -55,27 +61,27 @@ def open_envs(
     return InProcessBackend(make, cfg.n_envs, cfg.id, masked=cfg.action_mask, step_keys=step_keys)
 
 
-def _refuse_what_needs_python(cfg: EnvConfig) -> None:
+def _refuse_wrappers(cfg: EnvConfig) -> None:
     keys = ["env.tasks"] if cfg.tasks else [layer.key for layer in wanted(cfg)]
     if is_atari(cfg.id) and cfg.backend == "vector":
         keys = [key for key in keys if key not in DONE_BY_ALE]
     if keys:
-        what = f"env.backend {cfg.backend} cannot do that for {cfg.id}"
+        what = f"env.backend {cfg.backend} does not support this setting for {cfg.id}"
         raise EnvError(what, at=", ".join(keys), fix=OTHER_BACKEND_FIX)
 
 
-def _refuse_what_is_wrong_with_one(cfg: EnvConfig) -> None:
-    """A name that is not known, a package that is missing: said as for any other backend."""
+def _check_single_env(cfg: EnvConfig) -> None:
+    """Creates one environment, so that an unknown id or a missing package gives the usual error."""
     make_env(cfg).close()
 
 
 def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
-    """The environment's own vector implementation."""
+    """Returns the environment's own vectorized implementation."""
     with suppress(ImportError):
         register(cfg.id)
     spec = gym.registry.get(cfg.id)
     if spec is None or spec.vector_entry_point is None:
-        _refuse_what_is_wrong_with_one(cfg)
+        _check_single_env(cfg)
         raise EnvError(f"{cfg.id} has no vector implementation of its own", fix=OTHER_BACKEND_FIX)
     kwargs = dict[str, Any](cfg.kwargs)
     if is_atari(cfg.id):
@@ -86,9 +92,9 @@ def make_vector(cfg: EnvConfig, limit: int | None) -> VectorEnv[Any, Any, Any]:
         vector = gym.make_vec(cfg.id, cfg.n_envs, "vector_entry_point", **kwargs)
         return SeededCopies(vector) if is_atari(cfg.id) else vector
     except TypeError as problem:
-        what = f"the vector implementation of {cfg.id} does not take {kwargs}: {problem}"
+        what = f"the vector implementation of {cfg.id} does not accept {kwargs}: {problem}"
         raise EnvError(what, fix=OTHER_BACKEND_FIX) from None
     except (error.Error, ImportError) as problem:
-        _refuse_what_is_wrong_with_one(cfg)
-        what = f"the vector implementation of {cfg.id} cannot be made: {problem}"
+        _check_single_env(cfg)
+        what = f"the vector implementation of {cfg.id} cannot be created: {problem}"
         raise EnvError(what, fix=OTHER_BACKEND_FIX) from None

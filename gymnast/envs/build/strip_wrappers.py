@@ -1,4 +1,4 @@
-"""Gymnasium's own wrappers, taken off: what they do a backend does for all copies, at less cost."""
+"""Removes Gymnasium's standard wrappers: a backend does their work for all copies at a lower cost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class DefaultTimeLimit(TimeLimit):
     """Truncates the episodes of an environment that has no time limit of its own."""
 
 
-_TAKEN_OFF = (OrderEnforcing, PassiveEnvChecker, TimeLimit, DefaultTimeLimit)
+_STRIPPED = (OrderEnforcing, PassiveEnvChecker, TimeLimit, DefaultTimeLimit)
 
 
 def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | None]:
-    """The environment beneath, and the time limit that is now to be kept by whoever steps it. What
-    somebody else put around it stays, and all that is inside of that."""
+    """Returns the environment without Gymnasium's outer wrappers, and the time limit that the caller must
+    now apply. Stops at the first other wrapper and keeps everything inside it."""
     limit: int | None = None
-    while isinstance(env, gym.Wrapper) and type(env) in _TAKEN_OFF:
+    while isinstance(env, gym.Wrapper) and type(env) in _STRIPPED:
         if isinstance(env, TimeLimit):
             own = env._max_episode_steps
             limit = own if limit is None else min(limit, own)
@@ -29,7 +29,7 @@ def strip_wrappers(env: gym.Env[Any, Any]) -> tuple[gym.Env[Any, Any], int | Non
 
 
 def time_limit(env: gym.Env[Any, Any]) -> int | None:
-    """Longest episode, in steps, where a limit is declared or applied."""
+    """Returns the maximum episode length in steps, None if no limit is declared or applied."""
     declared = env.spec.max_episode_steps if env.spec is not None else None
     if declared is not None:
         return declared
@@ -38,11 +38,12 @@ def time_limit(env: gym.Env[Any, Any]) -> int | None:
 
 
 def has_default_limit(env: gym.Env[Any, Any]) -> bool:
+    """True if gymnast's default time limit applies, because the environment has none."""
     return any(isinstance(layer, DefaultTimeLimit) for layer in _layers(env))
 
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """The environment and all that it wraps; of several tasks, the first."""
+    """Yields the environment and everything that it wraps; with several tasks, those of the first."""
     inner: gym.Env[Any, Any] | None = env
     while inner is not None:
         yield inner

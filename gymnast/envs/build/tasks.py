@@ -1,4 +1,4 @@
-"""Several environments as one: an episode's seed says which of them it plays."""
+"""Several environments as one (`env.tasks`): the seed of an episode decides which task it plays."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Env = gym.Env[Any, Any]
 
 class TaskEnv(Env):
     def __init__(self, cfg: EnvConfig, make: Callable[[EnvConfig], Env]) -> None:
-        """`make` makes the environment of a single task."""
-        self._envs = [_light(make(cfg.of_task(name))) for name in cfg.tasks]
-        self._now = self.first_task = first = self._envs[0]
+        """`make` creates the environment of a single task."""
+        self._envs = [_keep_only_limit(make(cfg.of_task(name))) for name in cfg.tasks]
+        self._current = self.first_task = first = self._envs[0]
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.spec, self.render_mode, self.metadata = first.spec, first.render_mode, first.metadata
         for name, env in zip(cfg.tasks, self._envs, strict=True):
@@ -27,21 +27,21 @@ class TaskEnv(Env):
 
     @property
     def unwrapped(self) -> Env:
-        """Of the task that is being played."""
-        return self._now.unwrapped
+        """The innermost environment of the current task."""
+        return self._current.unwrapped
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         chosen = int(self.np_random.integers(2**31)) if seed is None else seed
-        self._now = self._envs[task_of(chosen, len(self._envs))]
-        return self._now.reset(seed=chosen, options=options)
+        self._current = self._envs[task_of(chosen, len(self._envs))]
+        return self._current.reset(seed=chosen, options=options)
 
     def step(self, action: Any) -> Any:
-        return self._now.step(action)
+        return self._current.step(action)
 
     def render(self) -> Any:
-        return self._now.render()
+        return self._current.render()
 
     def close(self) -> None:
         for env in self._envs:
@@ -51,12 +51,13 @@ class TaskEnv(Env):
         for kind in ("observation_space", "action_space"):
             ours, its = getattr(self, kind), getattr(env, kind)
             if ours != its:
-                what = f"the task {name} has the {kind.replace('_', ' ')} {its}, the first {ours}"
-                raise EnvError(what, at="env.tasks", fix="tasks of one policy share their spaces")
+                what = f"task {name} has the {kind.replace('_', ' ')} {its}, but the first task has {ours}"
+                fix = "give all tasks the same spaces, since they share one policy"
+                raise EnvError(what, at="env.tasks", fix=fix)
 
 
-def _light(env: Env) -> Env:
-    """Without Gymnasium's other wrappers, but with the time limit: each task keeps its own."""
+def _keep_only_limit(env: Env) -> Env:
+    """Removes Gymnasium's wrappers except the time limit, since every task has its own."""
     inner, limit = strip_wrappers(env)
     kind = DefaultTimeLimit if has_default_limit(env) else gym.wrappers.TimeLimit
     return inner if limit is None else kind(inner, limit)

@@ -1,9 +1,9 @@
-"""One Atari game as a Gymnasium environment, for every backend but the game's own vector.
+"""Atari games as Gymnasium environments whose episodes are a function of seed and actions.
 
-A step holds an action for `env.frames_per_step` frames. Nothing depends on what was played before:
-an episode begins from one stored state of the console, waits as long as its seed says, and repeats
-actions (`repeat_action_probability`) where its seed says, so that seed and actions give it again.
-Loading the game anew with another seed, as ALE does at a reset, would take a third of a short episode.
+A step repeats an action for `env.frames_per_step` frames. Every episode starts from the same stored
+state of the console; its seed decides the number of no-op frames and when an action is repeated
+(`repeat_action_probability`). ALE itself reloads the ROM to seed an episode, which takes as long as a
+third of a short episode.
 """
 
 from __future__ import annotations
@@ -23,47 +23,51 @@ from gymnast.seeds import stream
 
 Array = np.ndarray
 OURS = {"frameskip": "env.frames_per_step", "obs_type": "env.view"}
-"""Keyword arguments that say what a key of the config says -> that key."""
+"""Keyword arguments of ALE that a config key replaces -> that key."""
 _UNSUPPORTED = ("continuous", "sound_obs")
 _VECTOR_TAKES = ("repeat_action_probability", "full_action_space", "max_num_frames_per_episode")
 _DRAWS = 1024
-"""Random numbers drawn at a time."""
+"""Number of random numbers drawn at a time, since single draws are slow."""
 _first_states: dict[str, Any] = {}
-"""Game and its settings -> the console when it has just been switched on."""
+"""Game and its settings -> state of the console right after power-on."""
 
 
 def make_game(cfg: EnvConfig) -> gym.Env[Any, Any]:
-    import ale_py  # it registers a hundred games
+    """Returns one game with the action repeat, no-op starts and life rules of the config."""
+    import ale_py  # imported here because it registers more than a hundred environments
 
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)  # it greets everyone else
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)  # else it prints a banner
     kwargs = dict[str, Any](cfg.kwargs)
     refuse_ours(cfg)
     for name in _UNSUPPORTED:
         if kwargs.get(name):
             raise EnvError(f"{cfg.id}: {name} is not supported", at=f"env.kwargs.{name}")
-    ours = {"frameskip": 1, "obs_type": _shown(cfg), "repeat_action_probability": 0.0}
+    # AtariGame skips frames and repeats actions itself, with the episode's own random stream
+    ours = {"frameskip": 1, "obs_type": _obs_type(cfg), "repeat_action_probability": 0.0}
     made = gym.make(cfg.id, disable_env_checker=True, **kwargs | ours)
     return AtariGame(strip_wrappers(made)[0], cfg)
 
 
 def refuse_ours(cfg: EnvConfig) -> None:
+    """Raises EnvError for keyword arguments that a config key replaces."""
     for name, key in OURS.items():
         if name in cfg.kwargs:
-            raise EnvError(f"{cfg.id}: env.kwargs.{name} is not for you to set", fix=f"set {key}")
+            raise EnvError(f"{cfg.id}: env.kwargs.{name} is replaced by {key}", fix=f"set {key}")
 
 
 def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
-    """Keyword arguments by which ALE's own vector does the same. What it cannot do is refused."""
+    """Returns the keyword arguments that make ALE's vectorized implementation apply the same settings.
+    Raises EnvError for a setting that it does not support."""
     refuse_ours(cfg)
-    for key, beyond in (
+    for key, unsupported in (
         ("env.view", cfg.view != "image"),
         ("env.image.colour", cfg.image.colour != "gray"),
         ("env.image.crop", any(cfg.image.crop)),
         ("env.atari.fire", cfg.atari.fire == "life"),
         *((f"env.kwargs.{name}", name not in _VECTOR_TAKES) for name in cfg.kwargs),
     ):
-        if beyond:
-            what = f"{cfg.id}'s own vector implementation cannot do that"
+        if unsupported:
+            what = f"{cfg.id}'s own vector implementation does not support this setting"
             raise EnvError(what, at=key, fix=OTHER_BACKEND_FIX)
     settings: dict[str, Any] = {
         "img_height": cfg.image.size[0],
@@ -74,7 +78,7 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
         "noop_max": cfg.atari.noop_starts,
         "use_fire_reset": cfg.atari.fire == "start",
         "episodic_life": cfg.atari.life_loss_ends,
-        "reward_clipping": False,  # scores are of the raw return
+        "reward_clipping": False,  # scores use the raw return
         "num_threads": cfg.workers or 0,
         **cfg.kwargs,
     }
@@ -84,12 +88,12 @@ def vector_settings(cfg: EnvConfig, limit: int | None) -> dict[str, Any]:
 
 
 class SeededCopies(VectorWrapper):
-    """ALE's vector with resets of ours, so that now and then a copy can be seeded and be replayed from
-    there. ALE would reset a copy by itself, unseeded, in the step after its end."""
+    """ALE's vectorized games without autoreset, so that a copy can be seeded now and then and replayed from
+    there. ALE itself would reset a copy without a seed in the step after its episode ended."""
 
     seed_every = 20_000
-    """Steps of a copy between two seeds: what a resumed run replays. ALE loads the game again for a
-    seed, which takes as long as 25 to 30 steps of the vector."""
+    """Number of steps of a copy between two seedings, which is what a resumed run has to replay. ALE reloads
+    the ROM for a seed, which takes as long as 25 to 30 steps of the vector."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
@@ -98,19 +102,21 @@ class SeededCopies(VectorWrapper):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        given: Any = seed
-        if isinstance(seed, list):  # one per copy; ALE takes one per copy that is reset
-            named = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
+        ale_seed: Any = seed
+        if isinstance(
+            seed, list
+        ):  # one per copy; ALE takes one per copy that is reset, -1 for none
+            chosen = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
             each = [-1 if one is None else one for one in seed]
-            given = np.array(each, dtype=np.int64)[named]
-        return self.env.reset(seed=given, options=options)
+            ale_seed = np.array(each, dtype=np.int64)[chosen]
+        return self.env.reset(seed=ale_seed, options=options)
 
 
 def sticky(cfg: EnvConfig) -> float:
-    """How likely a frame repeats the last action instead of the one chosen."""
+    """Returns the probability that a frame repeats the previous action (Machado et al. 2018)."""
     spec = gym.spec(cfg.id)
-    given = cfg.kwargs.get("repeat_action_probability", spec.kwargs["repeat_action_probability"])
-    return float(given)  # type: ignore[arg-type]
+    default = spec.kwargs["repeat_action_probability"]
+    return float(cfg.kwargs.get("repeat_action_probability", default))  # type: ignore[arg-type]
 
 
 class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
@@ -118,7 +124,7 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         game: Any = env.unwrapped
         self._ale: Any = game.ale
-        self._look = _look(self._ale, _shown(cfg))
+        self._look = _look(self._ale, _obs_type(cfg))
         self._frames, self._rules = cfg.frames_per_step, cfg.atari
         self._pools = cfg.view == "image" and cfg.image.max_pool and cfg.frames_per_step > 1
         meanings = game.get_action_meanings()
@@ -136,21 +142,21 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
         self._rng = stream(chosen, "atari")
         self._draws: list[float] = []
         self._ale.restoreState(self._first)
-        wait = int(self._rng.integers(self._rules.noop_starts)) + 1
-        for _ in range(wait - 1):
+        n_noops = int(self._rng.integers(self._rules.noop_starts)) + 1
+        for _ in range(n_noops - 1):
             self._ale.act(self._noop)
         self._ale.act(self._noop if self._fire is None else self._fire)
-        self._held = self._noop
+        self._applied = self._noop
         self._lives = self._ale.lives()
-        return self._look(), self._told()
+        return self._look(), self._info()
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         ale, wanted = self._ale, self._actions[action]
-        reward, over, before = 0.0, False, None
+        reward, over, before_last = 0.0, False, None
         for left in range(self._frames - 1, -1, -1):
             if not (self._sticky and self._repeats()):
-                self._held = wanted
-            reward += ale.act(self._held)
+                self._applied = wanted
+            reward += ale.act(self._applied)
             lives = ale.lives()
             lost, self._lives = lives < self._lives, lives
             over = ale.game_over() or (lost and self._rules.life_loss_ends)
@@ -159,36 +165,37 @@ class AtariGame(gym.Wrapper[Any, Any, Any, Any]):
             if lost and self._fire is not None and self._rules.fire == "life":
                 ale.act(self._fire)
             if left == 1 and self._pools:
-                before = self._look()
+                before_last = self._look()  # for max pooling over the last two frames
         obs = self._look()
-        if before is not None:
-            np.maximum(obs, before, out=obs)
+        if before_last is not None:
+            np.maximum(obs, before_last, out=obs)
         truncated = over and ale.game_truncated()
-        return obs, reward, over and not truncated, truncated, self._told()
+        return obs, reward, over and not truncated, truncated, self._info()
 
     def _repeats(self) -> bool:
         if not self._draws:
             self._draws = self._rng.random(_DRAWS).tolist()
         return self._draws.pop() < self._sticky
 
-    def _told(self) -> dict[str, Any]:
+    def _info(self) -> dict[str, Any]:
         return {"lives": self._lives, "episode_frame_number": self._ale.getEpisodeFrameNumber()}
 
 
-def _shown(cfg: EnvConfig) -> str:
-    """What ALE is to show."""
+def _obs_type(cfg: EnvConfig) -> str:
+    """Returns ALE's `obs_type` for the view of the config."""
     if cfg.view in ("objects", "ram"):
         return "ram"
     return "grayscale" if cfg.view == "image" and cfg.image.colour == "gray" else "rgb"
 
 
-def _look(ale: Any, shown: str) -> Callable[[], Array]:
+def _look(ale: Any, obs_type: str) -> Callable[[], Array]:
+    """Returns the method of ALE that reads the current observation."""
     looks = {"ram": ale.getRAM, "grayscale": ale.getScreenGrayscale, "rgb": ale.getScreenRGB}
-    return looks[shown]
+    return looks[obs_type]
 
 
 def _first_state(game: Any, cfg: EnvConfig) -> Any:
-    """The same in every process: of a console whose own randomness has a fixed seed."""
+    """Returns the power-on state of the console. A fixed seed makes it the same in every process."""
     key = repr((cfg.id, sorted(cfg.kwargs.items())))
     if key not in _first_states:
         game.reset(seed=0)

@@ -1,12 +1,12 @@
-"""Bandits: arms that pay 1 or nothing, each with a chance of its own. There is nothing to draw.
+"""Bernoulli bandits: each arm pays 1 with its own probability, else 0. They cannot be rendered.
 
-`Bandit-v0`             the same arms in every episode: `seed` decides which is worth what
-`Bandit-contextual-v0`  the same, in each of several contexts, of which one is shown before each pull
-`Bandit-drifting-v0`    other arms in every episode, drawn from its seed, and they drift: whoever plays
-                        must find the best one anew, and again, within the episode
+`Bandit-v0`             the same arms in every episode; the argument `seed` decides their probabilities
+`Bandit-contextual-v0`  several contexts, each with its own arms; the context is observed before a pull
+`Bandit-drifting-v0`    new arms in every episode, drawn from its seed, whose probabilities drift: the
+                        agent has to find the best arm, and find it again, within the episode
 
-The `info` of every step has the `regret` so far (what the best arm of each pull would have paid more,
-on average) and `optimal_arm_share`, the share of pulls that took it.
+The `info` of every step has the `regret` so far (the expected reward that the best arm of each pull would
+have added) and `optimal_arm_share`, the share of pulls of the best arm.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import gymnasium as gym
 import numpy as np
 
 LOW, HIGH = 0.1, 0.9
-"""The worst arm's chance and the best one's; the others lie between, at equal distances."""
+"""Probabilities of the worst and the best arm; the others are evenly spaced between them."""
 FORGET = 0.95
-"""Weight of a pull in the notes of a drifting bandit after each further pull."""
+"""Decay per pull of the statistics that a drifting bandit shows."""
 
 
 class _Score:
-    """How an episode goes, by the chances and not by luck."""
+    """Regret and optimal-arm share of an episode, computed from the probabilities, not the outcomes."""
 
     def __init__(self) -> None:
         self.pulls, self.regret, self.optimal = 0, 0.0, 0
@@ -37,12 +37,12 @@ class _Score:
 
 
 class Bandit(gym.Env[np.int64, np.int64]):
-    """Fixed arms. What is seen is the context; with a single one, nothing."""
+    """A bandit with fixed arms. The observation is the context; with a single context it is constant."""
 
     def __init__(self, arms: int = 10, pulls: int = 100, contexts: int = 1, seed: int = 0) -> None:
         draw = np.random.default_rng(seed)
-        chances = np.linspace(LOW, HIGH, arms)
-        self.chance = np.stack([draw.permutation(chances) for _ in range(contexts)])
+        probabilities = np.linspace(LOW, HIGH, arms)
+        self.chance = np.stack([draw.permutation(probabilities) for _ in range(contexts)])
         """[contexts, arms]"""
         self.pulls = pulls
         self.observation_space = gym.spaces.Discrete(contexts)
@@ -59,8 +59,8 @@ class Bandit(gym.Env[np.int64, np.int64]):
         chance = self.chance[self._context]
         info = self._score.add(chance, int(action))
         reward = float(self.np_random.random() < chance[action])
-        over = self._score.pulls == self.pulls
-        return self._next_context(), reward, over, False, dict(info)
+        ended = self._score.pulls == self.pulls
+        return self._next_context(), reward, ended, False, dict(info)
 
     def _next_context(self) -> np.int64:
         self._context = np.int64(self.np_random.integers(len(self.chance)))
@@ -68,8 +68,11 @@ class Bandit(gym.Env[np.int64, np.int64]):
 
 
 class DriftingBandit(gym.Env[np.ndarray, np.int64]):
-    """What is seen are notes of the episode so far, in which older pulls weigh less: for each arm the
-    share of pulls that paid, then for each how much it was pulled, 1 for always."""
+    """A bandit whose probabilities change during the episode.
+
+    The observation [2 * arms] holds statistics of the episode in which older pulls weigh less: for each
+    arm the share of pulls that paid, then for each arm how often it was pulled (1: always).
+    """
 
     def __init__(self, arms: int = 5, pulls: int = 200, drift: float = 0.03) -> None:
         self.arms, self.pulls, self.drift = arms, pulls, drift
@@ -83,7 +86,7 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         self._score = _Score()
         self.chance = self.np_random.random(self.arms)
         self._pulled, self._paid = np.zeros(self.arms), np.zeros(self.arms)
-        return self._notes(), {}
+        return self._statistics(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         info = self._score.add(self.chance, int(action))
@@ -92,13 +95,13 @@ class DriftingBandit(gym.Env[np.ndarray, np.int64]):
         self._paid *= FORGET
         self._pulled[action] += 1.0
         self._paid[action] += reward
-        moved = np.abs(self.chance + self.drift * self.np_random.standard_normal(self.arms))
-        self.chance = 1.0 - np.abs(1.0 - moved)  # reflected at both ends
-        over = self._score.pulls == self.pulls
-        return self._notes(), reward, over, False, dict(info)
+        drifted = np.abs(self.chance + self.drift * self.np_random.standard_normal(self.arms))
+        self.chance = 1.0 - np.abs(1.0 - drifted)  # reflected at 0 and 1
+        ended = self._score.pulls == self.pulls
+        return self._statistics(), reward, ended, False, dict(info)
 
-    def _notes(self) -> np.ndarray:
-        share = (self._paid + 0.5) / (self._pulled + 1.0)  # one half of what was never pulled
+    def _statistics(self) -> np.ndarray:
+        share = (self._paid + 0.5) / (self._pulled + 1.0)  # 0.5 for an arm that was never pulled
         return np.concatenate([share, self._pulled * (1.0 - FORGET)]).astype(np.float32)
 
 

@@ -1,7 +1,7 @@
-"""MinAtar's games, mended: an episode is a function of its seed, and can be drawn.
+"""MinAtar's games with two fixes: episodes depend only on their seed, and rendering needs no seaborn.
 
-MinAtar repeats the last action now and then, and at the first step of an episode that of the episode
-before. It draws with seaborn, as fractions; here a palette of our own is enough.
+MinAtar has sticky actions, and at the first step of an episode it may repeat the last action of the
+previous episode. Its own renderer needs seaborn and returns floats; here a fixed palette is used.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 
 @contextmanager
-def _no_warning() -> Iterator[None]:
-    """MinAtar warns that it cannot draw without libraries of which nothing here has a use."""
+def _no_import_warning() -> Iterator[None]:
+    """Silences MinAtar's import warning about plotting libraries that are not needed here."""
     root, silence = logging.getLogger(), logging.NullHandler()
     root.addHandler(silence)
     before = logging.root.manager.disable
@@ -29,11 +29,11 @@ def _no_warning() -> Iterator[None]:
         root.removeHandler(silence)
 
 
-with _no_warning():
+with _no_import_warning():
     from minatar.gym import BaseEnv
 
 GAMES = ("asterix", "breakout", "freeway", "seaquest", "space_invaders")
-_COLOURS = np.array(
+_COLORS = np.array(
     [
         (0, 0, 0),
         (86, 180, 233),
@@ -49,22 +49,22 @@ _COLOURS = np.array(
     ],
     dtype=np.uint8,
 )
-"""Nothing, then a colour per plane."""
+"""RGB of an empty cell, then of each channel."""
 
 
 class MinAtar(BaseEnv):
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        self.game.last_action = 0
+        self.game.last_action = 0  # a sticky action must not carry over from the previous episode
         return super().reset(seed=seed, options=options)
 
     def render(self) -> Any:
-        """The topmost plane that is set at each place, a pixel each, [10, 10, 3]."""
+        """Returns one pixel per cell, [10, 10, 3], in the color of the highest channel that is set there."""
         if self.render_mode is None:
             return None
-        planes = self.game.state()
-        return _COLOURS[(planes * np.arange(1, planes.shape[-1] + 1)).max(axis=-1)]
+        channels = self.game.state()
+        return _COLORS[(channels * np.arange(1, channels.shape[-1] + 1)).max(axis=-1)]
 
 
 def _register() -> None:

@@ -1,4 +1,4 @@
-"""MuJoCo's warnings go to the log, not to the terminal and a file in the working directory."""
+"""Sends MuJoCo's warnings to the log instead of the terminal and a file in the working directory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import mujoco
 
-_OF_NO_USE = "is deprecated"
-"""Of a model that Gymnasium ships: nothing that whoever trains could mend."""
+_IGNORED = "is deprecated"
+"""Warnings about models that Gymnasium ships are dropped: the user cannot fix those."""
 
 
 def _warn(text: str) -> None:
-    if _OF_NO_USE not in text:
+    if _IGNORED not in text:
         logging.getLogger("gymnast.envs").warning("MuJoCo: %s", text)
 
 

@@ -1,7 +1,7 @@
-"""Where the objects of Atari games are, read from the 128 bytes of the console's memory.
+"""Reads object positions of Atari games from the 128 bytes of console RAM.
 
-Places are the middles of objects as drawn, in pixels of the screen of 210 x 160, from its upper left
-corner. What the bytes mean was found by comparing them with frames, which a test does again.
+Positions are the centers of the drawn objects, in pixels of the 210 x 160 screen from its upper left
+corner. The meaning of the bytes was found by comparing them with frames; a test repeats the comparison.
 """
 
 from __future__ import annotations
@@ -13,28 +13,33 @@ import numpy as np
 
 Array = np.ndarray
 Place = tuple[float, ...] | None
-"""Along the axes of an object; None: it is not there."""
+"""Position of an object along its axes; None if it is not on the screen."""
 
 
 @dataclass(frozen=True)
 class Axis:
     name: str
     low: float
-    """Least place of the object's middle."""
+    """Lowest position of the object's center, in pixels."""
     high: float
     speed: float
-    """Most pixels that it moves in a step of 4 frames, either way."""
+    """Maximum absolute velocity, in pixels per step of 4 frames."""
 
 
 @dataclass(frozen=True)
 class Moving:
+    """A moving object."""
+
     name: str
     axes: tuple[Axis, ...]
     comes_and_goes: bool = False
+    """Whether it can be absent; if so, the observation says whether it is there."""
 
 
 @dataclass(frozen=True)
 class Number:
+    """A further feature and its range."""
+
     name: str
     low: float
     high: float
@@ -42,33 +47,35 @@ class Number:
 
 @dataclass(frozen=True)
 class Layout:
+    """Describes how to read the memory of one game."""
+
     moving: tuple[Moving, ...]
     places: Callable[[Array], tuple[Place, ...]]
-    """Of each of those."""
+    """Reads the position of each moving object."""
     numbers: tuple[Number, ...]
-    """What else is worth knowing."""
-    told: Callable[[Array], tuple[float, ...]]
-    """Each of those; beyond its bounds it is cut off."""
+    """Further features."""
+    read_numbers: Callable[[Array], tuple[float, ...]]
+    """Reads each of these features; the caller clips them to their range."""
 
 
 NEAR = 24.0
-"""Pixels from a paddle within which it matters where the ball is: a paddle and a half."""
+"""Range of the offset between ball and paddle, in pixels: one and a half paddles. It is clipped beyond."""
 
 
 # ---- Pong ------------------------------------------------------------------------------------
 
 _TOP, _BOTTOM = 34, 194
-"""Rows between which Pong is played."""
+"""First and last pixel row of Pong's court."""
 
 
-def _pong(ram: Array) -> tuple[Place, ...]:
+def _pong_positions(ram: Array) -> tuple[Place, ...]:
     x, y, ours, theirs = ram[49].item(), ram[54].item(), ram[51].item(), ram[50].item()
     ball = (x - 48.0, y - 12.0) if y > 44 and x > 48 else None
     return ball, (ours - 5.5,), (theirs - 7.0,) if theirs > 33 else None
 
 
 def _pong_numbers(ram: Array) -> tuple[float, ...]:
-    ball, player, _ = _pong(ram)
+    ball, player, _ = _pong_positions(ram)
     return (0.0,) if ball is None or player is None else (ball[1] - player[0],)
 
 
@@ -78,9 +85,9 @@ PONG = Layout(
         Moving("player", (Axis("y", _TOP - 2, _BOTTOM + 6, 24),)),
         Moving("enemy", (Axis("y", _TOP - 8, _BOTTOM + 6, 16),), True),
     ),
-    places=_pong,
+    places=_pong_positions,
     numbers=(Number("ball y from player", -NEAR, NEAR),),
-    told=_pong_numbers,
+    read_numbers=_pong_numbers,
 )
 
 
@@ -95,28 +102,28 @@ _COLUMN_BITS = (
     *((6, bit) for bit in (6, 4, 2, 0)),
     *((0, bit) for bit in (0, 2, 4)),
 )
-"""Where each column of bricks begins: the byte of its lowest brick, which the higher ones follow, and
-a bit in it. The picture is drawn from six registers, three of which are read from right to left."""
+"""Byte of the lowest brick of each column (the bricks above follow it) and the column's bit in it. The
+order is odd because the picture is drawn from six registers, three of which are read from right to left."""
 _BYTES = np.array([[byte + ROWS - 1 - row for byte, _ in _COLUMN_BITS] for row in range(ROWS)])
 _BITS = np.array([1 << bit for _, bit in _COLUMN_BITS])
 
 
 def bricks(ram: Array) -> Array:
-    """[6, 18] booleans, the highest row first."""
+    """Returns which bricks are left, bool [6, 18], top row first."""
     return (ram[_BYTES] & _BITS) != 0
 
 
-def _breakout(ram: Array) -> tuple[Place, ...]:
+def _breakout_positions(ram: Array) -> tuple[Place, ...]:
     x, y, paddle = ram[99].item(), ram[101].item(), ram[72].item()
     ball = (x - 48.0, y + 11.0) if 0 < y < 200 and x > 48 else None
     return ball, (paddle - 39.0,)
 
 
 def _breakout_numbers(ram: Array) -> tuple[float, ...]:
-    ball, paddle = _breakout(ram)
-    away = 0.0 if ball is None or paddle is None else ball[0] - paddle[0]
+    ball, paddle = _breakout_positions(ram)
+    offset = 0.0 if ball is None or paddle is None else ball[0] - paddle[0]
     by_column = bricks(ram).sum(0)
-    return away, float(ram[57]), float(by_column.sum()), *map(float, by_column)
+    return offset, float(ram[57]), float(by_column.sum()), *map(float, by_column)
 
 
 BREAKOUT = Layout(
@@ -124,15 +131,15 @@ BREAKOUT = Layout(
         Moving("ball", (Axis("x", 6, 154, 16), Axis("y", 30, 210, 16)), True),
         Moving("paddle", (Axis("x", 8, 160, 24),)),
     ),
-    places=_breakout,
+    places=_breakout_positions,
     numbers=(
         Number("ball x from paddle", -NEAR, NEAR),
         Number("lives", 0, 5),
         Number("bricks", 0, ROWS * COLUMNS),
         *(Number(f"bricks in column {column + 1}", 0, ROWS) for column in range(COLUMNS)),
     ),
-    told=_breakout_numbers,
+    read_numbers=_breakout_numbers,
 )
 
 LAYOUTS = {"pong": PONG, "breakout": BREAKOUT}
-"""Game, as ALE names it -> what is known of its memory."""
+"""ALE's name of a game -> layout of its memory."""

@@ -1,7 +1,7 @@
-"""VizDoom's scenarios, which leave no files and no processes behind.
+"""Registers VizDoom's scenarios such that they leave no files and no processes behind.
 
-Each game reads and writes its key bindings, a file in the working directory unless told otherwise. Its
-engine is a process that ignores SIGTERM.
+Each game writes a file with its key bindings, by default into the working directory, so the path is set
+to a temporary directory. The engine is a process that ignores SIGTERM, so the guardian is started.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gymnast.processes import guard
 guard.start()
 
 _bindings = TemporaryDirectory(prefix="gymnast-vizdoom-")
-"""Of this process; gone when it ends."""
+"""Directory of the key bindings; deleted when this process ends."""
 
 for spec in gym.registry.values():
     if spec.id.startswith("Vizdoom"):

@@ -1,4 +1,7 @@
-"""What may lie around an environment, in one order: training, evaluation, play and films see the same."""
+"""The wrappers that a config can put around an environment, in a fixed order.
+
+Training, evaluation, play and films all use the same ones.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,15 @@ Env = gym.Env[Any, Any]
 
 @dataclass(frozen=True)
 class Layer:
+    """A wrapper and the config that asks for it."""
+
     key: str
-    """What asks for it, in the config."""
+    """Config key that asks for it."""
     wanted: Callable[[EnvConfig], bool]
     module: str
-    """In this package; its `around(env, cfg)` makes the wrapper."""
+    """Module of this package; its `around(env, cfg)` returns the wrapped environment."""
     of_each_task: bool = False
-    """It lies around the environment of every task, not around all of them together."""
+    """True if it wraps the environment of each task, not the environment that combines them."""
 
 
 LAYERS: tuple[Layer, ...] = (
@@ -41,24 +46,29 @@ LAYERS: tuple[Layer, ...] = (
     Layer("env.stack", lambda cfg: cfg.stack > 1, "stack"),
     Layer("env.previous_actions", lambda cfg: cfg.previous_actions > 0, "previous_actions"),
 )
-"""Innermost first."""
+"""Innermost first. The order matters: noise on observations, for example, applies to the processed image,
+and frames are stacked after the noise."""
 
 
 def wanted(cfg: EnvConfig) -> list[Layer]:
+    """Returns the wrappers that the config asks for, innermost first."""
     return [layer for layer in LAYERS if layer.wanted(cfg)]
 
 
 def wrapped(env: Env, cfg: EnvConfig) -> Env:
-    """With all that the config asks for; the time limit, counted in the agent's steps, stays outside."""
-    return _inside(env, cfg, [x for x in wanted(cfg) if not (cfg.tasks and x.of_each_task)])
+    """Returns the environment in all wrappers that the config asks for. The time limit stays outermost, since
+    it counts the agent's steps."""
+    return _wrap(
+        env, cfg, [layer for layer in wanted(cfg) if not (cfg.tasks and layer.of_each_task)]
+    )
 
 
 def wrapped_task(env: Env, cfg: EnvConfig) -> Env:
-    """The environment of one task among several, with what each of them has of its own."""
-    return _inside(env, cfg, [layer for layer in wanted(cfg) if layer.of_each_task])
+    """Returns the environment of one of several tasks in the wrappers that each task has of its own."""
+    return _wrap(env, cfg, [layer for layer in wanted(cfg) if layer.of_each_task])
 
 
-def _inside(env: Env, cfg: EnvConfig, layers: list[Layer]) -> Env:
+def _wrap(env: Env, cfg: EnvConfig, layers: list[Layer]) -> Env:
     if not layers:
         return env
     inner, limit = strip_wrappers(env)

@@ -1,4 +1,4 @@
-"""Actions that come out differently: amounts a little off, choices now and then another one."""
+"""Action noise: Gaussian noise on continuous actions, random replacements of discrete ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gymnasium.spaces import Box
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.wrappers.discrete import Elements
 from gymnast.envs.wrappers.episode import ActionWrapper, Env
-from gymnast.envs.wrappers.scales import deviations, within
+from gymnast.envs.wrappers.scales import clipped, deviations
 from gymnast.errors import EnvError
 
 KEY = "env.noise.action"
@@ -29,14 +29,14 @@ class BoxActionNoise(ActionWrapper):
         space: Any = env.action_space
         self._space, self._deviation = space, deviations(scales, space, KEY)
 
-    def instead_of(self, action: Any) -> Any:
-        moved = action + self._deviation * self.rng.standard_normal(self._deviation.shape)
-        return within(moved, self._space)
+    def transform_action(self, action: Any) -> Any:
+        noisy = action + self._deviation * self.rng.standard_normal(self._deviation.shape)
+        return clipped(noisy, self._space)
 
 
 class DiscreteActionNoise(ActionWrapper):
-    """Each element is another with this chance: one of the other options, all equally likely, that the
-    environment allows."""
+    """Replaces each element with probability `chance` by another option, drawn uniformly from the ones
+    that the environment allows."""
 
     NAME = "action noise"
 
@@ -44,13 +44,13 @@ class DiscreteActionNoise(ActionWrapper):
         super().__init__(env, masked=masked)
         self._chance, self._elements = chance, Elements.of(self._kind)
 
-    def instead_of(self, action: Any) -> Any:
+    def transform_action(self, action: Any) -> Any:
         assert self._elements is not None
-        missed = self.rng.random(len(self._elements.n)) < self._chance
-        if not missed.any():
+        replaced = self.rng.random(len(self._elements.n)) < self._chance
+        if not replaced.any():
             return action
         chosen, options = self._elements.chosen(action), self.options()
-        for element in missed.nonzero()[0].tolist():
+        for element in replaced.nonzero()[0].tolist():
             others = self._elements.others(element, int(chosen[element]), options)
             if len(others):
                 chosen[element] = self.rng.choice(others)
@@ -59,6 +59,6 @@ class DiscreteActionNoise(ActionWrapper):
 
 def _chance(scales: Any) -> float:
     if isinstance(scales, tuple) or scales > 1:
-        what = "choices come out differently with one chance for all, from 0% to 100%"
-        raise EnvError(what, at=KEY, fix="set it to something like 5%")
+        what = "discrete actions take one probability for all elements, from 0% to 100%"
+        raise EnvError(what, at=KEY, fix="set it to a value such as 5%")
     return float(scales)

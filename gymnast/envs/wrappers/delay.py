@@ -1,4 +1,4 @@
-"""Actions that take effect some steps after they were chosen."""
+"""Delayed actions: an action takes effect a fixed number of steps after it was chosen."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ class DelayedActions(ActionWrapper):
     def __init__(self, env: Env, steps: int, idle: Any, *, masked: bool) -> None:
         super().__init__(env, masked=masked)
         self._steps, self._idle = steps, idle
-        self._under_way: deque[Any] = deque()
+        self._pending: deque[Any] = deque()
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._under_way = deque([self._idle] * self._steps)
+        self._pending = deque([self._idle] * self._steps)
         obs, info = super().begin(obs, info)
         if self._mask is not None:
-            what = "an action that is allowed when it is chosen may not be when it takes effect"
-            raise EnvError(what, at="env.noise.delay", fix="set env.action_mask=off, or delay=0")
+            what = "an action that is allowed when chosen may be forbidden when it takes effect"
+            raise EnvError(
+                what, at="env.noise.delay", fix="set env.action_mask=off, or env.noise.delay=0"
+            )
         return obs, info
 
-    def instead_of(self, action: Any) -> Any:
-        self._under_way.append(np.copy(action) if isinstance(action, np.ndarray) else action)
-        return self._under_way.popleft()
+    def transform_action(self, action: Any) -> Any:
+        self._pending.append(np.copy(action) if isinstance(action, np.ndarray) else action)
+        return self._pending.popleft()
 
 
-def _idle(env: Env, given: Any) -> Any:
-    """What is done before the first action takes effect, as the environment takes it."""
+def _idle(env: Env, configured: Any) -> Any:
+    """Returns the action to apply before the first one takes effect: the configured one or, by default, the
+    first option of a discrete space and the value nearest to 0 of a Box."""
     space: Any = env.action_space
-    if given is None:
+    if configured is None:
         match space:
             case Discrete():
                 return np.int64(space.start)
@@ -51,11 +54,11 @@ def _idle(env: Env, given: Any) -> Any:
                 return np.clip(np.zeros(space.shape), space.low, space.high).astype(space.dtype)
             case _:
                 return np.zeros(space.shape, space.dtype)
-    idle: Any = np.array(given, space.dtype)
+    idle: Any = np.array(configured, space.dtype)
     if idle.size == np.prod(space.shape, dtype=int):
         idle = idle.reshape(space.shape)
-    idle = idle[()] if idle.ndim == 0 else idle  # a plain number
+    idle = idle[()] if idle.ndim == 0 else idle  # a NumPy scalar instead of a 0-d array
     if np.shape(idle) != space.shape or not space.contains(idle):
-        what = f"{given} is no action of {space}"
-        raise EnvError(what, at="env.noise.idle", fix="name one, or switch it off")
+        what = f"{configured} is not an action of {space}"
+        raise EnvError(what, at="env.noise.idle", fix="set it to a valid action, or to off")
     return idle

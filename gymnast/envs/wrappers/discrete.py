@@ -1,4 +1,4 @@
-"""Actions that are choices, element by element: which others there are, and which are allowed."""
+"""Element-wise access to discrete actions: the alternatives of each element, and which are allowed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Array = np.ndarray
 
 
 class Elements:
-    """A Discrete, MultiDiscrete or MultiBinary action as a row of choices, each counted from 0."""
+    """Converts a Discrete, MultiDiscrete or MultiBinary action to a row of indices from 0, and back.
+
+    `options` in the methods below is an action mask: the masks of all elements, concatenated.
+    """
 
     def __init__(self, kind: DiscreteAction | MultiDiscreteAction | MultiBinaryAction) -> None:
         match kind:
@@ -27,6 +30,7 @@ class Elements:
 
     @classmethod
     def of(cls, kind: Action) -> Elements | None:
+        """Returns the elements of a discrete space, None for a Box."""
         return (
             cls(kind)
             if isinstance(kind, DiscreteAction | MultiDiscreteAction | MultiBinaryAction)
@@ -34,23 +38,25 @@ class Elements:
         )
 
     def chosen(self, action: Any) -> Array:
+        """Returns the index of the option chosen for each element, [elements]."""
         return np.asarray(action).reshape(-1).astype(np.int64) - self._first
 
     def action(self, chosen: Array, like: Any) -> Any:
-        """As the environment takes it, of the type of another."""
-        counted = chosen + self._first
+        """Returns the environment's action for these indices, with the type of the action `like`."""
+        shifted = chosen + self._first
         if not self._shape:
-            return type(like)(counted[0])
-        return counted.reshape(self._shape).astype(np.asarray(like).dtype)
+            return type(like)(shifted[0])
+        return shifted.reshape(self._shape).astype(np.asarray(like).dtype)
 
     def allowed(self, chosen: Array, options: Array | None) -> bool:
+        """True if the mask allows the chosen option of every element."""
         return options is None or bool(options[self._starts + chosen].all())
 
     def others(self, element: int, chosen: int, options: Array | None) -> Array:
-        """What else may be chosen for an element."""
-        may = np.ones(self.n[element], dtype=bool)
+        """Returns the allowed options of an element other than the chosen one."""
+        allowed_options = np.ones(self.n[element], dtype=bool)
         if options is not None:
             begin = self._starts[element]
-            may = options[begin : begin + self.n[element]].copy()
-        may[chosen] = False
-        return np.flatnonzero(may)
+            allowed_options = options[begin : begin + self.n[element]].copy()
+        allowed_options[chosen] = False
+        return np.flatnonzero(allowed_options)

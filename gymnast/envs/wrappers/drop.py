@@ -1,4 +1,4 @@
-"""Dropped frames: now and then the last observation is shown again instead of the new one."""
+"""Dropped frames: with some probability a step returns the previous observation instead of the new one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ class DroppedFrames(EpisodeRandomness):
     def __init__(self, env: Env, chance: float) -> None:
         super().__init__(env)
         self._chance = float(chance)
-        self._shown: Any = None
+        self._last_obs: Any = None
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._shown = deepcopy(obs)  # an environment may write its next one into the same array
+        self._last_obs = deepcopy(
+            obs
+        )  # an environment may reuse the array for its next observation
         return obs, info
 
     def step(self, action: Any) -> Stepped:
         obs, reward, terminated, truncated, info = self.env.step(action)
         if self.rng.random() >= self._chance:
-            self._shown = deepcopy(obs)
-        return deepcopy(self._shown), reward, terminated, truncated, info
+            self._last_obs = deepcopy(obs)
+        return deepcopy(self._last_obs), reward, terminated, truncated, info

@@ -1,4 +1,4 @@
-"""A layer with chance of its own: a stream per episode, from the seed that the episode began with.
+"""Base classes for wrappers with randomness: each episode gets its own random stream from its seed.
 
 There is no generator state to save: the same seed and actions give the same episode.
 """
@@ -18,8 +18,10 @@ Stepped = tuple[Any, Any, bool, bool, dict[str, Any]]
 
 
 class EpisodeRandomness(gym.Wrapper[Any, Any, Any, Any]):
+    """A wrapper whose `rng` is seeded anew by every reset."""
+
     NAME = ""
-    """Of its stream."""
+    """Name of the random stream; different names give independent streams."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -32,36 +34,36 @@ class EpisodeRandomness(gym.Wrapper[Any, Any, Any, Any]):
         return stream(seed, self.NAME, *more)
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """What an episode begins with; its chance is there."""
+        """Returns the first observation and info of an episode. `rng` is already seeded."""
         return obs, info
 
 
 class ActionWrapper(EpisodeRandomness):
-    """Something else may be done than was chosen. The info names what was, `applied_action`."""
+    """A wrapper that may replace the action. `info["applied_action"]` is the one that was applied."""
 
     def __init__(self, env: Env, *, masked: bool) -> None:
-        """`masked`: the environment's `info["action_mask"]` is obeyed."""
+        """`masked`: respect the environment's `info["action_mask"]`."""
         super().__init__(env)
         self._masked, self._kind = masked, spaces.action(env.action_space)
         self._mask: np.ndarray | None = None
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._note_mask(info)
+        self._store_mask(info)
         return obs, info
 
     def step(self, action: Any) -> Stepped:
-        done = self.transform_action(action)
-        obs, reward, terminated, truncated, info = self.env.step(done)
-        self._note_mask(info)
-        return obs, reward, terminated, truncated, {"applied_action": done, **info}
+        applied = self.transform_action(action)
+        obs, reward, terminated, truncated, info = self.env.step(applied)
+        self._store_mask(info)
+        return obs, reward, terminated, truncated, {"applied_action": applied, **info}
 
     def transform_action(self, action: Any) -> Any:
-        """What is done."""
+        """Returns the action to apply instead of the chosen one."""
         raise NotImplementedError
 
     def options(self) -> np.ndarray | None:
-        """Which are allowed now, for each element one after the other; None where all are."""
+        """Returns the current mask, the masks of all elements concatenated; None if everything is allowed."""
         return None if self._mask is None else spaces.as_masks(self._kind, [self._mask])[0]
 
-    def _note_mask(self, info: dict[str, Any]) -> None:
+    def _store_mask(self, info: dict[str, Any]) -> None:
         self._mask = info.get("action_mask") if self._masked else None

@@ -1,5 +1,7 @@
-"""Pictures as a network takes them: cropped, grey or in colour, shrunk; channels first. Of a Dict, every
-entry that is a picture."""
+"""Image preprocessing: crops, converts to grayscale and downscales; the result has channels first.
+
+In a Dict observation, every entry that is an image is processed.
+"""
 
 from __future__ import annotations
 
@@ -14,94 +16,104 @@ from gymnast.errors import EnvError
 
 Array = np.ndarray
 _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
-"""Of red, green and blue (ITU-R BT.601)."""
+"""Weights of red, green and blue in the luminance (ITU-R BT.601)."""
 
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space = env.observation_space
     entries = space.spaces if isinstance(space, gym.spaces.Dict) else {"": space}
-    pictures = {name: _picture(entry, cfg) for name, entry in entries.items() if _is_picture(entry)}
-    if not pictures:
-        what = f"{cfg.id} shows {space}, not pictures of bytes [height, width] or [..., 1 or 3]"
+    transforms = {
+        name: _transform(entry, cfg) for name, entry in entries.items() if _is_image(entry)
+    }
+    if not transforms:
+        what = (
+            f"{cfg.id} has observations {space}, not uint8 images [height, width] or [..., 1 or 3]"
+        )
         raise EnvError(what, at="env.view", fix="set env.view=raw")
     if not isinstance(space, gym.spaces.Dict):
-        (one,) = pictures.values()
-        return gym.wrappers.TransformObservation(env, one, one.space)
+        (only,) = transforms.values()
+        return gym.wrappers.TransformObservation(env, only, only.space)
 
-    def prepared(shown: dict[str, Any]) -> dict[str, Any]:
-        return shown | {name: picture(shown[name]) for name, picture in pictures.items()}
+    def process(obs: dict[str, Any]) -> dict[str, Any]:
+        return obs | {name: transform(obs[name]) for name, transform in transforms.items()}
 
-    after = entries | {name: picture.space for name, picture in pictures.items()}
-    return gym.wrappers.TransformObservation(env, prepared, gym.spaces.Dict(after))
+    after = entries | {name: transform.space for name, transform in transforms.items()}
+    return gym.wrappers.TransformObservation(env, process, gym.spaces.Dict(after))
 
 
-def _is_picture(space: gym.Space[Any]) -> bool:
+def _is_image(space: gym.Space[Any]) -> bool:
     shape: Any = space.shape or ()
     return space.dtype == np.uint8 and len(shape) in (2, 3) and shape[2:] in ((), (1,), (3,))
 
 
-def _picture(space: gym.Space[Any], cfg: EnvConfig) -> Picture:
+def _transform(space: gym.Space[Any], cfg: EnvConfig) -> ImageTransform:
     image = cfg.image
     shape: Any = space.shape
     if image.colour == "rgb" and shape[2:] != (3,):
-        raise EnvError(f"the pictures of {cfg.id} have no colours", at="env.image.colour")
+        raise EnvError(f"the images of {cfg.id} have no RGB channels", at="env.image.colour")
     top, bottom, left, right = image.crop
     height, width = shape[0] - top - bottom, shape[1] - left - right
     if height < image.size[0] or width < image.size[1]:
-        what = f"{height} x {width} pixels are left of a picture, less than {list(image.size)}"
-        raise EnvError(what, at="env.image.size", fix="make env.image.size or crop smaller")
-    return Picture(image, (height, width))
+        what = f"a cropped image has {height} x {width} pixels, less than {list(image.size)}"
+        raise EnvError(
+            what, at="env.image.size", fix="make env.image.size or env.image.crop smaller"
+        )
+    return ImageTransform(image, (height, width))
 
 
-class Picture:
-    """What is made of one."""
+class ImageTransform:
+    """The preprocessing of one image."""
 
     def __init__(self, image: ImageConfig, cropped: tuple[int, int]) -> None:
         top, _, left, _ = image.crop
         self._crop = slice(top, top + cropped[0]), slice(left, left + cropped[1])
         self._gray = image.colour == "gray"
-        self._rows, self._columns = map(_Shares, cropped, image.size)
+        self._rows, self._columns = map(_AreaWeights, cropped, image.size)
         shape = tuple(image.size) if self._gray else (3, *image.size)
         self.space = gym.spaces.Box(0, 255, shape, np.uint8)
 
-    def __call__(self, shown: Array) -> Array:
-        picture = shown[self._crop]
-        if picture.shape[2:] == (1,):
-            picture = picture[..., 0]
-        if self._gray and picture.ndim == 3:
-            picture = np.rint(picture @ _BRIGHTNESS).astype(np.uint8)
-        if picture.ndim == 3:
-            picture = np.moveaxis(picture, -1, 0)
-        if picture.shape == self.space.shape:
-            return np.ascontiguousarray(picture)
-        narrow = self._columns.mixed(picture.astype(np.float32), -1)
-        return np.rint(self._rows.mixed(narrow, -2)).astype(np.uint8)
+    def __call__(self, obs: Array) -> Array:
+        pixels = obs[self._crop]
+        if pixels.shape[2:] == (1,):
+            pixels = pixels[..., 0]
+        if self._gray and pixels.ndim == 3:
+            pixels = np.rint(pixels @ _BRIGHTNESS).astype(np.uint8)
+        if pixels.ndim == 3:
+            pixels = np.moveaxis(pixels, -1, 0)
+        if pixels.shape == self.space.shape:
+            return np.ascontiguousarray(pixels)
+        narrowed = self._columns.downscale(pixels.astype(np.float32), -1)
+        return np.rint(self._rows.downscale(narrowed, -2)).astype(np.uint8)
 
 
-class _Shares:
-    """Shrinking along one axis: a new pixel is the mean of what it covers, in OpenCV's order of
-    adding (INTER_AREA), by which ALE's vector shrinks its frames."""
+class _AreaWeights:
+    """Area interpolation along one axis: a new pixel is the mean of the old pixels that it covers.
 
-    def __init__(self, n: int, fewer: int) -> None:
-        covers = [_covered(i, n / fewer, n) for i in range(fewer)]
-        most = max(map(len, covers))
-        padded = [cover + [(cover[-1][0], 0.0)] * (most - len(cover)) for cover in covers]
+    The order of additions is that of OpenCV's INTER_AREA, which ALE's vectorized games use, so that the
+    results are identical.
+    """
+
+    def __init__(self, n: int, smaller: int) -> None:
+        covers = [_covered(i, n / smaller, n) for i in range(smaller)]
+        longest = max(map(len, covers))
+        padded = [cover + [(cover[-1][0], 0.0)] * (longest - len(cover)) for cover in covers]
         self._index = np.array([[at for at, _ in cover] for cover in padded]).T
-        self._share = np.array([[share for _, share in cover] for cover in padded], np.float32).T
+        self._weight = np.array([[weight for _, weight in cover] for cover in padded], np.float32).T
 
-    def mixed(self, picture: Array, axis: int) -> Array:
-        share = self._share if axis == -1 else self._share[:, :, None]
-        total = picture.take(self._index[0], axis)
-        total *= share[0]
-        for index, part in zip(self._index[1:], share[1:], strict=True):
-            piece = picture.take(index, axis)
+    def downscale(self, pixels: Array, axis: int) -> Array:
+        """Returns the image downscaled along this axis (-1 or -2)."""
+        weight = self._weight if axis == -1 else self._weight[:, :, None]
+        total = pixels.take(self._index[0], axis)
+        total *= weight[0]
+        for index, part in zip(self._index[1:], weight[1:], strict=True):
+            piece = pixels.take(index, axis)
             piece *= part
             total += piece
         return total
 
 
 def _covered(i: int, scale: float, n: int) -> list[tuple[int, float]]:
-    """The old pixels that the new pixel i covers, each with its share."""
+    """Returns the old pixels that the new pixel i covers, each with its weight."""
     first, last = i * scale, (i + 1) * scale
     width = min(scale, n - first)
     begin, end = int(np.ceil(first)), min(int(np.floor(last)), n - 1)

@@ -1,4 +1,4 @@
-"""Some entries of a Dict observation, the others dropped; a single one stands alone."""
+"""Keeps some entries of a Dict observation. A single kept entry becomes the observation itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gymnast.errors import EnvError
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space, names = env.observation_space, cfg.keep
     if not isinstance(space, gym.spaces.Dict):
-        what = f"{cfg.id} shows no Dict, of which entries could be kept, but {space}"
-        raise EnvError(what, at="env.keep", fix="leave env.keep out")
+        what = f"the observation of {cfg.id} is {space}, not a Dict with entries to keep"
+        raise EnvError(what, at="env.keep", fix="remove env.keep")
     if missing := [name for name in names if name not in space.spaces]:
         what = f"{cfg.id} has no entry {', '.join(missing)}"
         raise EnvError(what, at="env.keep", fix=f"its entries are {', '.join(space.spaces)}")

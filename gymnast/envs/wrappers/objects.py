@@ -1,8 +1,8 @@
-"""An Atari game's objects as one row of numbers: where each is, how fast it goes, whether it is there.
+"""The objects of an Atari game as a vector: position, velocity and presence of each.
 
-Places are in pixels, speeds in pixels per step, both within declared bounds and not normalised. An
-object that is not there, or was not a step before, has no speed: coming back is not a movement. One
-that is not there is shown where it was last.
+Positions are in pixels and velocities in pixels per step, both within declared bounds and not normalized.
+An object that is absent, or was absent a step before, has velocity 0, since reappearing is not a
+movement. An absent object keeps its last position.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from gymnast.errors import EnvError
 
 Array = np.ndarray
 _FRAMES = 4
-"""Frames of a step for which the layouts declare their speeds."""
+"""Frames per step for which the layouts declare the maximum velocities."""
 
 
 def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     layout = LAYOUTS.get(getattr(env.unwrapped, "_game", ""))
     if layout is None:
-        what = f"the objects of {cfg.id} are not known; those of {', '.join(LAYOUTS)} are"
+        what = f"the memory layout of {cfg.id} is unknown (known: {', '.join(LAYOUTS)})"
         raise EnvError(what, at="env.view", fix="set env.view to image or ram")
     return Objects(env, layout, cfg.frames_per_step)
 
 
 def components(layout: Layout, frames: int = _FRAMES) -> list[tuple[str, float, float]]:
-    """Name, low and high of every feature, in order."""
+    """Returns name, low and high of every feature, in order."""
     found: list[tuple[str, float, float]] = []
     for thing in layout.moving:
         found += [(f"{thing.name} {axis.name}", axis.low, axis.high) for axis in thing.axes]
@@ -51,14 +51,14 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
             np.array([part[end] for part in parts], np.float32) for end in (1, 2)
         )
         self.observation_space = gym.spaces.Box(self._low, self._high)
-        self._middles = [
+        self._centers = [
             tuple((axis.low + axis.high) / 2 for axis in thing.axes) for thing in layout.moving
         ]
 
-    def reset(self, **how: Any) -> tuple[Array, dict[str, Any]]:
-        ram, info = self.env.reset(**how)
-        self._before: tuple[Place, ...] = (None,) * len(self._middles)
-        self._last = list(self._middles)
+    def reset(self, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
+        ram, info = self.env.reset(**kwargs)
+        self._previous: tuple[Place, ...] = (None,) * len(self._centers)
+        self._last_position = list(self._centers)
         return self._features(ram), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
@@ -68,17 +68,17 @@ class Objects(gym.Wrapper[Any, Any, Any, Any]):
     def _features(self, ram: Array) -> Array:
         places, row = self._layout.places(ram), list[float]()
         for i, (thing, now, before) in enumerate(
-            zip(self._layout.moving, places, self._before, strict=True)
+            zip(self._layout.moving, places, self._previous, strict=True)
         ):
             if now is not None:
-                self._last[i] = now
-            row += self._last[i]
+                self._last_position[i] = now
+            row += self._last_position[i]
             if now is None or before is None:
                 row += (0.0,) * len(thing.axes)
             else:
                 row += [a - b for a, b in zip(now, before, strict=True)]
             if thing.comes_and_goes:
                 row.append(float(now is not None))
-        self._before = places
-        row += self._layout.told(ram)
+        self._previous = places
+        row += self._layout.read_numbers(ram)
         return np.clip(np.array(row, np.float32), self._low, self._high)

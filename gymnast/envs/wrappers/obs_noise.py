@@ -1,4 +1,4 @@
-"""Gaussian noise on what is seen: on numbers and images, and on those of them inside a Dict or Tuple."""
+"""Gaussian noise on observations: on vectors and images, also inside of a Dict or Tuple."""
 
 from __future__ import annotations
 
@@ -10,62 +10,68 @@ from gymnasium.spaces import Box, Dict, Tuple
 
 from gymnast.config.sections.env import EnvConfig
 from gymnast.envs.wrappers.episode import Env, EpisodeRandomness, Stepped
-from gymnast.envs.wrappers.scales import deviations, within
+from gymnast.envs.wrappers.scales import clipped, deviations
 from gymnast.errors import EnvError
 
 KEY = "env.noise.obs"
-Noisy = Callable[[Any, np.random.Generator], Any]
+AddNoise = Callable[[Any, np.random.Generator], Any]
 
 
 def around(env: Env, cfg: EnvConfig) -> Env:
     scales, space = cfg.noise.obs, env.observation_space
     if isinstance(scales, tuple) and not isinstance(space, Box):
-        what = f"a list of deviations has no meaning for {space}"
+        what = f"a list of standard deviations cannot be applied to {space}"
         raise EnvError(what, at=KEY, fix="give one for all of its Boxes, such as 2%")
-    noisy = _noisy(space, scales)
-    if noisy is None:
-        what = f"there is no Box in {space}, and only numbers can be a little off"
-        raise EnvError(what, at=KEY, fix="leave it off; env.noise.drop works on any observation")
-    return ObservationNoise(env, noisy)
+    add_noise = _add_noise(space, scales)
+    if add_noise is None:
+        what = f"there is no Box in {space}, and Gaussian noise needs one"
+        raise EnvError(what, at=KEY, fix="turn it off; env.noise.drop works on any observation")
+    return ObservationNoise(env, add_noise)
 
 
 class ObservationNoise(EpisodeRandomness):
     NAME = "observation noise"
 
-    def __init__(self, env: Env, noisy: Noisy) -> None:
+    def __init__(self, env: Env, add_noise: AddNoise) -> None:
         super().__init__(env)
-        self._noisy = noisy
+        self._add_noise = add_noise
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return self._noisy(obs, self.rng), info
+        return self._add_noise(obs, self.rng), info
 
     def step(self, action: Any) -> Stepped:
         obs, reward, terminated, truncated, info = self.env.step(action)
-        return self._noisy(obs, self.rng), reward, terminated, truncated, info
+        return self._add_noise(obs, self.rng), reward, terminated, truncated, info
 
 
-def _noisy(space: Any, scales: Any) -> Noisy | None:
-    """What puts noise on an observation of this space; None where nothing of it is a Box."""
+def _add_noise(space: Any, scales: Any) -> AddNoise | None:
+    """Returns the function that adds noise to an observation of this space; None if it contains no Box."""
     match space:
         case Box():
             deviation = deviations(scales, space, KEY)
-            return lambda obs, rng: within(
+            return lambda obs, rng: clipped(
                 obs + deviation * rng.standard_normal(deviation.shape), space
             )
         case Dict():
-            parts = {name: _noisy(entry, scales) for name, entry in space.spaces.items()}
-            some = {name: noisy for name, noisy in parts.items() if noisy is not None}
-            return (lambda obs, rng: {**obs, **_each(some, obs, rng)}) if some else None
+            parts = {name: _add_noise(entry, scales) for name, entry in space.spaces.items()}
+            boxes = {name: add_noise for name, add_noise in parts.items() if add_noise is not None}
+            return (lambda obs, rng: {**obs, **_noisy_entries(boxes, obs, rng)}) if boxes else None
         case Tuple():
-            every = [_noisy(entry, scales) for entry in space.spaces]
-            return (lambda obs, rng: _in_turn(every, obs, rng)) if any(every) else None
+            items = [_add_noise(entry, scales) for entry in space.spaces]
+            return (lambda obs, rng: _noisy_items(items, obs, rng)) if any(items) else None
         case _:
             return None
 
 
-def _each(some: dict[str, Noisy], obs: Any, rng: np.random.Generator) -> dict[str, Any]:
-    return {name: noisy(obs[name], rng) for name, noisy in some.items()}
+def _noisy_entries(
+    boxes: dict[str, AddNoise], obs: Any, rng: np.random.Generator
+) -> dict[str, Any]:
+    return {name: add_noise(obs[name], rng) for name, add_noise in boxes.items()}
 
 
-def _in_turn(every: list[Noisy | None], obs: Any, rng: np.random.Generator) -> tuple[Any, ...]:
-    return tuple(noisy(x, rng) if noisy else x for noisy, x in zip(every, obs, strict=True))
+def _noisy_items(
+    items: list[AddNoise | None], obs: Any, rng: np.random.Generator
+) -> tuple[Any, ...]:
+    return tuple(
+        add_noise(x, rng) if add_noise else x for add_noise, x in zip(items, obs, strict=True)
+    )

@@ -1,4 +1,4 @@
-"""Parameters of the environment that are drawn anew for every episode, and told in its info."""
+"""Domain randomization: draws parameters of the environment for every episode and reports them in info."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ class Randomized(EpisodeRandomness):
     NAME = "randomize"
 
     def __init__(
-        self, env: Env, drawn_from: Mapping[str, Distribution], told_as: Mapping[str, str]
+        self, env: Env, drawn_from: Mapping[str, Distribution], info_keys: Mapping[str, str]
     ) -> None:
-        """`told_as`: parameter -> key of the info."""
+        """`drawn_from`: parameter -> distribution; `info_keys`: parameter -> key in info."""
         super().__init__(env)
-        self._from, self._told_as = dict(drawn_from), dict(told_as)
+        self._from, self._info_keys = dict(drawn_from), dict(info_keys)
         self._start = parameters.parameters_of(env.unwrapped).start
         self._drawn: dict[str, float] = {}
-        self._told: dict[str, float] = {}
+        self._info: dict[str, float] = {}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         root = int(self.np_random.integers(2**31)) if seed is None else seed
-        # a stream for each: what is drawn for one does not depend on which others there are
+        # one stream per parameter, so that adding a parameter does not change the draws of the others
         self._drawn = {
             name: distribution.draw(self.stream_of(root, name))
             for name, distribution in self._from.items()
         }
-        self._told = {self._told_as[name]: value for name, value in self._drawn.items()}
+        self._info = {self._info_keys[name]: value for name, value in self._drawn.items()}
         parameters.apply(self.unwrapped, self._drawn)
         obs, info = self.env.reset(seed=seed, options=options)
         moved = self._start(self.unwrapped, self._drawn) if self._start is not None else None
-        return obs if moved is None else moved, {**info, **self._told}
+        return obs if moved is None else moved, {**info, **self._info}
 
     def step(self, action: Any) -> Stepped:
         obs, reward, terminated, truncated, info = self.env.step(action)
-        return obs, reward, terminated, truncated, {**info, **self._told}
+        return obs, reward, terminated, truncated, {**info, **self._info}

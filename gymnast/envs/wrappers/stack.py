@@ -1,7 +1,7 @@
-"""The last observations shown together: images as channels, numbers side by side.
+"""Frame stacking: images are stacked along the channels, vectors are concatenated.
 
-What came before the first is blank for images, as in ALE's vector, and the first itself for numbers,
-among which 0 may mean something.
+At the start of an episode, images are preceded by blank frames, as in ALE's vectorized games, and
+vectors by copies of the first observation, because 0 may mean something there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def around(env: gym.Env[Any, Any], cfg: EnvConfig) -> gym.Env[Any, Any]:
     space = env.observation_space
     if not isinstance(space, gym.spaces.Box):
         kind = type(space).__name__
-        raise EnvError(f"observations of {cfg.id} are of {kind}, not Box", at="env.stack")
+        raise EnvError(f"the observation space of {cfg.id} is {kind}, not Box", at="env.stack")
     return FrameStack(env, cfg.stack, space)
 
 
@@ -32,29 +32,29 @@ class FrameStack(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], n: int, space: gym.spaces.Box) -> None:
         super().__init__(env)
         kind = spaces.observation(space)
-        self._n, self._seen = n, deque[Array](maxlen=n)
+        self._n, self._frames = n, deque[Array](maxlen=n)
         self._images = isinstance(kind, ImageObs)
         self._shape, self._axis = _channels(kind) if isinstance(kind, ImageObs) else ((-1,), 0)
-        low, high = (self._joined([x] * n) for x in (space.low, space.high))
+        low, high = (self._stacked([x] * n) for x in (space.low, space.high))
         self.observation_space = gym.spaces.Box(low, high, low.shape, space.dtype.type)
 
-    def reset(self, **how: Any) -> tuple[Array, dict[str, Any]]:
-        obs, info = self.env.reset(**how)
+    def reset(self, **kwargs: Any) -> tuple[Array, dict[str, Any]]:
+        obs, info = self.env.reset(**kwargs)
         before = np.zeros_like(obs) if self._images else obs
-        self._seen.extend([before] * (self._n - 1) + [obs])
-        return self._joined(self._seen), info
+        self._frames.extend([before] * (self._n - 1) + [obs])
+        return self._stacked(self._frames), info
 
     def step(self, action: Any) -> tuple[Array, Any, bool, bool, dict[str, Any]]:
         obs, reward, terminated, truncated, info = self.env.step(action)
-        self._seen.append(obs)
-        return self._joined(self._seen), reward, terminated, truncated, info
+        self._frames.append(obs)
+        return self._stacked(self._frames), reward, terminated, truncated, info
 
-    def _joined(self, pieces: Any) -> Array:
-        return np.concatenate([piece.reshape(self._shape) for piece in pieces], self._axis)
+    def _stacked(self, frames: Any) -> Array:
+        return np.concatenate([frame.reshape(self._shape) for frame in frames], self._axis)
 
 
 def _channels(image: ImageObs) -> tuple[tuple[int, ...], int]:
-    """The shape of one image with its channels, and their axis."""
+    """Returns the shape of one image with its channels, and the axis of the channels."""
     if len(image.shape) == 2:
         return (1, *image.shape), 0
     return image.shape, -1 if image.channels == "last" else 0

@@ -1,4 +1,4 @@
-"""Sticky actions: now and then the last one is taken again instead of the one chosen."""
+"""Sticky actions: with some probability the previous action is repeated (Machado et al. 2018)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class StickyActions(ActionWrapper):
         self._last: Any = None
 
     def begin(self, obs: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._last = None  # the first action of an episode has none before it
+        self._last = None  # the first action of an episode has no predecessor
         return super().begin(obs, info)
 
-    def instead_of(self, action: Any) -> Any:
+    def transform_action(self, action: Any) -> Any:
         stuck = self.rng.random() < self._chance
         if not stuck or self._last is None or not self._still_allowed():
             self._last = np.copy(action) if isinstance(action, np.ndarray) else action

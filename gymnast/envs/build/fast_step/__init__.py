@@ -1,8 +1,8 @@
-"""Environments whose step does more than it must: the same numbers, bit for bit, in less time.
+"""Faster `step` methods for some Gymnasium environments, with bit-identical results.
 
-Gymnasium's steps check their action, draw, and compute on single NumPy numbers in ways that cost
-more than the physics. A quick class is a subclass with a step of its own, for the usual settings
-only; for all others it calls Gymnasium's.
+Gymnasium's steps validate the action, handle rendering and compute on NumPy scalars, which costs more
+than the physics. A fast class is a subclass with its own `step` for the usual settings; for all other
+settings it calls Gymnasium's.
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ from typing import Any
 
 import gymnasium as gym
 
-QUICK = {
+FAST = {
     "gymnasium.envs.classic_control.cartpole:CartPoleEnv": ("cartpole", "FastCartPole"),
     "gymnasium.envs.box2d.lunar_lander:LunarLander": ("lander", "FastLunarLander"),
 }
-MENDED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "SeededBipedalWalker")}
-"""No quicker, but each episode begins like the first."""
+FIXED = {"gymnasium.envs.box2d.bipedal_walker:BipedalWalker": ("walker", "SeededBipedalWalker")}
+"""Classes with the usual speed in which an episode depends on its seed alone."""
 
 
 def use_fast_step(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
-    """The same environment, in the quick class where there is one for exactly its own."""
+    """Returns the same environment, switched to the fast class if there is one for exactly its class.
+
+    Assigning `__class__` keeps the wrappers around it and whatever the constructor has set up.
+    """
     inner = env.unwrapped
     name = f"{type(inner).__module__}:{type(inner).__qualname__}"
-    if name in (known := QUICK | MENDED):
-        module, quick = known[name]
-        inner.__class__ = getattr(import_module(f"{__name__}.{module}"), quick)
+    if name in (known := FAST | FIXED):
+        module, subclass = known[name]
+        inner.__class__ = getattr(import_module(f"{__name__}.{module}"), subclass)
     return env

@@ -1,4 +1,4 @@
-"""CartPole's step on Python's numbers: a third of the time."""
+"""CartPole with a step that computes on Python floats, in a third of the time."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _INTEGERS = (np.int64, int)
 class FastCartPole(CartPoleEnv):
     def step(self, action: Any) -> Any:
         before = self.state
-        usual = self.kinematics_integrator != "euler" or self.render_mode is not None
-        if type(action) not in _INTEGERS or not 0 <= action < 2 or before is None or usual:
+        unusual = self.kinematics_integrator != "euler" or self.render_mode is not None
+        if type(action) not in _INTEGERS or not 0 <= action < 2 or before is None or unusual:
             return super().step(action)
         if self.steps_beyond_terminated is not None:
             return super().step(action)
-        x, speed, angle, spin = before.tolist()
+        x, speed, angle, angle_speed = before.tolist()
         force = self.force_mag if action == 1 else -self.force_mag
-        # NumPy's, of which the last bit may be another than that of Python's
+        # np.cos and np.sin, as Gymnasium uses: the last bit may differ from math.cos and math.sin
         cos, sin = float(np.cos(angle)), float(np.sin(angle))
-        mass, lever, tau = self.total_mass, self.polemass_length, self.tau
-        push = (force + lever * (spin * spin) * sin) / mass
-        bend = (self.gravity * sin - cos * push) / (
+        mass, pole_moment, tau = self.total_mass, self.polemass_length, self.tau
+        temp = (force + pole_moment * (angle_speed * angle_speed) * sin) / mass
+        angle_acc = (self.gravity * sin - cos * temp) / (
             self.length * (4.0 / 3.0 - self.masspole * (cos * cos) / mass)
         )
-        slide = push - lever * bend * cos / mass
-        x, speed = x + tau * speed, speed + tau * slide
-        angle, spin = angle + tau * spin, spin + tau * bend
-        self.state = state = np.array((x, speed, angle, spin), dtype=np.float64)
+        x_acc = temp - pole_moment * angle_acc * cos / mass
+        x, speed = x + tau * speed, speed + tau * x_acc
+        angle, angle_speed = angle + tau * angle_speed, angle_speed + tau * angle_acc
+        self.state = state = np.array((x, speed, angle, angle_speed), dtype=np.float64)
         reward = 0.0 if self._sutton_barto_reward else 1.0
         fallen = not (
             -self.x_threshold <= x <= self.x_threshold

@@ -1,4 +1,4 @@
-"""LunarLander's step without what costs time and changes nothing: the same numbers, bit for bit."""
+"""LunarLander with a step that skips checks and particle effects; its results are bit-identical."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
 _LEG, _MAIN = LEG_DOWN / SCALE, MAIN_ENGINE_Y_LOCATION / SCALE
 _NOTHING, _MAIN_ENGINE = 0, 2
 _SIDE_ENGINE_UP = 17
-"""Gymnasium's own number, where SIDE_ENGINE_HEIGHT might be expected."""
+"""Gymnasium writes 17 here, where one would expect SIDE_ENGINE_HEIGHT (14)."""
 
 _ENGINES = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
 
 
 class FastLunarLander(LunarLander):
-    """Discrete engines, nobody watching; whatever else goes the usual way."""
+    """The fast path covers discrete actions without rendering; everything else uses Gymnasium's step."""
 
     main_engine_power, side_engine_power = MAIN_ENGINE_POWER, SIDE_ENGINE_POWER
-    """Gymnasium has them for all landers together."""
+    """Attributes, so that they can be randomized. Gymnasium has constants for all landers."""
 
     def step(self, action: Any) -> Any:
-        usual = type(action) not in _INTEGERS or not 0 <= action < 4
-        if usual or self.continuous or self.render_mode is not None:
-            return self._usual_step(action)
+        unusual = type(action) not in _INTEGERS or not 0 <= action < 4
+        if unusual or self.continuous or self.render_mode is not None:
+            return self._gymnasium_step(action)
         lander: Any = self.lander
         left, right = self.legs
         if self.enable_wind and not (left.ground_contact or right.ground_contact):
@@ -50,6 +50,7 @@ class FastLunarLander(LunarLander):
             self.torque_idx += 1
         engine = int(action)
         draw = self.np_random.random
+        # drawn even if no engine fires, as in Gymnasium: the random stream must stay the same
         ahead, aside = (2.0 * draw() - 1.0) / SCALE, (2.0 * draw() - 1.0) / SCALE
         fuel = 0.0
         if engine != _NOTHING:
@@ -71,14 +72,15 @@ class FastLunarLander(LunarLander):
                 )
             lander.ApplyLinearImpulse((-ox * power, -oy * power), at, True)
         self.world.Step(1.0 / FPS, 6 * 30, 2 * 30)
-        return self._seen(lander, fuel)
+        return self._outcome(lander, fuel)
 
-    def seen_anew(self) -> Any:
-        """What is seen from where the lander was put; the next reward is for what comes after that."""
+    def restarted_obs(self) -> Any:
+        """Returns the observation after the lander was moved. Restarts the reward's potential, so that
+        the move itself is not rewarded."""
         self.prev_shaping = None
-        return self._seen(self.lander, 0.0)[0]
+        return self._outcome(self.lander, 0.0)[0]
 
-    def _usual_step(self, action: Any) -> Any:
+    def _gymnasium_step(self, action: Any) -> Any:
         if (self.main_engine_power, self.side_engine_power) == _ENGINES:
             return super().step(action)
         try:
@@ -87,7 +89,7 @@ class FastLunarLander(LunarLander):
         finally:
             _set_engines(*_ENGINES)
 
-    def _seen(self, lander: Any, fuel: float) -> tuple[Any, ...]:
+    def _outcome(self, lander: Any, fuel: float) -> tuple[Any, ...]:
         position, velocity, angle = lander.position, lander.linearVelocity, lander.angle
         left, right = self.legs
         x = (position.x - _HALF_WIDTH) / _HALF_WIDTH
@@ -110,12 +112,12 @@ class FastLunarLander(LunarLander):
         if not lander.awake:
             terminated, reward = True, +100
         spin = 20.0 * lander.angularVelocity / FPS
-        seen = np.array((x, y, vx, vy, angle, spin, *touch), dtype=np.float32)
-        return seen, reward, terminated, False, {}
+        obs = np.array((x, y, vx, vy, angle, spin, *touch), dtype=np.float32)
+        return obs, reward, terminated, False, {}
 
 
 def _gust(index: Any) -> float:
-    """Of wind and turbulence: -1 to 1, and never periodic."""
+    """Returns the strength of wind or turbulence, -1 to 1; the sequence is not periodic."""
     return math.tanh(math.sin(0.02 * index) + math.sin(math.pi * 0.01 * index))
 
 

@@ -1,7 +1,7 @@
-"""BipedalWalker, whose episodes are a function of their seed: each in a world of its own.
+"""BipedalWalker with a new Box2D world for every episode, so that an episode depends only on its seed.
 
-Gymnasium's goes on with the world of the episode before, of which Box2D remembers something (as
-https://github.com/Farama-Foundation/Gymnasium/issues/728 says of the lander, where it is mended).
+Gymnasium reuses the world of the previous episode, in which Box2D keeps hidden state (the same bug was
+fixed for LunarLander: https://github.com/Farama-Foundation/Gymnasium/issues/728).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What can be changed about an environment between two episodes, and how each change is made.
+"""Parameters of environments that `env.randomize` can set before an episode.
 
-An environment that a module here knows has that module's parameters beside its attributes. Of any
-other, a number that is an attribute of the innermost environment is a parameter.
+A module of this package declares the parameters of the environments it knows. For any other
+environment, every numeric attribute of the innermost environment is a parameter.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Of one kind of environment."""
+    """The parameters of one kind of environment, and how they are applied."""
 
     names: tuple[str, ...] = ()
-    """What can be set; attributes of these names need not exist."""
+    """Parameters that can be set; attributes of these names need not exist."""
     other_attributes: bool = True
-    """Whether any other number among its attributes can be set too."""
+    """Whether any other numeric attribute can be set too."""
     check: Callable[[Any, Collection[str]], None] = lambda _env, _names: None
-    """Refuses, as an EnvError, what would have no effect."""
+    """Called with the environment and the chosen names; raises EnvError for one that has no effect."""
     prepare: Callable[[Any, Values], None] = lambda _env, _values: None
-    """Before the reset: whatever must follow from the values, which are attributes by now."""
+    """Called before the reset, once the values are set as attributes; updates what is derived from them."""
     start: Callable[[Any, Values], Any] | None = None
-    """After the reset: begin elsewhere; what is seen there, None where nothing was moved."""
+    """Called after the reset to change the initial state; returns the new observation, None if unchanged."""
     at_start: tuple[str, ...] = ()
-    """Those of the names that are not attributes but are for `start`."""
+    """Names that `apply` does not set as attributes: `prepare` or `start` uses their values."""
 
 
 KNOWN = {
@@ -42,10 +42,12 @@ KNOWN = {
     "gymnasium.envs.classic_control.cartpole:CartPoleEnv": "cartpole",
     "gymnasium.envs.mujoco.mujoco_env:MujocoEnv": "mujoco",
 }
-"""An environment's class, or one it is derived from -> the module here that knows it."""
+"""Class of an environment, or a base class of it -> module of this package that declares its
+parameters."""
 
 
 def parameters_of(env: Any) -> Parameters:
+    """Returns the declared parameters of the environment's class or its nearest known base class."""
     for kind in type(env).__mro__:
         module = KNOWN.get(f"{kind.__module__}:{kind.__qualname__}")
         if module is not None:
@@ -54,29 +56,36 @@ def parameters_of(env: Any) -> Parameters:
 
 
 def refuse_unknown(name: str, env: Any, wanted: Collection[str]) -> None:
-    """`name`: the environment's, for people."""
+    """Raises EnvError for a parameter that the environment does not have. `name`: the environment's name in
+    messages."""
     known = parameters_of(env)
     attributes = attributes_of(env) if known.other_attributes else []
     every = list(dict.fromkeys([*known.names, *attributes]))
     for parameter in wanted:
         if parameter not in every:
             what = f"{name} has no parameter {parameter}{closest(parameter, every)}"
-            fix = f"use one of {', '.join(every)}" if every else "it has none that can be set"
+            fix = (
+                f"use one of {', '.join(every)}"
+                if every
+                else "remove it: this environment has none"
+            )
             raise EnvError(what, at=f"{KEY}.{parameter}", fix=fix)
     known.check(env, wanted)
 
 
 def attributes_of(env: Any) -> list[str]:
-    """Names of the numbers that an environment keeps as attributes of its own or of its class."""
-    held = dict[str, Any]()
+    """Returns the names of an environment's public numeric attributes, including those of its classes."""
+    attributes = dict[str, Any]()
     for kind in reversed(type(env).__mro__):
-        held |= vars(kind)
-    held |= vars(env)
-    return sorted(name for name, value in held.items() if not name.startswith("_") and _is(value))
+        attributes |= vars(kind)
+    attributes |= vars(env)
+    return sorted(
+        name for name, value in attributes.items() if not name.startswith("_") and _is_number(value)
+    )
 
 
 def apply(env: Any, values: Values) -> None:
-    """Before the reset."""
+    """Sets the values on the environment. To be called before the reset."""
     known = parameters_of(env)
     for name, value in values.items():
         if name not in known.at_start:
@@ -84,6 +93,6 @@ def apply(env: Any, values: Values) -> None:
     known.prepare(env, values)
 
 
-def _is(value: Any) -> bool:
-    """A plain number, which a drawn one may replace."""
+def _is_number(value: Any) -> bool:
+    """True for a number other than a bool."""
     return isinstance(value, Real) and not isinstance(value, bool)

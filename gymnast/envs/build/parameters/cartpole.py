@@ -1,4 +1,4 @@
-"""CartPole: what its physics derives from its masses and the pole's length follows them."""
+"""Parameters of CartPole. Values derived from the masses and the pole length are updated with them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def _derive(env: Any, _: Values) -> None:
 
 PARAMETERS = Parameters(
     names=("gravity", "masscart", "masspole", "length", "force_mag", "tau"),
-    other_attributes=False,  # the rest is derived from these, or part of the rules of the game
+    other_attributes=False,  # the rest is derived from these, or defines when an episode ends
     prepare=_derive,
 )

@@ -1,6 +1,6 @@
-"""LunarLander: gravity, wind, engines, and where it begins.
+"""Parameters of LunarLander: gravity, wind, engine power and initial state.
 
-The start is in the units of the observation. What is not drawn stays as the environment has it.
+The initial state is given in the units of the observation. What is not drawn keeps its usual value.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ _HALF_WIDTH, _HALF_HEIGHT = VIEWPORT_W / SCALE / 2, VIEWPORT_H / SCALE / 2
 
 
 def _check(env: Any, wanted: Collection[str]) -> None:
-    blown = [name for name in _WIND if name in wanted]
-    if blown and not env.enable_wind:
-        what = f"{blown[0]} has no effect without wind"
+    wind = [name for name in _WIND if name in wanted]
+    if wind and not env.enable_wind:
+        what = f"{wind[0]} has no effect without wind"
         fix = "set env.kwargs.enable_wind to true"
-        raise EnvError(what, at=f"{KEY}.{blown[0]}", fix=fix)
+        raise EnvError(what, at=f"{KEY}.{wind[0]}", fix=fix)
 
 
 def _start(env: Any, values: Values) -> Any:
-    """Move the lander with its legs as one body, turned about its middle."""
+    """Moves the lander and its legs as one rigid body, rotated about the lander's center; returns the new
+    observation."""
     if not any(name in values for name in _START):
         return None
     lander = env.lander
-    middle = lander.position.copy()
-    x, y = middle.x, middle.y
+    center = lander.position.copy()
+    x, y = center.x, center.y
     if "start_x" in values:
         x = (1 + values["start_x"]) * _HALF_WIDTH
     if "start_y" in values:
@@ -41,7 +42,7 @@ def _start(env: Any, values: Values) -> Any:
     turn = values.get("start_angle", lander.angle) - lander.angle
     cos, sin = math.cos(turn), math.sin(turn)
     for body in (lander, *env.legs):
-        dx, dy = body.position.x - middle.x, body.position.y - middle.y
+        dx, dy = body.position.x - center.x, body.position.y - center.y
         body.transform = (x + cos * dx - sin * dy, y + sin * dx + cos * dy), body.angle + turn
         velocity = body.linearVelocity
         vx, vy = velocity.x, velocity.y
@@ -50,7 +51,7 @@ def _start(env: Any, values: Values) -> Any:
         if "start_vy" in values:
             vy = values["start_vy"] * FPS / _HALF_HEIGHT
         body.linearVelocity = vx, vy
-    return env.seen_anew()
+    return env.restarted_obs()
 
 
 PARAMETERS = Parameters(

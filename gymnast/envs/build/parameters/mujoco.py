@@ -1,4 +1,4 @@
-"""MuJoCo: gravity, and factors on what the model was made with."""
+"""Parameters of MuJoCo environments: gravity, and factors on the original values of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FACTORS = {
     "damping_factor": ("dof_damping",),
     "gear_factor": ("actuator_gear",),
 }
-"""Parameter -> the model's arrays that it multiplies."""
+"""Parameter -> arrays of the model that it multiplies."""
 _NAMES = ("gravity", *_FACTORS)
 
 
@@ -22,14 +22,15 @@ def _prepare(env: Any, values: Values) -> None:
     model = env.model
     if "gravity" in values:
         model.opt.gravity[2] = values["gravity"]
-    made_with = vars(env).setdefault("_made_with", {})
+    # factors apply to the original values, not to those of the previous episode
+    original = vars(env).setdefault("_original_arrays", {})
     for name, arrays in _FACTORS.items():
         if name in values:
             for array in arrays:
-                held = getattr(model, array)
-                held[:] = made_with.setdefault(array, held.copy()) * values[name]
+                current = getattr(model, array)
+                current[:] = original.setdefault(array, current.copy()) * values[name]
     derive: Any = mujoco.mj_setConst  # type: ignore[attr-defined]
-    derive(model, env.data)  # what the model derives from these; the reset clears the data
+    derive(model, env.data)  # updates derived constants of the model; the reset clears the data
 
 
 PARAMETERS = Parameters(names=_NAMES, other_attributes=False, prepare=_prepare, at_start=_NAMES)

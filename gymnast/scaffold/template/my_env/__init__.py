@@ -1,1 +1,1 @@
-"""An environment of one's own, for gymnast and any other tool that speaks Gymnasium."""
+"""An environment for gymnast and any other tool that uses the Gymnasium API."""

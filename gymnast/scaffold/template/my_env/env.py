@@ -1,8 +1,8 @@
-"""Reach a target on a line: a small environment to change into your own.
+"""Reach a target on a line: a small environment to turn into your own.
 
-What training relies on: the same seed and actions give the same episode (draw every random number
-from `self.np_random`), observations and actions stay inside the spaces declared here, `terminated`
-means that nothing follows, and `truncated` that somebody merely stopped looking.
+Training relies on this: the same seed and actions give the same episode (draw every random number
+from `self.np_random`), observations and actions stay inside the declared spaces, `terminated` means
+that no further reward is possible, and `truncated` that the episode was merely cut off.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STEP, NEAR, MAX_STEPS = 0.1, 0.06, 40
 
 
 class MyEnv(gym.Env[np.ndarray, int]):
-    """See where you and the target are, step left or right, stop when you are there."""
+    """Observe your position and the target, step left or right, stop at the target."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
 
@@ -40,24 +40,24 @@ class MyEnv(gym.Env[np.ndarray, int]):
         self.steps += 1
         terminated = self._is_near()
         truncated = self.steps >= MAX_STEPS
-        reward = 1.0 if terminated else -0.05  # arrive, and do not dawdle
+        reward = 1.0 if terminated else -0.05  # reach the target, quickly
         return self._observation(), reward, terminated, truncated, self._info()
 
     def render(self) -> np.ndarray | None:
-        """A picture [height, width, 3] of how it stands, for films."""
+        """Returns an image [height, width, 3] of the current state, for films."""
         if self.render_mode != "rgb_array":
             return None
         import pygame
 
-        picture = pygame.Surface((400, 100))
-        picture.fill((255, 255, 255))
-        pygame.draw.line(picture, (180, 180, 180), (20, 50), (380, 50), 2)
-        for place, colour, radius in (
+        image = pygame.Surface((400, 100))
+        image.fill((255, 255, 255))
+        pygame.draw.line(image, (180, 180, 180), (20, 50), (380, 50), 2)
+        for x, color, radius in (
             (self.target, (60, 160, 80), 14),
             (self.position, (40, 90, 200), 8),
         ):
-            pygame.draw.circle(picture, colour, (200 + 180 * place, 50), radius)
-        return np.transpose(pygame.surfarray.array3d(picture), (1, 0, 2))
+            pygame.draw.circle(image, color, (200 + 180 * x, 50), radius)
+        return np.transpose(pygame.surfarray.array3d(image), (1, 0, 2))
 
     def _observation(self) -> np.ndarray:
         return np.array([self.position, self.target], dtype=np.float32)
@@ -66,8 +66,8 @@ class MyEnv(gym.Env[np.ndarray, int]):
         return bool(abs(self.position - self.target) < NEAR)
 
     def _info(self) -> dict[str, Any]:
-        """Numbers that the preset may declare as metrics, read at the end of an episode."""
+        """Returns numbers that the preset can declare as metrics; they are read at the end of an episode."""
         info: dict[str, Any] = {"success": float(self._is_near())}
-        # Where some actions are forbidden now, say which ones are allowed:
+        # If some actions are not allowed in the current state, provide a mask:
         # info["action_mask"] = np.array([self.position > -1, True, self.position < 1])
         return info

@@ -1,4 +1,4 @@
-"""The promises that training relies on. Run `pytest my_env` after every change."""
+"""Tests of what training relies on. Run `pytest my_env` after every change."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from my_env.env import MyEnv
 
 
 def episode(seed: int) -> list[tuple]:
-    """All that happens under the same actions, from reset to end."""
+    """Returns the observations and rewards of an episode with fixed random actions."""
     env = MyEnv()
     env.action_space.seed(seed)
-    seen: list[tuple] = [(*env.reset(seed=seed)[0], 0.0)]
+    steps: list[tuple] = [(*env.reset(seed=seed)[0], 0.0)]
     ended = False
     while not ended:
         observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-        seen.append((*observation, reward))
+        steps.append((*observation, reward))
         ended = terminated or truncated
-    return seen
+    return steps
 
 
-def test_it_keeps_gymnasiums_contract():
+def test_the_environment_follows_the_gymnasium_api():
     check_env(MyEnv(render_mode="rgb_array"), skip_render_check=True)
 
 
-def test_the_same_seed_gives_the_same_episode_and_another_seed_another():
+def test_the_same_seed_gives_the_same_episode_and_another_seed_a_different_one():
     assert episode(0) == episode(0)
     assert episode(0) != episode(1)
 
 
-def test_walking_towards_the_target_arrives():
+def test_walking_toward_the_target_reaches_it():
     env = MyEnv()
     (position, target), info = env.reset(seed=3)
     assert info["success"] == 0.0
@@ -42,7 +42,7 @@ def test_walking_towards_the_target_arrives():
     assert info["success"] == 1.0
 
 
-def test_it_can_be_drawn():
+def test_rendering_shows_the_movement():
     env = MyEnv(render_mode="rgb_array")
     env.reset(seed=0)
     before = env.render()
