@@ -1,4 +1,4 @@
-"""The compiled module, made from native/; see docs/native-engine.md."""
+"""Types of the compiled module, which is built from native/; see docs/native-engine.md."""
 
 from numpy import ndarray
 
@@ -132,7 +132,7 @@ def improve(
     second: ndarray,
     steps: int,
     batch: Batch,
-    told: Batch,
+    monitored: Batch,
     orders: ndarray,
     size: int,
     objective: Objective,

@@ -63,7 +63,7 @@ class Images:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy is False:
-            raise ValueError("images with shared planes cannot become an array without a copy")
+            raise ValueError("images with shared planes must be copied to become an array")
         rows = self.plane[self.index]
         if self.channels == "last":
             rows = np.ascontiguousarray(np.moveaxis(rows, -3, -1))

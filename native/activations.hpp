@@ -1,5 +1,5 @@
-// Activations and their derivatives, on arrays whose size is a multiple of LANES. All are 0 at 0, so
-// padding stays zero.
+// Activation functions and their derivatives, on arrays whose size is a multiple of LANES. All of them
+// map 0 to 0, so zero padding stays zero.
 #pragma once
 
 #include "network.hpp"
@@ -22,8 +22,8 @@ inline Activated silu_of(vec x) {
   return {x * s, s * (all(1.0f) + x * rest)};
 }
 
-// P(-|x|) of the standard normal distribution function P, given e^(-x^2 / 2): their ratio is a
-// polynomial of 1 / (1 + 0.35 |x|), fitted for |x| <= 14 to 3.2e-8 of its value.
+// Returns P(-|x|) of the standard normal CDF P, given e^(-x^2 / 2): their ratio is a polynomial in
+// 1 / (1 + 0.35 |x|), with a relative error of 3.2e-8 for |x| <= 14.
 inline vec normal_tail(vec size, vec bell) {
   const vec t = all(1.0f) / (all(1.0f) + all(0.35f) * size);
   vec ratio = all(-0.0291459262f);
@@ -38,7 +38,8 @@ inline vec normal_tail(vec size, vec bell) {
   return ratio * t * bell;
 }
 
-// x P(x), exact rather than by tanh (arXiv:1606.08415); f' = P(x) + x P'(x).
+// x P(x) with the normal CDF P, exact and not its tanh approximation (arXiv:1606.08415);
+// f' = P(x) + x P'(x).
 inline Activated gelu_of(vec x) {
   const vec size = size_of(x);
   const vec bell = exp_negative(x * x * all(-0.5f));
@@ -55,7 +56,7 @@ inline vec elu_of(vec x) {
   return select(negative, expm1_negative(t), x);  // NaN stays NaN
 }
 
-// Does f'(x) not follow from f(x)? It is kept by the forward pass then.
+// True if f'(x) cannot be computed from f(x). Then the forward pass stores it.
 inline bool keeps_slope(Activation kind) {
   return kind == Activation::silu || kind == Activation::gelu;
 }
@@ -72,7 +73,7 @@ template <class F> inline void activate_each(float* y, float* slope, std::int64_
   }
 }
 
-// y = f(y); fills `slope` where it is kept.
+// y = f(y), in place. Also fills `slope` with f'(y) if `keeps_slope`.
 inline void activate(float* y, float* slope, std::int64_t n, Activation kind) {
   switch (kind) {
     case Activation::none: return;
@@ -89,8 +90,8 @@ template <class F> inline void scale_each(float* dy, const float* from, std::int
   for (std::int64_t i = 0; i < n; i += LANES) store(dy + i, f(load(dy + i), load(from + i)));
 }
 
-// dy *= f'(x), computed from y = f(x) where that suffices: 1 - y^2 for tanh, 1 or 0 for relu, 1 or
-// y + 1 for elu.
+// dy *= f'(x), computed from y = f(x) where possible: 1 - y^2 for tanh, 1 or 0 for relu, 1 or y + 1
+// for elu.
 inline void through_activation(float* dy, const float* y, const float* slope, std::int64_t n,
                                Activation kind) {
   switch (kind) {
@@ -112,8 +113,8 @@ struct Range {
   float low, high;
 };
 
-// The outputs on the flat side of an activation, where less than 3 % of a gradient passes; of no use for
-// tanh, which has two. Twin of `FLAT` in policy/health.py.
+// Range of the outputs on the flat side of an activation, which passes less than 3 % of the gradient.
+// Not for tanh, which has two flat sides. The same as `FLAT` in policy/health.py.
 inline Range flat_side(Activation kind) {
   if (kind == Activation::relu) return {0, 0};
   if (kind == Activation::elu) return {-1, -0.99f};

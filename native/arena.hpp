@@ -1,4 +1,4 @@
-// Work space of one thread: taken piece by piece, given back all at once, kept for the next call.
+// Scratch memory of one thread: allocated piece by piece, released all at once, reused by the next call.
 #pragma once
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ class Arena {
   Mark mark() const { return {chunk_, used_}; }
   void release(Mark to) { chunk_ = to.chunk, used_ = to.used; }
 
-  // Uninitialised floats, aligned to 64 bytes.
+  // Returns uninitialized floats, aligned to 64 bytes.
   float* floats(std::int64_t n) {
     const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(float) + 63) / 64 * 64;
     while (chunk_ < count_ && used_ + bytes > size_[chunk_]) ++chunk_, used_ = 0;

@@ -1,4 +1,4 @@
-// The module gymnast._native: a network described from Python, and what can be computed with it.
+// The module gymnast._native: a network described from Python, and the computations on it.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -31,7 +31,7 @@ namespace {
 template <class T> using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 using Floats = Array<float>;
 using Flags = Array<bool>;
-using Features = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;  // of any type, row by row
+using Features = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;  // of any type, row-major
 template <class T> using Maybe = std::optional<Array<T>>;
 
 const std::uint8_t* bytes(const Flags& flags) {
@@ -61,7 +61,7 @@ std::vector<const Kernels*> usable() {
 
 const Kernels* kernels = usable().back();
 
-// Never destroyed: threads of a module must not be joined while the interpreter goes down.
+// Never destroyed: threads must not be joined while the interpreter shuts down.
 Threads& threads() {
   static Threads* all = new Threads;
   return *all;
@@ -94,7 +94,7 @@ class Native {
     row_bytes_ = end > row_bytes_ ? end : row_bytes_;
   }
 
-  // What comes in is an image of bytes; convolutions follow.
+  // Declares that a row of features is an image of bytes; convolutions follow.
   void image(const std::string& part, int channels, int height, int width, bool planes_first,
              float top) {
     Stack& stack = stack_of(part);
@@ -138,7 +138,7 @@ class Native {
     h.n_nodes = int(nodes_.size()), h.node = nodes_.data(), h.node_weight = weights_.data();
   }
 
-  // Features are read as raw bytes: numbers of another type would be taken for other numbers.
+  // Features are read as raw bytes: another dtype would be misread without an error.
   void check(const Features& features) const {
     if (features.shape(0)) check(row_bytes(features));
   }
@@ -199,13 +199,13 @@ class Native {
   }
 
   std::int64_t row_bytes_ = 0;
-  int shown_[3] = {};  // channels, height and width of what the last convolution makes
+  int shown_[3] = {};  // channels, height and width of the last convolution's output
   std::vector<int> groups_;
   std::vector<float> nodes_, weights_;
 };
 
-// Rows to learn from; keeps the arrays alive. Images that are kept once are `features` [planes, ...]
-// and `planes` [rows, channels].
+// A training batch; keeps the arrays alive. Images with shared planes have `features` [planes, ...] and
+// `planes` [rows, channels], the plane indices of each row.
 struct NativeBatch {
   NativeBatch(Features features, Maybe<std::int32_t> planes, Maybe<std::int64_t> chosen,
               Maybe<float> amounts, Floats logprob, Floats dist, Floats advantage, Floats value,
@@ -252,12 +252,13 @@ Objective objective_of(std::optional<float> clip, bool critic, bool huber,
   return o;
 }
 
-// All passes of an update: each row of `orders` [passes, rows] is cut into the fewest near-equal
-// parts of at most `size`. After a pass that moved the policy beyond `most_kl` on the rows `told`, it
-// stops. Fills a line of `table` per step; returns the number of passes, of steps, and whether it stopped.
+// Runs all epochs of an update. Each row of `orders` [epochs, rows] is divided into as few minibatches of
+// at most `size` as possible, of nearly equal size. No further epoch is run once the KL divergence on the
+// rows `monitored` exceeds `most_kl`. Fills one row of `table` per gradient step. Returns the number of
+// epochs, Adam's step count, and whether the update stopped early.
 std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats parameters, Floats gradient,
                                             Floats first, Floats second, std::int64_t steps,
-                                            const NativeBatch& rows, const NativeBatch& told,
+                                            const NativeBatch& rows, const NativeBatch& monitored,
                                             Array<std::int64_t> orders, std::int64_t size,
                                             const Objective& objective, float lr, float eps,
                                             float weight_decay, float max_norm,
@@ -282,7 +283,7 @@ std::tuple<int, std::int64_t, bool> improve(const Native& native, Floats paramet
     order += n, ++pass;
     if (most_kl) {
       Shift moved;
-      kernels->shift(native.net_, p, told.batch, 0, moved, parallel);
+      kernels->shift(native.net_, p, monitored.batch, 0, moved, parallel);
       stopped = moved.kl > *most_kl;
     }
   }
@@ -332,10 +333,10 @@ std::vector<double> means_of(Floats x) {
   return mean;
 }
 
-// All that a row says of the steps of a rollout [T, N]: mean, deviation, least and most of rewards,
-// actions and log-probabilities; episodes that ended, that were cut short, steps with a reward; how
-// often each of so many options was chosen; if there are observations [T, N, K], the same four of all
-// their numbers, then (`each`) K means.
+// Statistics of the steps of a rollout [T, N], in this order: mean, standard deviation, minimum and maximum
+// of rewards, of actions and of log-probabilities; numbers of episodes that ended, of truncated episodes,
+// and of steps with a reward; how often each of `options` actions was chosen; and, for observations
+// [T, N, K], the same four statistics of all components, then (`each`) the K means.
 std::vector<double> experience_of(Array<double> reward, Features action, Floats logprob,
                                   Flags terminated, Flags done, Maybe<float> obs, Maybe<bool> valid,
                                   std::int64_t options, bool each) {
@@ -380,8 +381,8 @@ std::vector<double> experience_of(Array<double> reward, Features action, Floats 
   return found;
 }
 
-// Of observations and what followed them, [steps, K] each: those in double, and the changes without
-// jumps (rl/effect.py), every `stride`-th number.
+// Writes every `stride`-th component of observations [steps, K] in double, and its change to the next
+// observation `after`, with jumps clipped (rl/effect.py).
 void changes_of(Floats obs, Floats after, std::int64_t stride, Array<double> before,
                 Array<double> change) {
   const auto rows = std::int64_t(before.shape(0)), width = std::int64_t(before.shape(1));
@@ -397,7 +398,7 @@ void changes_of(Floats obs, Floats after, std::int64_t stride, Array<double> bef
   limit_jumps(change.data(), rows, width);
 }
 
-// Of x [T, N, K], every so many-th of each axis.
+// Diversity of x [T, N, K], on a sample with one stride per axis.
 double diversity_of(Features x, std::int64_t step, std::int64_t copy, std::int64_t number) {
   if (x.ndim() != 3 || step < 1 || copy < 1 || number < 1)
     throw std::invalid_argument("three axes expected, and strides of at least 1");
@@ -456,8 +457,8 @@ NB_MODULE(_native, m) {
     std::vector<std::string> names;
     for (const Kernels* one : usable()) names.push_back(one->name);
     return names;
-  }, "Those this processor has, the one that is used by itself last.");
-  m.def("instruction_set", [] { return std::string(kernels->name); }, "The one in use.");
+  }, "Returns the instruction sets that this processor supports; the last is the default.");
+  m.def("instruction_set", [] { return std::string(kernels->name); }, "Returns the one in use.");
   m.def("use", use, nb::arg("instruction_set"));
   m.def("set_threads", [](int n) { threads().resize(n); }, nb::arg("count"));
   m.def("gae", advantages, nb::arg("reward"), nb::arg("value"), nb::arg("next_value"),
@@ -512,7 +513,7 @@ NB_MODULE(_native, m) {
         nb::arg("kl_coef"), nb::arg("standardize"));
   m.def("improve", improve, nb::arg("network"), nb::arg("parameters").noconvert(),
         nb::arg("gradient").noconvert(), nb::arg("first").noconvert(),
-        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("told"),
+        nb::arg("second").noconvert(), nb::arg("steps"), nb::arg("batch"), nb::arg("monitored"),
         nb::arg("orders"),
         nb::arg("size"), nb::arg("objective"), nb::arg("lr"), nb::arg("eps"),
         nb::arg("weight_decay"), nb::arg("max_norm"), nb::arg("most_kl").none(),

@@ -1,13 +1,13 @@
-// Forward and backward through the convolutions of a stack, an image at a time.
+// Forward and backward passes of the convolutions of a stack, one image at a time.
 //
-// An image is [height, width, ld]: the channels of a pixel side by side, padded with zeros to whole
-// LINEs (only those of the bytes that come in are not). The pixels under a kernel are then `kernel`
-// runs of kernel * ld numbers, one per line, and all three products are those of gemm.hpp:
-//   forward          a line of Y is a product: its rows are pixels, `stride` pixels of X apart, and
+// An image is [height, width, ld]: channels-last, the channels padded with zeros to whole LINEs (except
+// in the input image). The pixels under a kernel are then `kernel` contiguous runs of kernel * ld numbers,
+// one per image row. So all three products are those of gemm.hpp, without copying pixels (no im2col):
+//   forward          a row of Y is one product: its rows are pixels, `stride` pixels of X apart, and
 //                    it is summed over the runs
-//   back to inputs   a line of dX gets a product from each column of the kernel, summed over the lines
-//                    of dY that it went into
-//   weight gradient  of each line of the kernel, summed over the pixels of each line of dY
+//   input gradient   a row of dX gets one product from each column of the kernel, summed over the rows
+//                    of Y that it contributed to
+//   weight gradient  one product per row of the kernel, summed over the pixels of each row of dY
 #pragma once
 
 #include "arena.hpp"
@@ -33,19 +33,19 @@ inline std::int64_t n_weights(const Stack& stack, int l) {
   const Conv& c = stack.conv[l];
   return std::int64_t(c.kernel) * c.kernel * ld_in(stack, l) * ld_out(c);
 }
-// A byte becomes 0..1: by the weights of the first layer, which are fewer than pixels.
+// Bytes are scaled to 0..1 in the weights of the first layer, because weights are fewer than pixels.
 inline float scale_of(const Stack& stack, int l) { return l ? 1.0f : 1.0f / stack.top; }
 
 // ---- weights, laid out for the products ----------------------------------------------------------
 
 struct PackedConv {
   const float* weight;      // [kernel, kernel, ld in, ld out]
-  const float* transposed;  // [kernel, kernel, ld out, ld in], for the way back; none of the first layer
+  const float* transposed;  // [kernel, kernel, ld out, ld in], for backward; null in the first layer
   const float* bias;        // [ld out]
 };
 
-// Calls at(place in the flat vector, place on the kernel, channel in, channel out) for every weight, a
-// LINE of channels out at a time.
+// Calls at(offset in the flat vector, position in the kernel, input channel, output channel) for every
+// weight, one LINE of output channels at a time.
 template <class At> inline void each_weight(const Conv& c, At at) {
   const int area = c.kernel * c.kernel;
   for (int first = 0; first < c.n_out; first += LINE)
@@ -79,7 +79,7 @@ inline void pack_convs(Arena& arena, const Stack& stack, const float* parameters
 
 // ---- forward -------------------------------------------------------------------------------------
 
-// The bytes of row i as floats, [height, width, channels].
+// Writes the bytes of row i as floats to `image`, [height, width, channels].
 inline void look(const Stack& stack, const Rows& rows, int i, std::uint8_t* woven, float* image) {
   const int channels = stack.conv[0].channels;
   const std::int64_t size = size_in(stack, 0);
@@ -106,7 +106,7 @@ inline void convolve(const Conv& c, const PackedConv& p, const float* x, int in_
              {c.kernel, line, std::int64_t(run) * out_ld});
 }
 
-// Where an image's numbers are wanted one channel after the other, and back.
+// Converts an image from channels-last to channels-first, and back.
 inline void to_planes(const Conv& c, const float* image, float* flat) {
   const int ld = ld_out(c);
   const std::int64_t pixels = pixels_out(c);
@@ -121,9 +121,10 @@ inline void from_planes(const Conv& c, const float* flat, float* image) {
     for (std::int64_t i = 0; i < pixels; ++i) image[i * ld + k] = flat[k * pixels + i];
 }
 
-// ---- the way back --------------------------------------------------------------------------------
+// ---- backward ------------------------------------------------------------------------------------
 
-// dX [height, width, ld in]. Line iy of X went into line oy of Y by line iy - oy * stride of the kernel.
+// Computes dX [height, width, ld in]. Row iy of X contributed to row oy of Y through row
+// iy - oy * stride of the kernel.
 inline void to_inputs(const Conv& c, const PackedConv& p, const float* dy, int in_ld, float* dx) {
   const int out_ld = ld_out(c), width = c.width_out(), height = c.height_out();
   const std::int64_t place = std::int64_t(out_ld) * in_ld, line = std::int64_t(width) * out_ld;
@@ -141,7 +142,7 @@ inline void to_inputs(const Conv& c, const PackedConv& p, const float* dy, int i
   }
 }
 
-// Adds to dW, laid out as the packed weights are.
+// Adds to dW, which has the layout of the packed weights.
 inline void to_weights(const Conv& c, const float* x, int in_ld, const float* dy, float* dw) {
   const int out_ld = ld_out(c), width = c.width_out(), run = c.kernel * in_ld;
   const std::int64_t line = std::int64_t(c.width) * in_ld;

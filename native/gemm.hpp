@@ -1,13 +1,13 @@
 // C = bias + A B, or C += A B, in tiles that stay in registers.
 //
-// A is given by two strides, so the same loop serves all three products of a layer:
+// A has two strides, so the same loop computes all three products of a layer:
 //   forward           Y  = X W      A = X   (row stride ld, column stride 1)
-//   back to inputs    dX = dY W^T   A = dY, B = W transposed beforehand
+//   input gradient    dX = dY W^T   A = dY, B = W transposed beforehand
 //   weight gradient   dW += X^T dY  A = X^T (row stride 1, column stride ld)
-// What is summed over may lie in several runs, as the lines of an image do: convolutions are such
-// products too (convolutions.hpp). B and C are row-major and padded to whole LINEs of columns. Each
-// element is summed over k in order, whatever the tile, so a row's result does not depend on the rows
-// beside it.
+// The inner dimension may consist of several runs, such as the rows of an image: convolutions are
+// computed this way too (convolutions.hpp). B and C are row-major and padded to whole LINEs of columns.
+// Each element is summed over k in order, whatever the tile size, so that the result of a row does not
+// depend on the other rows of the batch.
 #pragma once
 
 #include "simd.hpp"
@@ -19,7 +19,7 @@ struct Strided {
   std::int64_t row, column;
 };
 
-// So many times the depth, each this far from the one before in A and in B.
+// The inner dimension is repeated `count` times, with these distances in A and in B.
 struct Runs {
   int count = 1;
   std::int64_t a = 0, b = 0;
@@ -62,7 +62,7 @@ template <int ROWS, int VECS, class... Rest> inline void tile_of(int rows, Rest.
   tile<ROWS, VECS>(rest...);
 }
 
-// Rows in the fewest near-equal tiles.
+// Divides the rows into as few tiles as possible, of nearly equal size.
 template <int VECS>
 inline void column_panel(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
                          int rows, int depth, Runs runs, Start start, const float* bias) {
@@ -75,7 +75,7 @@ inline void column_panel(Strided a, const float* b, std::int64_t ldb, float* c, 
   }
 }
 
-// `columns` is a multiple of LINE; bias [columns] or none.
+// `columns` is a multiple of LINE; bias is [columns] or null.
 inline void multiply(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
                      int rows, int columns, int depth, Start start, const float* bias = nullptr,
                      Runs runs = {}) {
@@ -86,15 +86,15 @@ inline void multiply(Strided a, const float* b, std::int64_t ldb, float* c, std:
     column_panel<1>(a, b + j, ldb, c + j, ldc, rows, depth, runs, start, bias ? bias + j : nullptr);
 }
 
-constexpr int PANEL = 2 * LINE;  // columns that are gone through together
+constexpr int PANEL = 2 * LINE;  // columns that are computed together
 constexpr int FEW_ROWS = 16;
-constexpr std::int64_t MANY_WEIGHTS = 1 << 18;  // from here on they lie in no near cache
+constexpr std::int64_t MANY_WEIGHTS = 1 << 18;  // more do not fit into the nearest caches
 
-// C = bias + A B for few rows and so many weights B that they must be waited for: they are read once,
-// each block of them fetched while the one before is in use.
+// C = bias + A B for few rows and so many weights B that reading them is the bottleneck: each weight is
+// read once, and a block of weights is prefetched while the previous one is in use.
 inline void multiply_few(Strided a, const float* b, std::int64_t ldb, float* c, std::int64_t ldc,
                          int rows, int columns, int depth, const float* bias) {
-  constexpr int BLOCK = 16;  // of weights: few enough for the nearest cache
+  constexpr int BLOCK = 16;  // rows of weights: few enough for the nearest cache
   for (int k = 0; k < depth; k += BLOCK) {
     const float* from = b + k * ldb;
     const int now = smaller(BLOCK, depth - k), next = smaller(BLOCK, depth - k - now);

@@ -1,12 +1,14 @@
-// From the actor's outputs to distributions, and back: one struct per kind of head.
+// Action heads: from the actor's outputs to distributions, and gradients back to the outputs.
 //
-// Each has the same functions. For one row, `dist` being its parameters [n_parameters]:
-//   parameters   from outputs (and mask): what policy/actions.py calls `parameters`
-//   sample       an action from noise
-//   prepare      what the rest needs more than once goes to `ready` [n_parameters + n_outputs]
-//   logprob      of the action taken
-//   entropy, kl  of the distribution; from the older one that acted
-//   slope        the derivative by the outputs: of logprob, entropy and kl, each times its weight
+// There is one struct per kind of head, all with the same functions. For one row, with the distribution
+// parameters `dist` [n_parameters]:
+//   parameters   computes `dist` from outputs and mask, as `parameters` in policy/actions.py
+//   sample       returns the action that the noise selects
+//   prepare      precomputes common terms of the functions below, `ready` [n_parameters + n_outputs]
+//   logprob      returns the log-probability of the stored action
+//   entropy      returns the entropy
+//   kl           returns KL(old || dist), old being the distribution that the action was sampled from
+//   slope        returns the gradient of weighted logprob, entropy and kl with respect to the outputs
 // The formulas and their derivation: docs/native-engine.md.
 #pragma once
 
@@ -17,19 +19,19 @@ namespace {
 
 using namespace gymnast;
 
-constexpr float FORBIDDEN = -1e9f;  // the logit of an option that a mask rules out
+constexpr float FORBIDDEN = -1e9f;  // logit of an option that the mask rules out
 constexpr float HALF_LOG_2PI = 0.91893853320467274f;
 
-// What one row was given and did.
+// The inputs and the stored action of one row.
 struct Row {
   const float* log_std;       // gaussian heads
   const std::uint8_t* mask;   // or null
   const std::int64_t* chosen;
   const float* amounts;
-  const float* old;           // parameters of the distribution that acted
+  const float* old;           // parameters of the distribution that the action was sampled from
 };
 
-// How much each term's derivative counts.
+// Weights of the derivatives of the terms.
 struct Weights {
   float logprob, entropy, kl;
 };
@@ -66,7 +68,7 @@ struct Categorical {
     }
   }
 
-  // Log-probabilities, then probabilities.
+  // `ready` holds the log-probabilities, then the probabilities.
   static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
     for (int g = 0, first = 0; g < h.n_groups; first += h.group[g++])
       normalize(dist + first, h.group[g], ready + first, ready + h.n_outputs + first);
@@ -145,7 +147,7 @@ struct Categorical {
 struct Bernoulli {
   static int n_parameters(const Head& h) { return h.n_outputs; }
 
-  // A mask says for each element whether it may be off, and whether it may be on.
+  // A mask has two entries per element: may be off, may be on.
   static void parameters(const Head& h, const float* out, const Row& row, float* dist) {
     for (int j = 0; j < h.n_outputs; ++j) {
       dist[j] = out[j];
@@ -159,7 +161,7 @@ struct Bernoulli {
     for (int j = 0; j < h.n_outputs; ++j) chosen[j] = noise[j] < sigmoid(dist[j]);
   }
 
-  // Probabilities of on, and of off.
+  // `ready` holds the probabilities of on, then of off.
   static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
     for (int j = 0; j < h.n_outputs; ++j)
       ready[j] = sigmoid(dist[j]), ready[h.n_outputs + j] = sigmoid(-dist[j]);
@@ -216,7 +218,7 @@ struct Gaussian {
       amounts[j] = dist[j] + std::exp(dist[h.n_outputs + j]) * noise[j];
   }
 
-  // 1 / standard deviation.
+  // `ready` holds 1 / standard deviation.
   static void prepare(const Head& h, const float* dist, const Row&, float* ready) {
     for (int j = 0; j < h.n_outputs; ++j) ready[j] = std::exp(-dist[h.n_outputs + j]);
   }
@@ -265,7 +267,7 @@ struct Gaussian {
   }
 };
 
-// Normals squashed by tanh; actions are kept as they were before it.
+// Normals squashed by tanh; actions are stored before tanh.
 struct Squashed : Gaussian {
   static float logprob(const Head& h, const float* dist, const float* ready, const Row& row) {
     float sum = Gaussian::logprob(h, dist, ready, row);
@@ -273,7 +275,7 @@ struct Squashed : Gaussian {
     return sum;
   }
 
-  // The normals' own, plus the mean of ln(1 - tanh^2) under them, by quadrature.
+  // The entropy of the normals plus the expectation of ln(1 - tanh^2), by quadrature.
   static float entropy(const Head& h, const float* dist, const float* ready, const Row& row) {
     float sum = Gaussian::entropy(h, dist, ready, row);
     for (int j = 0; j < h.n_outputs; ++j)
@@ -300,7 +302,7 @@ struct Squashed : Gaussian {
   }
 
  private:
-  // ln(1 - tanh(x)^2), exact for x of any size
+  // ln(1 - tanh(x)^2), without cancellation for large |x|
   static float log_slope(float x) {
     const float size = std::fabs(x);
     return 2 * (0.69314718056f - size - std::log1p(std::exp(-2 * size)));

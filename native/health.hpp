@@ -1,4 +1,4 @@
-// How a network is: which of its units still work, and how its outputs are spread.
+// Health of a network: dead and saturated units, and the distribution of its outputs.
 #pragma once
 
 #include "ready.hpp"
@@ -7,7 +7,8 @@ namespace {
 
 constexpr int SEVERAL = 8;
 
-// The sums of rows, which need not wait for each other; whatever their number, the bits are the same.
+// Sums ROWS rows independently of each other, for instruction-level parallelism. The bits do not depend
+// on ROWS.
 template <int ROWS>
 inline void add_rows(const float* y, int ld, int n, double& total, double& squares) {
   float sum[ROWS] = {}, square[ROWS] = {};
@@ -19,8 +20,8 @@ inline void add_rows(const float* y, int ld, int n, double& total, double& squar
   for (int r = 0; r < ROWS; ++r) total += sum[r], squares += square[r];
 }
 
-// What an activation made of rows [rows, ld] is added to `units`; where one of its n units was not
-// on its flat side for any row so far, its place in `alive` becomes 1.
+// Adds the outputs y [rows, ld] of an activation layer to `units`. alive[j] becomes 1 if unit j was not on
+// its flat side for some row.
 inline void add_layer(Activation kind, const float* y, int ld, int n, int rows, float saturated,
                       Units& units, float* alive) {
   double total = 0, squares = 0, ends = 0;
@@ -76,7 +77,7 @@ inline void count_dead(const Stack& stack, const float* alive, Units& units) {
   });
 }
 
-// The likeliest and the unlikeliest of the options of each element, and the mean over elements.
+// Adds the probability of the most and of the least likely option, as means over elements.
 inline void add_chances(const Head& head, const float* dist, Health& found) {
   double most = 0, least = 0;
   if (head.kind == HeadKind::bernoulli) {

@@ -1,4 +1,4 @@
-// What torch does slowly for networks of images: a dense layer for a few rows, and pixels from planes.
+// Kernels for operations that are slow in torch: a dense layer for a few rows, and gathering images.
 #pragma once
 
 #include "gemm.hpp"
@@ -13,7 +13,7 @@ void few_rows(const float* x, const float* weight, const float* bias, float* y, 
   multiply_few({x, n_in, 1}, weight, n_out, y, n_out, rows, n_out, n_in, bias);
 }
 
-// Rows [n, size, channels] of bytes: channel c of row r is the plane index[rows[r], c].
+// Writes images [n, size, channels] of bytes: channel c of image r is the plane index[rows[r], c].
 void side_by_side(const std::uint8_t* planes, std::int64_t size, const std::int32_t* index,
                   const std::int64_t* rows, std::int64_t n, int channels, std::uint8_t* out) {
   const std::uint8_t* in[gymnast::MOST_CHANNELS];

@@ -1,6 +1,6 @@
-// Forward and backward through the stacks of a network, for a block of rows at a time.
+// Forward and backward passes of the stacks of a network, one block of rows at a time.
 //
-// Rows of every work array are padded to whole LINEs; the padding of activations and of their
+// Rows of every scratch array are padded to whole LINEs; the padding of activations and of their
 // gradients is zero.
 #pragma once
 
@@ -15,7 +15,7 @@ inline bool many_weights(const Dense& d) { return std::int64_t(d.n_in) * d.n_out
 
 struct PackedDense {
   const float* weight;      // [n_in, ld]
-  const float* transposed;  // [n_out, padded(n_in)], for the way back
+  const float* transposed;  // [n_out, padded(n_in)], for backward
   const float* bias;        // [ld]
   const float* norm_scale;  // [ld], or null
   const float* norm_bias;
@@ -41,7 +41,7 @@ struct TurnTask {
   int rows, columns, ld;
 };
 
-constexpr int TURNED = 64;  // columns that a thread turns at a time
+constexpr int TURNED = 64;  // columns that a thread transposes at a time
 
 void turn(void* context, int part) {
   const TurnTask& t = *static_cast<TurnTask*>(context);
@@ -67,7 +67,7 @@ inline const float* transposed(Arena& arena, const float* from, int rows, int co
   return task.to;
 }
 
-// `back`: threads that also lay out what the backward pass needs, if there is one.
+// `back` runs the packing of the weights for the backward pass on several threads; null if there is none.
 inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameters, Parallel back) {
   PackedStack packed;
   pack_convs(arena, stack, parameters, back != nullptr, packed.conv);
@@ -85,17 +85,17 @@ inline PackedStack pack(Arena& arena, const Stack& stack, const float* parameter
   return packed;
 }
 
-// ---- what a forward pass leaves behind -----------------------------------------------------------
+// ---- activations that a forward pass stores for the backward pass ---------------------------------
 
 struct Trail {
-  std::uint8_t* woven = nullptr;  // an image that comes in, as bytes and as floats
+  std::uint8_t* woven = nullptr;  // one input image, as bytes and as floats
   float* image = nullptr;
-  float* shown[MOST_CONVS] = {};       // what each convolution makes, [rows, size_out]
+  float* shown[MOST_CONVS] = {};       // outputs of each convolution, [rows, size_out]
   float* encoded = nullptr;       // [rows, padded(encoded)]
-  float* output[MOST_LAYERS] = {};     // of each dense layer, [rows, ld]
+  float* output[MOST_LAYERS] = {};     // outputs of each dense layer, [rows, ld]
   float* normed[MOST_LAYERS];     // before scale and bias of the norm
   float* inverse_std[MOST_LAYERS];
-  // f'(x) of activations whose outputs do not tell it, else null
+  // f'(x) of activations for which it cannot be computed from f(x), else null
   float* conv_slope[MOST_CONVS] = {};
   float* slope[MOST_LAYERS] = {};
 };
@@ -123,7 +123,7 @@ inline Trail room_for(Arena& arena, const Stack& stack, std::int64_t rows) {
   return trail;
 }
 
-// Row i of an array that may be absent.
+// Row i of an array that may be null.
 inline float* row_at(float* rows, int i, std::int64_t size) { return rows ? rows + i * size : nullptr; }
 
 inline std::int64_t index_at(const std::uint8_t* from) {
@@ -178,7 +178,7 @@ inline void see(const Stack& stack, const PackedStack& packed, const Rows& rows,
   }
 }
 
-// Returns what comes out, [rows, padded(width)]. `input` is given where the stack reads no features.
+// Returns the output of a stack, [rows, padded(width)]. `input` is null if the stack reads features.
 inline const float* forward(const Stack& stack, const PackedStack& packed, const float* parameters,
                             const Rows& rows, const float* input, Trail& trail) {
   const float* x = input;
@@ -203,7 +203,7 @@ inline const float* forward(const Stack& stack, const PackedStack& packed, const
   return x;
 }
 
-// ---- the way back --------------------------------------------------------------------------------
+// ---- backward ------------------------------------------------------------------------------------
 
 // With h = (x - mean) / std: dx = (dh - mean(dh) - h mean(dh h)) / std.
 inline void through_norm(const Dense& d, const PackedDense& p, float* dy, const float* normed,
@@ -233,12 +233,12 @@ inline void add_bias_gradient(float* gradient, const float* dy, int ld, int rows
   }
 }
 
-// dW += X^T dY. A narrow dY is taken as the rows instead, so that no lanes are idle.
+// dW += X^T dY. A narrow dY becomes the left factor (dY^T X), so that no vector lanes are idle.
 inline void add_weight_gradient(Arena& arena, float* gradient, const float* x, const float* dy,
                                 const Dense& d, int rows) {
   const int ld_x = padded(d.n_in), ld_y = padded(d.n_out);
   if (ld_y == d.n_out && many_weights(d)) {
-    float* panel = arena.floats(std::int64_t(rows) * PANEL);  // of dY, to stay in the nearest cache
+    float* panel = arena.floats(std::int64_t(rows) * PANEL);  // columns of dY that fit in the cache
     for (int j = 0; j < d.n_out; j += PANEL) {
       const int n = smaller(PANEL, d.n_out - j);
       for (int i = 0; i < rows; ++i) std::memcpy(panel + i * PANEL, dy + i * ld_y + j, n * 4);
@@ -303,8 +303,8 @@ inline bool embeds(const Stack& stack) {
   return false;
 }
 
-// Adds the gradients of a stack's parameters, given those of its output in `dy` (which is used up).
-// Returns the gradient of `input`, or null where the stack reads features.
+// Adds the gradients of a stack's parameters, given the gradient of its output in `dy` (overwritten).
+// Returns the gradient of `input`, or null if the stack reads features.
 inline float* backward(Arena& arena, const Stack& stack, const PackedStack& packed, const Rows& rows,
                        const float* input, const Trail& trail, float* dy, float* gradient) {
   const bool inputs_matter = !stack.encoded || stack.n_conv || embeds(stack);

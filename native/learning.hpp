@@ -1,4 +1,4 @@
-// One step of learning: losses, gradients, Adam.
+// One gradient step: losses, gradients, AdamW.
 #pragma once
 
 #include "ready.hpp"
@@ -23,7 +23,7 @@ struct StepTask {
   int first;           // shard of this wave
 };
 
-// The policy's part of the loss over a block, and its derivative by the outputs.
+// Computes the policy terms of the loss of a block, and their gradient with respect to the outputs.
 template <class H>
 inline void policy_loss(const StepTask& task, const Rows& rows, const float* out, int ld,
                         float* d_out, float* d_log_std, float* dist, float* ready, Sums& sums) {
@@ -42,7 +42,7 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
     if (o.clipped) {
       const float ratio = std::exp(logprob - b.logprob[r]);
       const float held = ratio < 1 - o.clip ? 1 - o.clip : ratio > 1 + o.clip ? 1 + o.clip : ratio;
-      const bool free = !(held * advantage < ratio * advantage);  // NaN too goes on
+      const bool free = !(held * advantage < ratio * advantage);  // true for NaN too, so that NaN propagates
       sums.policy -= free ? ratio * advantage : held * advantage;
       w.logprob = free ? w.logprob * ratio : 0;
     } else {
@@ -54,7 +54,7 @@ inline void policy_loss(const StepTask& task, const Rows& rows, const float* out
   }
 }
 
-// Squared errors, or Huber's with the same curvature near zero; `slope` is the derivative.
+// Squared error, or Huber loss with the same curvature at zero; `slope` is the derivative.
 inline float error_of(float distance, bool huber, float& slope) {
   const float size = std::fabs(distance);
   if (!huber || size < 1) {
@@ -84,7 +84,7 @@ inline void value_loss(const StepTask& task, const Rows& rows, const float* out,
         error = held_error;
         if (outside) slope = 0;
       }
-      if (moved != moved) error = slope = moved;  // NaN goes on
+      if (moved != moved) error = slope = moved;  // NaN propagates
       sums.value_clipped += outside;
     }
     sums.value += error;
@@ -167,17 +167,17 @@ inline double squares_of(const float* x, std::int64_t n) {
   return sum;
 }
 
-// What is done to all parameters, a range at a time: the unit of work of a thread once more.
+// Work on all parameters, divided into ranges: the units of work of the threads.
 constexpr std::int64_t RANGE = 1 << 18;
 
 struct RangeTask {
   std::int64_t size;
   float *parameters, *gradient;
-  const float* parts;  // gradients of a wave of shards, to be added up
+  const float* parts;  // gradients of a wave of shards, to be summed
   int n_parts;
-  bool first;      // of the waves
-  double* squares;  // of the gradient, a sum per range
-  float shrink;     // of the gradient, 1: none
+  bool first;       // whether this is the first wave
+  double* squares;  // squared norm of the gradient, one sum per range
+  float shrink;     // factor of gradient clipping; 1 for none
   const Adam* adam;
 
   std::int64_t begin(int r) const { return r * RANGE; }

@@ -1,10 +1,10 @@
-// What the kernels are told about a network: plain data, filled in by the bindings.
+// The description of a network for the kernels: plain data, filled in by the bindings.
 //
 //   features --pieces, or convolutions--> encoded --dense layers--> hidden --> actor  --> head
 //                                                                        \--> critic --> value
 //
-// Every parameter lies in one flat float32 vector; a layer knows the offsets of its own. Weights are
-// [n_in, n_out], row by row. Gradient and moments have the same layout.
+// All parameters are in one flat float32 vector; a layer has the offsets of its own. Weights are
+// [n_in, n_out], row-major. The gradient and Adam's moments have the same layout.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ constexpr Offset NONE = -1;
 constexpr int MOST_LAYERS = 32;
 constexpr int MOST_PIECES = 256;
 constexpr int MOST_CONVS = 8;
-constexpr int MOST_CHANNELS = 256;  // of the images that come in
+constexpr int MOST_CHANNELS = 256;  // of the input images
 
-// What a stack reads of one row of features: floats as they are, or an index that is embedded.
+// One input of a stack in a row of features: floats, or a category index that is embedded.
 struct Piece {
   Offset at;       // bytes from the start of the row
   int width;       // columns of the encoded vector
   int column;      // the first of them
-  Offset table;    // of an embedding [n, width]; NONE: floats
+  Offset table;    // offset of the embedding table [n, width]; NONE for floats
 };
 
 enum class Activation { none, tanh, relu, silu, gelu, elu };
 
 // y = activation(x * w + b) over an image; w is [n_out, channels, kernel, kernel].
 struct Conv {
-  int channels, height, width;  // of what comes in
+  int channels, height, width;  // of the input
   int n_out, kernel, stride;
   Offset weight, bias;
   Activation activation = Activation::none;
@@ -39,7 +39,7 @@ struct Conv {
   int width_out() const { return (width - kernel) / stride + 1; }
 };
 
-// y = activation(norm(x W + b)); the norm, a layer norm, is there if it has a scale.
+// y = activation(norm(x W + b)); there is a layer norm if norm_scale is not NONE.
 struct Dense {
   int n_in, n_out;
   Offset weight, bias;
@@ -49,25 +49,26 @@ struct Dense {
 
 struct Stack {
   int n_pieces = 0, n_dense = 0;
-  int encoded = 0;  // width of what the pieces make; 0: the stack reads another stack's output
+  int encoded = 0;  // width of the encoded features; 0 if the stack reads another stack's output
   Piece pieces[MOST_PIECES];
-  int n_conv = 0;  // if there are any, a row of features is an image of bytes and there are no pieces
+  int n_conv = 0;  // if not 0, a row of features is an image of bytes and there are no pieces
   Conv conv[MOST_CONVS];
-  bool planes_first = true;  // each channel's pixels side by side, or each pixel's channels
-  float top = 1;             // the byte that becomes 1
+  bool planes_first = true;  // input images are channels-first; otherwise channels-last
+  float top = 1;             // the byte that is scaled to 1
   Dense dense[MOST_LAYERS];
 };
 
 enum class HeadKind { categorical, bernoulli, gaussian, squashed };
 
-// How the actor's outputs become a distribution. A categorical head has one group per element.
+// The action head: turns the actor's outputs into a distribution. A categorical head has one group of
+// options per element.
 struct Head {
   HeadKind kind = HeadKind::categorical;
   int n_outputs = 0;
   int n_groups = 0;
-  const int* group = nullptr;      // options of each
-  Offset log_std = NONE;           // of a gaussian
-  int n_nodes = 0;                 // of the squashed entropy's quadrature
+  const int* group = nullptr;      // number of options of each group
+  Offset log_std = NONE;           // of a Gaussian head
+  int n_nodes = 0;                 // of the quadrature for the entropy of a squashed Gaussian
   const float* node = nullptr;
   const float* node_weight = nullptr;
 
@@ -83,12 +84,12 @@ struct Network {
   Offset size = 0;  // of the flat vector
 };
 
-// Rows to learn from. `order` picks and arranges them.
+// The rows of a training batch.
 struct Batch {
   std::int64_t rows = 0;
   const std::uint8_t* features = nullptr;
   std::int64_t feature_bytes = 0;
-  const std::int32_t* planes = nullptr;  // of images kept once: which planes of `features` make a row
+  const std::int32_t* planes = nullptr;  // images with shared planes: plane indices of each row
   const std::int64_t* chosen = nullptr;  // discrete actions, or
   const float* amounts = nullptr;        // continuous ones
   const float* logprob = nullptr;
@@ -100,14 +101,14 @@ struct Batch {
 };
 
 struct Objective {
-  bool clipped = false;        // PPO's surrogate; else the plain policy gradient
+  bool clipped = false;        // PPO's clipped surrogate; otherwise the plain policy gradient
   float clip = 0;
   bool critic = true;
   bool huber = false;
   bool value_clipped = false;
   float value_clip = 0;
   float value_coef = 0, entropy_coef = 0, kl_coef = 0;
-  bool standardize = false;    // advantages, minibatch by minibatch
+  bool standardize = false;    // standardize the advantages of each minibatch
 };
 
 struct Adam {
@@ -115,21 +116,21 @@ struct Adam {
   float* second;
   std::int64_t steps;
   float lr, eps, weight_decay;
-  float max_norm;  // 0: no limit
+  float max_norm;  // of the gradient; 0 for no clipping
 };
 
-// One line of the report per step.
+// The losses of one gradient step, in the order of LOSSES in engine/objective.py.
 struct StepReport {
   double total, policy, value, kl, value_clipped, entropy, norm;
 };
 
-// How far the policy has moved from the one that acted.
+// Distance of the policy from the one that collected the batch.
 struct Shift {
   double kl, approx_kl, entropy, ratio_mean, ratio_max, clip_fraction;
 };
 
-// The activations of a stack: counts and sums over units and rows; rectifiers (every kind but tanh) and
-// dead are units.
+// Counts and sums over the activation layers of a stack. `rectifiers` (every kind except tanh) and `dead`
+// count units, the others count outputs (units times rows).
 struct Units {
   double outputs, total, squares, tanh, saturated, rectifiers, dead;
 };

@@ -1,4 +1,4 @@
-// What a network says of rows of features, and acting by it.
+// Forward passes of a network, and action sampling.
 #pragma once
 
 #include "ready.hpp"
@@ -46,7 +46,7 @@ void forward_all(const Network& net, const float* parameters, const std::uint8_t
   parallel(forward_shard, &task, int(shards_of(net, rows)));
 }
 
-// `value`, if asked for: what the critic says.
+// `value` receives the critic's outputs; null if they are not needed.
 void act(const Network& net, const float* parameters, const std::uint8_t* features,
          std::int64_t bytes, std::int64_t count, const float* noise, const std::uint8_t* mask,
          std::int64_t* chosen, float* amounts, float* dist, float* logprob, float* value) {

@@ -1,11 +1,11 @@
-// Pixels from planes: the channels of each pixel side by side.
+// Interleaves planes of pixels to a channels-last image.
 #pragma once
 
 #include "simd.hpp"
 
 namespace {
 
-constexpr std::int64_t PIXELS = 64;  // of all channels at a time
+constexpr std::int64_t PIXELS = 64;  // pixels, with all channels, that are copied at a time
 
 template <int CHANNELS>
 inline void weave(const std::uint8_t* const* in, std::int64_t size, std::uint8_t* __restrict out) {
@@ -15,7 +15,7 @@ inline void weave(const std::uint8_t* const* in, std::int64_t size, std::uint8_t
     for (int c = 0; c < CHANNELS; ++c) out[i * CHANNELS + c] = from[c][i];
 }
 
-// Planes in[channels][size] become [size, channels].
+// Converts planes in[channels][size] to [size, channels].
 inline void weave(const std::uint8_t* const* in, int channels, std::int64_t size,
                   std::uint8_t* __restrict out) {
   if (channels == 4) return weave<4>(in, size, out);

@@ -1,4 +1,4 @@
-// A network ready to run: its weights packed, room for what passes through, its rows in shards.
+// Preparation of forward and backward passes: packed weights, scratch memory, and shards of rows.
 #pragma once
 
 #include "heads.hpp"
@@ -6,12 +6,13 @@
 
 namespace {
 
-// Rows that go through the network together: so few that their activations stay in the nearest caches,
-// or, with the many weights behind images, so many that these are seldom fetched.
+// Number of rows per forward pass: so few that their activations stay in the nearest caches or, for
+// images, so many that the large weights of the dense layer are rarely fetched.
 inline int block_of(const Network& net) { return net.sees_images() ? 128 : 64; }
 
-// Rows whose gradient is summed apart: the unit of work of a thread. The sums of shards are added in
-// order, so results do not depend on the number of threads. Images are much work each.
+// Number of rows per shard. A shard is the unit of work of a thread and has a gradient of its own. Shards
+// are summed in order, so results do not depend on the number of threads. Images have smaller shards
+// because each is much work.
 inline std::int64_t shard_of(const Network& net) { return net.sees_images() ? 128 : 512; }
 
 inline Arena& arena_of_this_thread() {
@@ -52,7 +53,7 @@ struct Trails {
   Trail shared, actor, critic;
 };
 
-// Room for a block, or for fewer rows if there are no more.
+// Allocates memory for a block, or for fewer rows if there are not as many.
 inline Trails room_for(Arena& arena, const Network& net, Parts parts, std::int64_t rows) {
   rows = smaller(rows, std::int64_t(block_of(net)));
   Trails trails;
@@ -62,7 +63,7 @@ inline Trails room_for(Arena& arena, const Network& net, Parts parts, std::int64
   return trails;
 }
 
-// Those of the next block, of rows from `at` up to `end`.
+// Returns the number of rows in the next block of the rows from `at` to `end`.
 inline int next_block(const Network& net, std::int64_t at, std::int64_t end) {
   return int(smaller(end - at, std::int64_t(block_of(net))));
 }
@@ -81,7 +82,7 @@ inline const float* log_std_of(const Head& head, const float* parameters) {
   return head.log_std == NONE ? nullptr : parameters + head.log_std;
 }
 
-// What row r of a batch was given and did.
+// Returns row r of a batch.
 inline Row row_of(const Batch& b, const Head& h, const float* parameters, int n_parameters,
                   std::int64_t r) {
   return {log_std_of(h, parameters), b.mask ? b.mask + r * h.n_masked() : nullptr,

@@ -1,12 +1,12 @@
-// Generalised advantage estimation, the same operations in the same order as rl/returns.py, so that
-// both give the same bits (this file is compiled without fused multiply-add).
+// Generalized advantage estimation. It has the same operations in the same order as slow_gae in
+// rl/returns.py, and is compiled without fused multiply-add, so that both give the same bits.
 #pragma once
 
 #include <cstdint>
 
 namespace gymnast {
 
-// Arrays are [steps, copies]. `value` and `next_value` are float32 as the critic gave them.
+// Arrays are [steps, copies]. `value` and `next_value` are float32, like the critic's outputs.
 inline void gae(const double* reward, const float* value, const float* next_value,
                 const std::uint8_t* terminated, const std::uint8_t* done, std::int64_t steps,
                 std::int64_t copies, double gamma, double lambda, double* advantage,

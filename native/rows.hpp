@@ -1,4 +1,4 @@
-// Rows of features: bytes, picked by an order where there is one.
+// Access to rows of features as bytes, optionally in a given order.
 #pragma once
 
 #include "simd.hpp"
@@ -11,12 +11,12 @@ struct Rows {
   const std::int64_t* order;
   std::int64_t first;
   int count;
-  const std::int32_t* planes = nullptr;  // images kept once: which planes each is made of
+  const std::int32_t* planes = nullptr;  // images with shared planes: plane indices of each row
 
   std::int64_t row(int i) const { return order ? order[first + i] : first + i; }
   const std::uint8_t* at(int i) const { return features + row(i) * bytes; }
 
-  // Plane c of an image whose planes lie one after the other, or are kept once.
+  // Returns plane c of a channels-first image, or of an image with shared planes.
   const std::uint8_t* plane(int i, int c, int channels) const {
     const std::int64_t size = bytes / channels;
     return planes ? features + planes[row(i) * channels + c] * size : at(i) + c * size;

@@ -1,4 +1,4 @@
-// How far the policy has moved from the one that acted.
+// Measures how far the policy has moved from the one that collected the batch.
 #pragma once
 
 #include "ready.hpp"

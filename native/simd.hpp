@@ -1,6 +1,6 @@
-// Vectors of the widest kind that this translation unit is compiled for. Included by kernels.cpp
-// only, which is compiled once per instruction set: everything is in an unnamed namespace, and no
-// standard template is used, so that no function of one set can be linked in place of another's.
+// SIMD vectors of the widest kind that this translation unit is compiled for. Included by kernels.cpp
+// only, which is compiled once per instruction set. Everything is in an unnamed namespace, and no
+// standard template is used, so that the linker cannot replace a function by one of another set.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr int LANES = 4;
 constexpr int TILE_ROWS = 4;
 #endif
 
-constexpr int LINE = 16;  // floats that rows of work space are padded to, whatever the set
+constexpr int LINE = 16;  // floats that rows of scratch arrays are padded to, in every instruction set
 
 typedef float vec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 typedef std::int32_t ivec __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
@@ -43,8 +43,8 @@ struct Exponential {
   vec power, small;  // e^t = power + power * small
 };
 
-// For t in [-87, 0], with t = n ln 2 + r, |r| <= ln(2) / 2: 2^n and e^r - 1. The series is cut where it
-// falls below half an ulp.
+// Returns 2^n and e^r - 1 for t in [-87, 0], with t = n ln 2 + r, |r| <= ln(2) / 2. The series is cut
+// where its terms fall below half an ulp.
 inline Exponential exponential(vec t) {
   const vec shifter = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
   vec n = (t * all(1.44269504f) + shifter) - shifter;

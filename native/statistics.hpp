@@ -1,4 +1,4 @@
-// Mean, deviation and range of an array in two passes, in double whatever it holds.
+// Mean, standard deviation and range of an array in two passes, in double whatever its type.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct Spread {
   double mean, std, least, most;
 };
 
-// A run of numbers, in lanes that do not wait for each other; their order is always the same.
+// Sums in several independent lanes, for instruction-level parallelism; the order is always the same.
 struct Lanes {
   static constexpr int N = 8;
   double sum[N] = {}, least[N], most[N];
@@ -38,7 +38,7 @@ struct Lanes {
   }
 };
 
-// The same, for the squares of what lies between each number and `mean`.
+// Sums of squared deviations from `mean`, in the same lanes.
 struct Squares {
   double mean;
   double sum[Lanes::N] = {};
@@ -59,7 +59,7 @@ inline double total(const double* lanes) {
   return sum;
 }
 
-// `valid` tells for each group of `width` numbers whether it counts; null: all do.
+// `valid` marks the groups of `width` numbers that count; null means all.
 template <class T>
 Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::uint8_t* valid) {
   if (valid && std::find(valid, valid + groups, 0) == valid + groups) valid = nullptr;
@@ -71,7 +71,7 @@ Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::ui
   Lanes lanes;
   all(lanes);
   const double mean = total(lanes.sum) / double(lanes.count);
-  if (mean != mean) return {mean, mean, mean, mean};  // a number that is none spoils all
+  if (mean != mean) return {mean, mean, mean, mean};  // NaN propagates to all four
   Squares squares{mean};
   all(squares);
   return {mean, std::sqrt(total(squares.sum) / double(lanes.count)),
@@ -79,7 +79,7 @@ Spread spread(const T* x, std::int64_t groups, std::int64_t width, const std::ui
           *std::max_element(lanes.most, lanes.most + Lanes::N)};
 }
 
-// Of each column of x [rows, width], over the rows that are valid; null: all are.
+// Means of the columns of x [rows, width] over the valid rows; null means all.
 inline void column_means(const float* x, std::int64_t rows, std::int64_t width,
                          const std::uint8_t* valid, double* mean) {
   constexpr int N = 4;  // columns at a time, in registers
@@ -99,7 +99,7 @@ inline void column_means(const float* x, std::int64_t rows, std::int64_t width,
   }
 }
 
-// The middle of n numbers, or the mean of the two there; what is none spoils it. Reorders them.
+// Returns the median of n numbers, NaN if one of them is NaN. Reorders them.
 inline double median(double* x, std::int64_t n) {
   if (std::any_of(x, x + n, [](double v) { return v != v; })) return std::nan("");
   double* const upper = x + n / 2;
@@ -107,14 +107,15 @@ inline double median(double* x, std::int64_t n) {
   return n % 2 ? *upper : (*std::max_element(x, upper) + *upper) / 2;
 }
 
-// Around its median, each column of x [rows, width] is limited to three times the usual distance.
+// Centers each column of x [rows, width] at its median and clips it to three times the median absolute
+// deviation.
 inline void limit_jumps(double* x, std::int64_t rows, std::int64_t width) {
   std::vector<double> column(rows);
   for (std::int64_t j = 0; j < width; ++j) {
     for (std::int64_t i = 0; i < rows; ++i) column[i] = x[i * width + j];
-    const double centre = median(column.data(), rows);
+    const double center = median(column.data(), rows);
     for (std::int64_t i = 0; i < rows; ++i)
-      x[i * width + j] -= centre, column[i] = std::fabs(x[i * width + j]);
+      x[i * width + j] -= center, column[i] = std::fabs(x[i * width + j]);
     const double most = 3.0 * median(column.data(), rows);
     if (!(most > 0)) continue;
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -124,7 +125,7 @@ inline void limit_jumps(double* x, std::int64_t rows, std::int64_t width) {
   }
 }
 
-// How many steps ended an episode, cut one short, or gave a reward.
+// Numbers of steps that ended an episode, that truncated one, and that had a nonzero reward.
 struct Counts {
   std::int64_t over = 0, cut = 0, paid = 0;
 };
@@ -139,13 +140,13 @@ inline Counts counts(const double* reward, const std::uint8_t* terminated, const
   return found;
 }
 
-// Every so many-th of an axis.
+// Every `stride`-th entry of an axis, `count` in total.
 struct Sampled {
   std::int64_t count, stride;
 };
 
-// Of what N copies showed at T times, some of each and of its numbers: rl/diversity.py says what it
-// is. NaN where nothing varies.
+// Diversity of observations across copies, on a sample of steps, copies and components; defined in
+// rl/diversity.py. NaN if nothing varies.
 template <class X>
 double diversity(const X* x, Sampled steps, Sampled copies, Sampled numbers) {
   const std::int64_t T = steps.count, N = copies.count;
@@ -155,20 +156,20 @@ double diversity(const X* x, Sampled steps, Sampled copies, Sampled numbers) {
     const auto at = [&](std::int64_t t, std::int64_t n) {
       return double(x[t * steps.stride + n * copies.stride + k * numbers.stride]);
     };
-    double centre = 0, squares = 0, common = 0;
+    double center = 0, squares = 0, common = 0;
     for (std::int64_t t = 0; t < T; ++t)
-      for (std::int64_t n = 0; n < N; ++n) centre += at(t, n);
-    centre /= double(T * N);
+      for (std::int64_t n = 0; n < N; ++n) center += at(t, n);
+    center /= double(T * N);
     for (std::int64_t t = 0; t < T; ++t) {
       double together = 0;
       for (std::int64_t n = 0; n < N; ++n) {
-        const double away = at(t, n) - centre;
+        const double away = at(t, n) - center;
         squares += away * away, together += away;
       }
       common += together * together / double(N);
     }
     const double every = squares / double(T * N - 1);
-    if (!(every > 1e-12 * centre * centre)) continue;
+    if (!(every > 1e-12 * center * center)) continue;
     sum += std::max(squares - common, 0.0) / double(T * (N - 1)) / every, ++varying;
   }
   return varying ? sum / varying : std::nan("");

@@ -1,4 +1,4 @@
-// A fixed number of threads that share out the parts of a task.
+// A thread pool of fixed size that computes the parts of a task.
 #pragma once
 
 #include <condition_variable>

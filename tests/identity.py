@@ -1,7 +1,7 @@
-"""One environment for every space: what it shows tells what is right, for each step on its own.
+"""One environment for every space: the observation determines the correct action of each step.
 
-`py:tests.identity:Identity` with `action` and `obs` naming the kinds. A right learner masters any of
-them in seconds; actions are held against the space and the mask at every step.
+Use `py:tests.identity:Identity`, with `action` and `obs` naming the kinds of spaces. A correct learner
+masters any of them in seconds. Every action is checked against the space and the mask.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Identity(gym.Env[Any, Any]):
         return obs, reward, False, self.t == self.length, info
 
     def _draw(self) -> tuple[Any, dict[str, Any]]:
-        """Two bits tell what is right, whatever the space."""
+        """Two bits determine the correct action, in every space."""
         self.bits = self.np_random.integers(2, size=2)
         info: dict[str, Any] = {}
         if self.masked:
@@ -66,7 +66,7 @@ class Identity(gym.Env[Any, Any]):
         return self._shown(*self.bits.tolist()), info
 
     def _worth(self, action: Any) -> float:
-        """1 for what is right."""
+        """Returns 1 for the correct action."""
         a, b = self.bits.tolist()
         match self.action:
             case "choice":
@@ -84,7 +84,7 @@ class Identity(gym.Env[Any, Any]):
                 return 1 - float((np.abs(action - right) / [8, 1]).mean())
 
     def _mask(self) -> Any:
-        """Allows what is right, and anything else by chance."""
+        """Allows the correct action, and others at random."""
         a, b = self.bits.tolist()
         coin = self.np_random.integers(2, size=5).astype(np.int8)
         match self.action:
@@ -118,13 +118,14 @@ class Identity(gym.Env[Any, Any]):
         }
 
     def _picture(self, a: int, b: int) -> np.ndarray:
-        """Lit in the left or right half, of its upper or lower half."""
+        """Returns an image that is bright in its left or right half, and there in the upper or
+        lower half."""
         picture = np.zeros((6, 8), np.uint8)
         picture[3 * b : 3 * b + 3, 4 * a : 4 * a + 4] = 255
         return picture
 
 
 class Storyteller(gym.Env[str, Any]):
-    """Shows words, which no policy here can read."""
+    """Shows text, which no policy here can read."""
 
     observation_space, action_space = Text(9), Discrete(2)

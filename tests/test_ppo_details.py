@@ -32,7 +32,7 @@ def names(node: ast.AST, inside: str = "") -> Iterator[str]:
             yield from names(child, f"{inside}{child.name}.")
 
 
-def test_the_37_details_are_there_each_with_a_place_and_a_test_or_a_reason():
+def test_all_37_details_have_a_place_and_a_test_or_a_reason():
     assert sum(SECTIONS.values()) - SECTIONS["And four more"] == 37
     for title, count in SECTIONS.items():
         found = rows(title)
@@ -43,12 +43,12 @@ def test_the_37_details_are_there_each_with_a_place_and_a_test_or_a_reason():
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py:[\w.]+)`", PAGE))))
-def test_what_is_named_exists(name: str):
+def test_every_named_function_exists(name: str):
     file, _, function = name.partition(":")
     assert function in names(ast.parse((ROOT / file).read_text()))
 
 
-def test_options_have_the_defaults_it_says():
+def test_documented_defaults_match_the_config():
     defaults = values(resolve("NoPresetOfThisName-v0:ppo").config)
     stated = re.findall(r"`([a-z]+\.[a-z_]+) = ([^`]+)`", PAGE)
     assert len(stated) > 20

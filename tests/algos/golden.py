@@ -1,9 +1,9 @@
-"""Numbers of three updates per algorithm and kind of action, kept in golden.json.
+"""Golden numbers: metrics of three updates per algorithm and kind of action, stored in golden.json.
 
-They are the torch engine's; the native engine gives the same to a few digits less. A refactoring may
-not change them. Where a change is meant, say so and regenerate:
+They come from the torch engine; the native engine gives the same numbers to a few digits less. A
+refactoring may not change them. If a change is intended, say so and regenerate them:
 
-    python -m tests.algos.golden
+python -m tests.algos.golden
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SETTINGS = {
     "normalize.reward": "running",
     "normalize.value": "popart",
 }
-"""All of them, so that another default changes nothing here."""
+"""Every setting is given, so that a changed default changes nothing here."""
 
 _CRITIC = {"algo.entropy_coef": 0.01, "algo.value_coef": 0.5, "algo.value_loss": "mse"}
 ALGORITHMS: dict[str, dict[str, Any]] = {
@@ -80,17 +80,17 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
         "algo.advantage_norm": "rollout",
     },
 }
-"""What each algorithm adds."""
+"""Settings that each algorithm adds."""
 CASES = [
     f"{algo}/{kind}"
     for algo in ALGORITHMS
     for kind in KINDS
-    if (algo, kind) != ("dqn", "amounts")  # its actions are values of a Choice
+    if (algo, kind) != ("dqn", "amounts")  # DQN needs Discrete actions
 ]
 
 
 def numbers(case: str, engine: str = "torch") -> list[dict[str, float]]:
-    """What each update reports, and a few sums over what it made of the weights."""
+    """Returns the metrics of each update, and a few sums over the weights after it."""
     algo, kind = case.split("/")
     settings = SETTINGS | ALGORITHMS[algo] | KINDS[kind] | {"engine": engine}
     practice = Practice.on("Script", settings, algo=algo)
@@ -99,7 +99,7 @@ def numbers(case: str, engine: str = "torch") -> list[dict[str, float]]:
         rollout = practice.collect()
         metrics = practice.learn(rollout)
         for name, view in practice.learner.policy.parameters.views.items():
-            waves = np.cos(np.arange(view.size)).reshape(view.shape)  # so that order matters
+            waves = np.cos(np.arange(view.size)).reshape(view.shape)  # order matters
             metrics[f"weights/{name}"] = float((view.astype(np.float64) * waves).sum())
         metrics["rollout/reward"] = float(rollout.reward.sum())
         metrics["rollout/action"] = float(rollout.action.sum(dtype=np.float64))

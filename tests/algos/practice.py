@@ -1,4 +1,4 @@
-"""A learner and its environments without a run around them: collect, learn, repeat."""
+"""A learner with its environments, without a run: collect, learn, repeat."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Practice:
 
     @classmethod
     def on(cls, env: str, overrides: dict[str, Any], algo: str | None = None) -> Practice:
-        """`env`: a name in `tests.scripted`, or `module:Name`."""
+        """`env` is a name in `tests.scripted`, or `module:Name`."""
         given = {"stop.env_steps": 1_000_000} | overrides
         path = env if ":" in env else f"tests.scripted:{env}"
         cfg = resolve(f"py:{path}", given, algo=algo).config
@@ -75,7 +75,8 @@ class Practice:
         return [self.learn(self.collect()) for _ in range(rollouts)]
 
     def mastery(self, episodes: int = 40) -> float:
-        """Mean reward per step of the greedy policy; an identity environment pays at most 1."""
+        """Returns the mean reward per step of the greedy policy, at most 1 in an identity
+        environment."""
         envs, policy = self.collector.envs, self.learner.policy
         every = list(range(envs.n_envs))
         total = 0.0

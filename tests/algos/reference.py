@@ -1,5 +1,5 @@
-"""The algorithms' mathematics written anew, in float64, from the papers; and updates to hold against
-it."""
+"""Independent float64 implementations of the algorithms' losses, from the papers, and updates to
+compare."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.algos.practice import Practice
 
 T, N = 24, 4
 STILL = {"algo.lr": 0.0, "algo.epochs": 1, "algo.max_grad_norm": "off"}
-"""A learning rate of 0: the gradient is left in place, of the weights as they were."""
+"""Takes an update with a learning rate of 0, which leaves the gradient at the unchanged weights."""
 BASE = {
     "env.n_envs": N,
     "algo.n_steps": T,
@@ -37,7 +37,7 @@ _PPO_ONLY = {
 
 
 class Recorded(np.random.Generator):
-    """A stream that remembers the orders it gave."""
+    """A random generator that records the permutations it returned."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(np.random.Philox(seed))
@@ -49,7 +49,7 @@ class Recorded(np.random.Generator):
 
 
 def practised(box: bool, overrides: dict[str, Any], algo: str = "ppo") -> tuple[Practice, Rollout]:
-    """A policy that has moved on since it collected the rollout, so that ratios are not 1."""
+    """Changes the policy after it collected the rollout, so that the ratios are not 1."""
     base = BASE if algo == "ppo" else {k: v for k, v in BASE.items() if k not in _PPO_ONLY[algo]}
     given = base | {"env.kwargs": {"box": box}} | overrides
     practice = Practice.on("Script", given, algo=algo)
@@ -68,7 +68,7 @@ def updated(practice: Practice, rollout: Rollout, order: np.random.Generator) ->
     return practice.learner.algorithm.update(rollout, values, order)
 
 
-# ---- the same once more, in float64 ------------------------------------------------------------
+# ---- the losses in float64 ------------------------------------------------------------------------
 
 
 def slow_advantages(rollout: Rollout, gamma: float, lam: float) -> np.ndarray:
@@ -113,7 +113,7 @@ def torch_distribution(practice: Practice, dist: torch.Tensor, mask: np.ndarray 
 
 
 def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple[Any, dict, dict]:
-    """The loss over the chosen steps, its parts, and the weights it can be differentiated by."""
+    """Returns the loss over the chosen steps, its terms, and the weights to differentiate it by."""
     algo, policy = practice.cfg.algo, practice.learner.policy
     value_of = Control(algo).values(practice.clock)
     weights = {
@@ -175,8 +175,11 @@ def slow_loss(practice: Practice, rollout: Rollout, chosen: np.ndarray) -> tuple
 def slow_policy_gradient(
     practice: Practice, rollout: Rollout, advantage: np.ndarray, target: np.ndarray | None
 ) -> tuple[Any, dict[str, torch.Tensor]]:
-    """-mean(log pi(a|s) A), the critic's squared error if it has targets, minus the entropy bonus,
-    over valid steps; and the weights it can be differentiated by."""
+    """Returns the loss over valid steps, and the weights to differentiate it by.
+
+    The loss is -mean(log pi(a|s) A), plus the critic's squared error if there are targets, minus the
+    entropy bonus.
+    """
     algo, keep = Control(practice.cfg.algo).values(practice.clock), rollout.valid
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()

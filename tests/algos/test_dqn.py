@@ -1,4 +1,4 @@
-"""Deep Q-learning: targets, replay, and that it needs nothing but its own two files."""
+"""Deep Q-learning: targets and replay buffer; no other file of the package depends on DQN."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUICK = {
 
 
 @pytest.mark.parametrize("double", [True, False])
-def test_the_error_is_against_one_step_targets_of_the_held_network(double: bool):
+def test_the_td_error_uses_one_step_targets_of_the_target_network(double: bool):
     settings = QUICK | {"algo.double": double, "algo.gamma": 0.9}
     practice = Practice.on("Script", settings, algo="dqn")
     algorithm, policy = practice.learner.algorithm, practice.learner.policy
@@ -63,14 +63,14 @@ def test_the_error_is_against_one_step_targets_of_the_held_network(double: bool)
     assert float(parts["value/td_error"].detach()) == pytest.approx(error.mean(), rel=1e-4)
 
 
-def test_a_time_limit_is_not_an_end_so_the_endless_sum_is_found():
+def test_a_time_limit_is_bootstrapped_so_q_values_reach_the_infinite_horizon_value():
     settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
     practice = Practice.on("Forever", settings, algo="dqn")
     practice.repeat(8)
     assert practice.learner.policy.value(np.zeros(1, int)) == pytest.approx(5.0, abs=0.1)
 
 
-def test_the_discounted_reward_at_the_end_of_a_chain_is_found():
+def test_q_values_reach_the_discounted_reward_at_the_end_of_a_chain():
     settings = QUICK | {"algo.gamma": 0.8, "algo.lr": 3e-3, "algo.target_every": 32}
     practice = Practice.on("Chain", settings, algo="dqn")
     practice.repeat(12)
@@ -78,7 +78,7 @@ def test_the_discounted_reward_at_the_end_of_a_chain_is_found():
     assert np.allclose(found, 0.8 ** np.arange(4, -1, -1), atol=0.05)
 
 
-def test_the_oldest_steps_are_forgotten_first():
+def test_the_replay_buffer_overwrites_the_oldest_transitions_first():
     practice = Practice.on("Script", QUICK, algo="dqn")
     replay = Replay(100)
     seen = []
@@ -95,7 +95,7 @@ def test_the_oldest_steps_are_forgotten_first():
     assert all(np.array_equal(one[name], two[name]) for name in one)
 
 
-def test_a_memory_of_another_size_keeps_the_newest():
+def test_a_replay_buffer_restored_with_another_size_keeps_the_newest_transitions():
     practice = Practice.on("Script", QUICK, algo="dqn")
     replay, smaller = Replay(100), Replay(40)
     for _ in range(3):
@@ -108,7 +108,7 @@ def test_a_memory_of_another_size_keeps_the_newest():
     assert len(smaller) == 40
 
 
-def test_rewards_of_different_scales_are_not_mixed():
+def test_running_reward_normalization_is_rejected():
     with pytest.raises(ConfigError, match=r"normalize\.reward.*replays old rewards"):
         Practice.on("Script", QUICK | {"normalize.reward": "running"}, algo="dqn")
     plain = {k: v for k, v in QUICK.items() if not k.startswith("normalize")}
@@ -116,14 +116,14 @@ def test_rewards_of_different_scales_are_not_mixed():
     assert prepared.resolved.config.normalize.reward == "off"
 
 
-def test_masks_are_refused_before_there_is_a_run(runs_dir):
+def test_action_masks_are_rejected_before_a_run_is_created(runs_dir):
     masked = {"env.kwargs": {"masked": True}, "stop.rollouts": 1}
     with pytest.raises(ConfigError, match="does not support action masks"):
         gymnast.train("py:tests.identity:Identity", algo="dqn", overrides=masked, quiet=True)
     assert not list(runs_dir.glob("*/run.json"))
 
 
-def test_a_resumed_run_remembers_all_and_ends_with_the_same_weights():
+def test_a_resumed_run_restores_the_replay_buffer_and_ends_with_the_same_weights():
     settings = {"env.n_envs": 4, "algo.n_steps": 16, "algo.warmup": 100, "stop.rollouts": 8}
     settings |= {"algo.gradient_steps": 5, "algo.replay": 300, "checkpoint.every": "2 rollouts"}
     settings |= {"algo.epsilon": "1 -> 0.1", "eval.every": "4 rollouts", "traces.train": "100%"}
@@ -133,13 +133,15 @@ def test_a_resumed_run_remembers_all_and_ends_with_the_same_weights():
     same_run(run, again)
 
 
-def test_an_update_that_is_rolled_back_leaves_the_memory_as_it_was_also_where_the_ring_closes():
+def test_a_rolled_back_update_restores_the_replay_buffer_also_where_it_wraps_around():
     practice = Practice.on("Script", QUICK | {"algo.replay": 150, "algo.warmup": 1}, algo="dqn")
     for _ in range(2):
         practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
     replay = learner.algorithm.replay
-    assert replay.seen < 150 < replay.seen + rollout.steps  # old and unused places are written to
+    assert (
+        replay.seen < 150 < replay.seen + rollout.steps
+    )  # overwrites old rows and fills unused ones
     arrays, plain = learner.state()
     before = {name: array.copy() for name, array in (arrays | learner.policy.arrays()).items()}
     values = Control(practice.cfg.algo).values(practice.clock).model_copy(update={"lr": 1e30})
@@ -151,30 +153,34 @@ def test_an_update_that_is_rolled_back_leaves_the_memory_as_it_was_also_where_th
     assert now == plain
     assert before.keys() == after.keys()
     assert all(np.array_equal(before[name], after[name]) for name in before)
-    practice.learn(rollout)  # and it goes on from there
+    practice.learn(rollout)  # and training continues from there
     practice.learn(practice.collect())
     assert len(replay) == 150
 
 
-def test_a_transaction_copies_nothing_of_the_size_of_the_memory():
+def test_a_transaction_does_not_copy_the_replay_buffer():
     size = 100_000
     practice = Practice.on("Script", QUICK | {"algo.replay": size}, algo="dqn")
     practice.learn(practice.collect())
     learner, rollout = practice.learner, practice.collect()
-    learner.algorithm.replay.seen += size  # as if it were full
+    learner.algorithm.replay.seen += size  # as if the buffer were full
     values = Control(practice.cfg.algo).values(practice.clock)
     tracemalloc.start()
     try:
         order = partial(np.random.default_rng, 0)
         Transaction(TransactionConfig()).update(learner, rollout, values, order)
-        assert tracemalloc.get_traced_memory()[1] < size  # bytes: a column has more of them
+        assert (
+            tracemalloc.get_traced_memory()[1] < size
+        )  # bytes: a copy of any column would need more
     finally:
         tracemalloc.stop()
 
 
-def test_it_is_two_files_and_one_line():
-    """Nothing else in the package knows its name: loop, checkpoints, policies and commands serve it
-    as they serve any other."""
+def test_only_two_files_and_the_registry_mention_dqn():
+    """No other file of the package mentions DQN.
+
+    Training loop, checkpoints, policies and commands treat it like any other algorithm.
+    """
     package = Path(gymnast.__file__).parent
     knows = {
         str(path.relative_to(package))

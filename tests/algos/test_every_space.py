@@ -1,4 +1,4 @@
-"""Every kind of action and of observation is learned."""
+"""Every algorithm learns with every kind of action and observation."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ LEARNS: dict[str, tuple[int, dict[str, Any]]] = {
         {"algo.n_steps": 16, "algo.lr": 3e-3, "algo.warmup": 128, "algo.epsilon": 0.5},
     ),
 }
-"""How many rollouts each algorithm gets, and its settings."""
+"""Number of rollouts and settings of each algorithm."""
 LEARNERS = [
     *(("ppo", "native"), ("ppo", "torch"), ("a2c", "native"), ("reinforce", "native")),
     ("dqn", "torch"),
 ]
-"""Each algorithm on an engine; what PPO asks of one is more than A2C and REINFORCE do."""
+"""Algorithms with the engine that they are tested on. PPO uses everything of an engine that A2C and
+REINFORCE use."""
 
 
 def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> Practice:
@@ -45,14 +46,14 @@ def practised(settings: dict[str, Any], rollouts: int, algo: str = "ppo") -> Pra
     return practice
 
 
-def test_every_algorithm_is_tried_and_every_engine():
+def test_every_algorithm_and_every_engine_is_covered():
     assert set(LEARNS) == set(ALGORITHMS) == {algo for algo, _ in LEARNERS}
     assert {engine for _, engine in LEARNERS} == set(ENGINES)
 
 
 @pytest.mark.parametrize("space", ACTION_SPACES)
 @pytest.mark.parametrize(("algo", "engine"), LEARNERS)
-def test_what_is_right_is_learned_in_every_action_space(algo: str, engine: str, space: str):
+def test_the_correct_action_is_learned_in_every_action_space(algo: str, engine: str, space: str):
     rollouts, settings = LEARNS[algo][0], ACTION_SPACES[space] | {"engine": engine}
     if algo == "dqn" and space != "choice":
         refusal = "action masks" if space == "masked choice" else "needs Discrete actions"
@@ -65,7 +66,7 @@ def test_what_is_right_is_learned_in_every_action_space(algo: str, engine: str, 
 
 
 @pytest.mark.parametrize("space", OBSERVATION_SPACES)
-def test_what_is_right_is_learned_from_every_kind_of_observation(space: str):
+def test_the_correct_action_is_learned_from_every_kind_of_observation(space: str):
     images = space in ("image", "grey image", "parts")
     settings: dict[str, Any] = {"env.kwargs": {"obs": space}}
     if images:

@@ -1,4 +1,4 @@
-"""Three updates give the numbers they always gave."""
+"""Three updates give the stored golden numbers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ RUNS = [
     (case, engine)
     for case in golden.CASES
     for engine in ENGINES
-    if (case, engine) != ("dqn/choice", "native")  # which that engine does not compute
+    if (case, engine) != ("dqn/choice", "native")  # the native engine does not support it
 ]
 
 
 @pytest.mark.parametrize(("case", "engine"), RUNS)
-def test_three_updates_give_the_numbers_they_always_gave(case: str, engine: str):
+def test_three_updates_give_the_golden_numbers(case: str, engine: str):
     found = golden.numbers(case, engine)
     assert len(found) == golden.UPDATES
     for k, (now, then) in enumerate(zip(found, STORED[case], strict=True)):
         assert now.keys() == then.keys()
         for name, value in then.items():
-            # machines differ in their vector instructions, hence in the last digits
+            # the last digits depend on the vector instructions of the machine
             close = pytest.approx(value, rel=1e-5, abs=1e-6)
             assert now[name] == close, f"update {k + 1}: {name}"
 
 
-def test_every_algorithm_has_its_golden_numbers():
+def test_every_algorithm_has_golden_numbers():
     assert {case.partition("/")[0] for case in golden.CASES} == set(ALGORITHMS)
     assert set(STORED) == set(golden.CASES)

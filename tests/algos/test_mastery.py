@@ -1,4 +1,4 @@
-"""Tasks that a right learner masters in seconds, and values known in closed form."""
+"""Tasks that a correct learner masters in seconds, with values known in closed form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUICK = {
     "normalize.obs": "off",
     "normalize.reward": "off",
 }
-"""Each step stands alone in these tasks, so the future counts for nothing."""
+"""Every step of these tasks is independent of the others, so gamma is 0."""
 
 
 def greedy(practice: Practice, seen: np.ndarray) -> np.ndarray:
@@ -30,7 +30,7 @@ def greedy(practice: Practice, seen: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("first", [0, 5], ids=["from 0", "from 5"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_right_one_of_four_is_learned(first: int, seed: int):
+def test_the_correct_one_of_four_discrete_actions_is_learned(first: int, seed: int):
     practice = Practice.on("Choose", QUICK | {"env.kwargs": {"first": first}, "seed": seed})
     practice.repeat(25)
     every = np.arange(first, first + 4)
@@ -38,18 +38,18 @@ def test_the_right_one_of_four_is_learned(first: int, seed: int):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_right_amount_is_learned(seed: int):
+def test_the_correct_continuous_action_is_learned(seed: int):
     settings: dict[str, Any] = {"seed": seed, "policy.log_std": -0.5, "algo.lr": "3e-3 -> 0"}
     settings["stop.env_steps"] = 60 * 128
     practice = Practice.on("Match", QUICK | settings)
     practice.repeat(60)
     seen = np.linspace(-0.9, 0.9, 19, dtype=np.float32)[:, None]
     error = np.abs(greedy(practice, seen) - (2 + 4 * seen))
-    assert error.mean() < 0.3  # of a range of 8
+    assert error.mean() < 0.3  # the range is 8 wide
 
 
 @pytest.mark.parametrize("value", ["off", "popart"])
-def test_the_critic_finds_the_discounted_reward_at_the_end_of_a_chain(value: str):
+def test_the_critic_learns_the_discounted_reward_at_the_end_of_a_chain(value: str):
     settings = {"algo.gamma": 0.8, "algo.gae_lambda": 0.9, "normalize.value": value}
     practice = Practice.on("Chain", QUICK | settings | {"algo.lr": 1e-2})
     practice.repeat(30)
@@ -57,7 +57,7 @@ def test_the_critic_finds_the_discounted_reward_at_the_end_of_a_chain(value: str
     assert np.allclose(found, 0.8 ** np.arange(4, -1, -1), atol=0.03)
 
 
-def test_a_time_limit_is_not_an_end_so_the_critic_finds_the_endless_sum():
+def test_a_time_limit_is_bootstrapped_so_the_critic_learns_the_infinite_horizon_value():
     settings = {"algo.gamma": 0.8, "algo.gae_lambda": 0.9, "algo.lr": 1e-2}
     practice = Practice.on("Forever", QUICK | settings)
     practice.repeat(60)

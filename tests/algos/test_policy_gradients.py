@@ -1,4 +1,4 @@
-"""A2C and REINFORCE: gradient and targets against the same mathematics written anew."""
+"""Gradients and targets of A2C and REINFORCE against independent implementations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a2c_follows_the_gradient_of_its_loss(box: bool, norm: str, engine: str)
 
 
 def slow_credit(rollout: Rollout, gamma: float, kind: str) -> np.ndarray:
-    """What each step is credited with, episode by episode, by adding up."""
+    """Returns the credited return of each step, summed episode by episode."""
     credit = np.zeros_like(rollout.reward)
     for n in range(N):
         steps = np.flatnonzero(rollout.valid[:, n])
@@ -90,12 +90,12 @@ def test_reinforce_follows_the_gradient_of_its_loss(
     loss.backward()
     same_gradient(practice, weights)
     assert metrics["loss/total"] == pytest.approx(float(loss.detach()), rel=1e-4, abs=1e-5)
-    if target is None:  # a critic that is no baseline is left alone
+    if target is None:  # a critic that is not the baseline is not trained
         spans = practice.learner.policy.parameters.part("critic.")
         assert not practice.learner.algorithm.gradient_step.engine.gradient[spans].any()
 
 
-def test_no_baseline_is_another_update_than_the_mean_of_the_batch():
+def test_no_baseline_gives_another_update_than_the_batch_mean():
     moved: dict[str, np.ndarray] = {}
     for baseline in ("none", "batch"):
         settings = STILL | {"algo.episodes": 4, "algo.baseline": baseline}
@@ -106,6 +106,6 @@ def test_no_baseline_is_another_update_than_the_mean_of_the_batch():
     assert not np.allclose(moved["none"], moved["batch"])
 
 
-def test_a_learned_baseline_cannot_stand_for_the_return_of_a_whole_episode():
+def test_a_learned_baseline_is_rejected_for_returns_of_whole_episodes():
     with pytest.raises(Exception, match=r"algo\.baseline.*to_go"):
         practised(False, {"algo.returns": "episode", "algo.baseline": "learned"}, "reinforce")

@@ -1,4 +1,4 @@
-"""PPO's loss and gradient against the same mathematics written anew."""
+"""PPO's loss and gradient against an independent implementation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
-def test_the_gradient_is_that_of_the_loss_written_anew(
+def test_the_gradient_matches_an_independent_implementation_of_the_loss(
     box: bool, settings: dict[str, Any], engine: str
 ):
     practice, rollout = practised(box, STILL | settings | {"engine": engine})
@@ -57,7 +57,7 @@ def test_the_gradient_is_that_of_the_loss_written_anew(
 
 
 @BOTH_ENGINES
-def test_what_a_mask_forbids_takes_no_part_in_the_gradient(engine: str):
+def test_masked_actions_do_not_contribute_to_the_gradient(engine: str):
     settings = {"algo.entropy_coef": 0.3, "algo.kl_coef": 0.7, "engine": engine}
     practice, rollout = practised(False, STILL | settings)
     head = practice.learner.policy.head
@@ -75,7 +75,7 @@ def test_what_a_mask_forbids_takes_no_part_in_the_gradient(engine: str):
 
 
 @BOTH_ENGINES
-def test_steps_out_of_play_are_not_learned_from(engine: str):
+def test_invalid_steps_are_not_learned_from(engine: str):
     settings = {"algo.advantage_norm": "off", "engine": engine}
     practice, rollout = practised(False, STILL | settings)
     valid = np.random.default_rng(3).random((T, N)) < 0.5

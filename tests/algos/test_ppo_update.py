@@ -1,4 +1,4 @@
-"""How an update goes: steps, epochs, early stops, and what it reports."""
+"""The steps of a PPO update: gradient steps, epochs, early stopping and metrics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.algos.reference import (
 
 
 @BOTH_ENGINES
-def test_one_step_moves_the_weights_as_adam_does(engine: str):
+def test_one_step_changes_the_weights_as_adam_does(engine: str):
     practice, rollout = practised(
         False,
         {
@@ -59,7 +59,7 @@ def test_one_step_moves_the_weights_as_adam_does(engine: str):
     assert metrics["optim/steps"] == 1
 
 
-def test_gradient_norms_of_actor_and_critic_are_parts_of_the_whole_before_clipping():
+def test_gradient_norms_of_actor_and_critic_are_measured_before_clipping():
     settings = {"algo.epochs": 1, "algo.batch_size": "100%", "algo.max_grad_norm": 1e-3}
     practice, rollout = practised(True, settings)
     loss, _, weights = slow_loss(practice, rollout, np.arange(T * N))
@@ -74,7 +74,7 @@ def test_gradient_norms_of_actor_and_critic_are_parts_of_the_whole_before_clippi
 
 
 @BOTH_ENGINES
-def test_gradients_are_limited_only_where_a_limit_is_set(engine: str):
+def test_gradients_are_clipped_only_if_max_grad_norm_is_set(engine: str):
     for limit, share in (("off", 0.0), (1e-3, 1.0), (1e6, 0.0)):
         settings = {"algo.max_grad_norm": limit, "engine": engine}
         practice, rollout = practised(False, STILL | settings)
@@ -88,7 +88,7 @@ def test_gradients_are_limited_only_where_a_limit_is_set(engine: str):
             assert applied > 0.1
 
 
-def test_minibatches_are_shuffled_anew_in_every_epoch():
+def test_minibatches_are_reshuffled_in_every_epoch():
     practice, rollout = practised(False, {"algo.epochs": 5})
     order = Recorded()
     updated(practice, rollout, order)
@@ -98,7 +98,7 @@ def test_minibatches_are_shuffled_anew_in_every_epoch():
 
 
 @pytest.mark.parametrize(("n", "size"), [(96, 24), (96, 96), (97, 24), (5, 1), (7, 100), (10, 4)])
-def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: int, size: int):
+def test_minibatches_contain_every_step_once_and_differ_in_size_by_at_most_one(n: int, size: int):
     passes = MinibatchPlan.shuffled(1, n, size, stream(0, "order"), None)
     batches = list(passes.minibatches(passes.orders[0]))
     assert sorted(np.concatenate(batches)) == list(range(n))
@@ -109,7 +109,7 @@ def test_minibatches_hold_every_step_once_and_differ_in_size_by_one_at_most(n: i
 
 
 @BOTH_ENGINES
-def test_target_kl_ends_one_update_and_not_the_next(engine: str):
+def test_target_kl_stops_one_update_early_and_not_the_next(engine: str):
     settings = {"algo.epochs": 6, "algo.lr": 0.05, "engine": engine}
     practice, rollout = practised(False, settings)
     free = Control(practice.cfg.algo).values(practice.clock)
@@ -122,7 +122,7 @@ def test_target_kl_ends_one_update_and_not_the_next(engine: str):
     assert metrics[0]["policy/kl"] > 1e-6
 
 
-def test_the_optimiser_forgets_only_where_the_learning_rate_jumps_that_far():
+def test_the_optimizer_is_reset_only_if_the_learning_rate_jumps_by_more_than_the_factor():
     practice, rollout = practised(False, {"algo.epochs": 1, "algo.batch_size": "100%"})
     base = Control(practice.cfg.algo).values(practice.clock)
     algorithm = practice.learner.algorithm
@@ -133,14 +133,14 @@ def test_the_optimiser_forgets_only_where_the_learning_rate_jumps_that_far():
         return algorithm.gradient_step.adam.steps
 
     assert [steps_after(1e-3, 3.0), steps_after(5e-4, 3.0), steps_after(1e-3, 3.0)] == [1, 2, 3]
-    assert steps_after(1e-4, 3.0) == 1  # down by ten
-    assert steps_after(1e-3, 3.0) == 1  # and up
-    assert steps_after(1e-5, None) == 2  # not asked for
-    assert steps_after(0.0, 3.0) == 3  # nothing is a factor away from nothing
+    assert steps_after(1e-4, 3.0) == 1  # falls by a factor of ten
+    assert steps_after(1e-3, 3.0) == 1  # rises by a factor of ten
+    assert steps_after(1e-5, None) == 2  # the option is off
+    assert steps_after(0.0, 3.0) == 3  # a learning rate of 0 has no factor
     assert steps_after(1e-3, 3.0) == 4
 
 
-def test_the_optimiser_and_its_last_learning_rate_come_back_from_their_state():
+def test_the_optimizer_and_its_last_learning_rate_are_restored_from_their_state():
     settings = {"algo.epochs": 2, "algo.reset_optimizer_on_lr_jump": 3}
     first, rollout = practised(False, settings)
     second, _ = practised(False, settings)
@@ -160,7 +160,7 @@ def test_the_optimiser_and_its_last_learning_rate_come_back_from_their_state():
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True], ids=["choice", "amounts"])
-def test_how_far_the_policy_moved_is_measured_against_the_one_that_acted(box: bool, engine: str):
+def test_kl_and_ratios_are_measured_against_the_collecting_policy(box: bool, engine: str):
     practice, rollout = practised(box, {"algo.epochs": 3, "algo.lr": 0.01, "engine": engine})
     metrics = updated(practice, rollout, Recorded())
     policy = practice.learner.policy
@@ -180,7 +180,7 @@ def test_how_far_the_policy_moved_is_measured_against_the_one_that_acted(box: bo
         assert metrics[name] == pytest.approx(float(value), rel=1e-4, abs=1e-6), name
 
 
-def test_values_targets_and_advantages_are_reported_as_they_were_before_the_update():
+def test_value_metrics_describe_the_rollout_before_the_update():
     practice, rollout = practised(False, {"algo.epochs": 4, "algo.lr": 0.05})
     metrics = updated(practice, rollout, Recorded())
     advantage = slow_advantages(rollout, 0.9, 0.8)
@@ -201,7 +201,7 @@ def test_values_targets_and_advantages_are_reported_as_they_were_before_the_upda
 
 
 @BOTH_ENGINES
-def test_an_update_is_a_function_of_its_inputs(engine: str):
+def test_an_update_is_a_pure_function_of_its_inputs(engine: str):
     results = []
     for _ in range(2):
         practice, rollout = practised(True, {"algo.epochs": 3, "engine": engine})
@@ -211,14 +211,14 @@ def test_an_update_is_a_function_of_its_inputs(engine: str):
     assert np.array_equal(*flats)
 
 
-def test_a_share_of_the_rollout_follows_its_size_and_a_count_does_not():
+def test_a_batch_size_in_percent_scales_with_the_rollout_and_a_count_does_not():
     for batch_size, steps in (("25%", 4), ("100%", 1), (24, 4), (1, 96), (50, 2)):
         settings = {"algo.epochs": 1, "algo.batch_size": batch_size}
         practice, rollout = practised(False, settings | {"algo.advantage_norm": "rollout"})
         assert updated(practice, rollout, Recorded())["optim/steps"] == steps
 
 
-def test_every_number_an_update_reports_is_declared():
+def test_every_metric_of_an_update_is_declared():
     from gymnast.metrics.specs import declared
 
     cfg = resolve("CartPole-v1").config

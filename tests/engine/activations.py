@@ -1,4 +1,4 @@
-"""Activations written anew from their definitions: in NumPy, and with torch for autograd."""
+"""Independent implementations of the activations: in NumPy, and in torch for autograd."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def exact(kind: str, x: np.ndarray) -> np.ndarray:
-    """In float64."""
+    """Returns the activation in float64."""
     x = x.astype(np.float64)
     match kind:
         case "tanh":

@@ -1,4 +1,4 @@
-"""Torch modules a user might write, right and wrong."""
+"""Torch modules that a user might write, valid and invalid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gymnast.spaces.spaces import BoxObs, DiscreteObs, ImageObs
 
 
 class Right(nn.Module):
-    """Reads whatever it is shown."""
+    """A module for any observation space."""
 
     def __init__(self, observation, n_outputs: int, width: int = 8) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Right(nn.Module):
             total += size
         self.outputs, self.value = nn.Linear(total, n_outputs), nn.Linear(total, 1)
         nn.init.zeros_(self.outputs.weight)
-        self.scale = nn.Parameter(torch.tensor(1.0))  # no axes at all
+        self.scale = nn.Parameter(torch.tensor(1.0))  # a scalar
 
     def _encoder(self, leaf, width: int) -> tuple[nn.Module, int]:
         if isinstance(leaf, BoxObs):

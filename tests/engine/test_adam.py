@@ -1,4 +1,4 @@
-"""Our optimiser on one flat vector against torch's own on many tensors."""
+"""Our optimizer on one flat vector against torch's AdamW on many tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPES = {"a": (5, 3), "b": (3,), "c": (7,)}
 
 
 class Twin:
-    """The same weights twice: in one aligned vector for ours, as separate tensors for torch's."""
+    """The same weights twice: in one aligned vector for us, as separate tensors for torch."""
 
     def __init__(self, *, eps: float = 1e-5, weight_decay: float = 0.0) -> None:
         self.parameters = Parameters(SHAPES)
@@ -38,7 +38,7 @@ class Twin:
         )
 
     def step(self, k: int, *, lr: float, max_norm: float | None) -> tuple[float, float]:
-        """One step of both; both gradient norms."""
+        """Takes one step with both optimizers and returns both gradient norms."""
         norm = self.our_step(k, lr=lr, max_norm=max_norm)
         self.optimizer.zero_grad()
         _loss(self.theirs, k).backward()
@@ -65,7 +65,7 @@ class Twin:
 
 
 def _loss(tensors: dict[str, torch.Tensor], k: int) -> torch.Tensor:
-    """Another bowl each step, steep enough to be clipped now and then."""
+    """Returns another quadratic loss for each step, steep enough to be clipped sometimes."""
     rng = np.random.default_rng(k)
     parts = []
     for tensor in tensors.values():
@@ -76,7 +76,7 @@ def _loss(tensors: dict[str, torch.Tensor], k: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1], ids=["Adam", "AdamW"])
 @pytest.mark.parametrize("max_norm", [None, 0.5])
-def test_300_steps_with_a_changing_learning_rate_are_torchs(weight_decay, max_norm):
+def test_300_steps_with_a_changing_learning_rate_match_torch_adamw(weight_decay, max_norm):
     twin = Twin(weight_decay=weight_decay)
     for k in range(300):
         ours, theirs = twin.step(k, lr=1e-2 * (1 - k / 300), max_norm=max_norm)
@@ -84,7 +84,7 @@ def test_300_steps_with_a_changing_learning_rate_are_torchs(weight_decay, max_no
         assert twin.agree(), f"step {k}"
 
 
-def test_gradients_do_not_add_up_over_steps_and_the_gaps_stay_zero():
+def test_gradients_do_not_accumulate_over_steps_and_the_gaps_stay_zero():
     twin = Twin()
     for k in range(5):
         twin.step(k, lr=1e-2, max_norm=None)
@@ -95,7 +95,7 @@ def test_gradients_do_not_add_up_over_steps_and_the_gaps_stay_zero():
         assert not memory[outside].any()
 
 
-def test_without_a_limit_a_gradient_of_any_size_is_applied_in_full():
+def test_without_max_norm_a_gradient_of_any_size_is_applied_unclipped():
     twin = Twin(eps=1e6)  # so large that a step is proportional to the gradient
     before = twin.parameters.flat.copy()
     norm = twin.our_step(0, lr=1.0, max_norm=None, steeper=1000)
@@ -104,7 +104,7 @@ def test_without_a_limit_a_gradient_of_any_size_is_applied_in_full():
     assert moved == pytest.approx(float(norm) / 1e6, rel=1e-2)
 
 
-def test_an_optimiser_goes_on_from_its_state_bit_for_bit():
+def test_an_optimizer_continues_from_its_state_bit_for_bit():
     first, second = Twin(), Twin()
     for k in range(10):
         first.step(k, lr=1e-2, max_norm=0.5)
@@ -116,7 +116,7 @@ def test_an_optimiser_goes_on_from_its_state_bit_for_bit():
     assert np.array_equal(first.parameters.flat, second.parameters.flat)
 
 
-def test_a_state_taken_does_not_change_with_the_optimiser():
+def test_a_saved_state_does_not_change_with_the_optimizer():
     twin = Twin()
     twin.step(0, lr=1e-2, max_norm=None)
     state = twin.ours.state()
@@ -125,7 +125,7 @@ def test_a_state_taken_does_not_change_with_the_optimiser():
     assert np.array_equal(state["first"], before)
 
 
-def test_a_reset_optimiser_steps_like_a_new_one():
+def test_a_reset_optimizer_steps_like_a_new_one():
     used = Twin()
     for k in range(10):
         used.step(k, lr=1e-2, max_norm=None)

@@ -1,4 +1,4 @@
-"""Updates on another device: the copies there and back give the numbers of shared memory."""
+"""Updates on another device give the same numbers as in shared memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SETTINGS = {
 }
 
 
-def test_a_copied_network_gives_the_outputs_and_gradients_of_the_shared_one():
+def test_a_network_on_a_device_gives_the_same_outputs_and_gradients():
     practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": "amounts"}})
     policy = practice.learner.policy
     shared = TorchNetwork(policy.network, policy.parameters)
-    policy.parameters.device = "cpu:0"  # not "cpu": takes the way of any other device
+    policy.parameters.device = "cpu:0"  # any name except "cpu" uses the code for other devices
     copied = TorchNetwork(policy.network, policy.parameters)
     features = torch.from_numpy(policy.features(practice.collect().obs.reshape(-1, 2, 2)))
     answers = [network(features) for network in (shared, copied)]
@@ -37,7 +37,7 @@ def test_a_copied_network_gives_the_outputs_and_gradients_of_the_shared_one():
 
 
 @pytest.mark.parametrize("action", ["choice", "amounts"])
-def test_training_through_copies_learns_the_very_same_weights(action: str):
+def test_training_on_a_device_learns_the_same_weights(action: str):
     learned = []
     for device in ("cpu", "cpu:0"):
         practice = Practice.on(IDENTITY, SETTINGS | {"env.kwargs": {"action": action}})
@@ -48,7 +48,7 @@ def test_training_through_copies_learns_the_very_same_weights(action: str):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-def test_a_device_that_is_not_there_is_refused_before_a_run_exists(runs_dir):
+def test_a_missing_device_is_rejected_before_a_run_is_created(runs_dir):
     with pytest.raises(ConfigError, match="device: cuda is not available here"):
         trained("Script", SETTINGS | {"device": "cuda", "stop.env_steps": 64})
     assert not runs_dir.exists() or not any(runs_dir.iterdir())

@@ -1,4 +1,4 @@
-"""Convolutions, images and branches: against loops written out, and against finite differences."""
+"""Convolutions, images and branches against plain loops and finite differences."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def slow_pool(x: np.ndarray, layer: MaxPool) -> np.ndarray:
 
 
 def slow(name: str, stack: Stack, weights: dict[str, np.ndarray], x: Any) -> Any:
-    """The whole network once more, in float64."""
+    """Returns the outputs of the whole network, computed independently in float64."""
     for i, layer in enumerate(stack):
         at = f"{name}.{i}"
         match layer:
@@ -156,7 +156,7 @@ CASES = {
 
 @pytest.mark.parametrize("n", [1, 5], ids=["alone", "batch"])
 @pytest.mark.parametrize("case", CASES)
-def test_every_network_is_its_layers_written_out(case: str, n: int):
+def test_every_network_matches_its_layers_written_out(case: str, n: int):
     obs, settings = CASES[case]
     policy = policy_of(obs, **settings)
     for view in policy.parameters.views.values():
@@ -196,7 +196,7 @@ STACKS: dict[str, tuple[Stack, tuple[int, ...]]] = {
 
 
 @pytest.mark.parametrize("kind", STACKS)
-def test_gradients_are_those_of_finite_differences(kind: str):
+def test_gradients_match_finite_differences(kind: str):
     stack, shape = STACKS[kind]
     shapes = parameter_shapes(NetworkData(stack, (), ()))
     values = [torch.from_numpy(RNG.normal(size=s)).requires_grad_() for s in shapes.values()]
@@ -227,7 +227,9 @@ def test_gradients_are_those_of_finite_differences(kind: str):
     ],
     ids=["pixels", "pixels first", "grey pixels", "embedding", "parallel"],
 )
-def test_gradients_of_layers_that_read_whole_numbers(stack: Stack, rows: tuple[int, ...] | None):
+def test_gradients_of_layers_with_integer_inputs_match_finite_differences(
+    stack: Stack, rows: tuple[int, ...] | None
+):
     shapes = parameter_shapes(NetworkData(stack, (), ()))
     values = [torch.from_numpy(RNG.normal(size=s)).requires_grad_() for s in shapes.values()]
     if rows is None:
@@ -259,7 +261,8 @@ def doubles(policy: Policy) -> dict[str, torch.Tensor]:
 
 
 def plain(name: str, stack: Stack, weights: dict[str, torch.Tensor], x: torch.Tensor) -> Any:
-    """Layers as a textbook has them: pixels are divided, nothing is in place, channels first."""
+    """Textbook versions of the layers: pixels are divided, nothing is in place, channels come
+    first."""
     for i, layer in enumerate(stack):
         at = f"{name}.{i}"
         match layer:
@@ -286,7 +289,7 @@ def plain(name: str, stack: Stack, weights: dict[str, torch.Tensor], x: torch.Te
 
 
 @pytest.mark.parametrize("case", IMAGES)
-def test_gradients_through_images_are_those_of_a_plain_network_in_float64(case: str):
+def test_gradients_of_image_networks_match_a_plain_network_in_float64(case: str):
     obs, settings = IMAGES[case]
     policy = policy_of(obs, **settings)
     for view in policy.parameters.views.values():
@@ -309,7 +312,7 @@ def test_gradients_through_images_are_those_of_a_plain_network_in_float64(case: 
         assert (tensor.grad - exact[name].grad).norm() <= 1e-5 * size, name
 
 
-def test_nothing_that_others_read_is_overwritten():
+def test_in_place_operations_do_not_overwrite_values_that_are_still_needed():
     stack: Stack = (Residual((Activation("relu"), Conv(2, 2, 3, padding=1))), Activation("relu"))
     shapes = parameter_shapes(NetworkData(stack, (), ()))
     weights = {k: torch.from_numpy(RNG.normal(size=s)) for k, s in shapes.items()}
@@ -319,7 +322,7 @@ def test_nothing_that_others_read_is_overwritten():
     assert torch.equal(x, before)
 
 
-def test_pixels_alone_are_scaled_where_no_convolution_does_it():
+def test_pixels_are_scaled_without_a_convolution_after_them():
     layer = Pixels((2, 3, 4), "first", 15)
     x = torch.from_numpy(RNG.integers(16, size=(5, 2, 3, 4)).astype(np.uint8))
     found = run("shared", (layer,), {"any": torch.zeros(1)}, x)
@@ -330,7 +333,7 @@ def test_pixels_alone_are_scaled_where_no_convolution_does_it():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rows_made_ready_once_are_the_same_rows_to_the_network(case: str):
+def test_prepared_rows_give_the_same_network_outputs(case: str):
     obs, settings = CASES[case]
     policy = policy_of(obs, **settings)
     features = policy.features(seen_by(obs, 7))
@@ -342,7 +345,7 @@ def test_rows_made_ready_once_are_the_same_rows_to_the_network(case: str):
         assert torch.equal(one, other)
 
 
-def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
+def test_channels_first_images_are_read_in_channels_last_format():
     obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     rows = ready(policy.network, policy.features(seen_by(obs, 3)))(torch.tensor([2, 0]))
@@ -352,7 +355,7 @@ def test_rows_of_images_with_channels_first_lie_as_convolutions_want_them():
     assert rows.is_contiguous(memory_format=torch.channels_last)
 
 
-def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_size():
+def test_actor_and_critic_in_one_pass_match_separate_passes_for_any_number_of_rows():
     obs = ImageObs((4, 40, 36), 255, "first")
     policy = policy_of(obs)
     features = policy.features(seen_by(obs, MAX_IMAGES + 3))
@@ -364,7 +367,7 @@ def test_actor_and_critic_in_one_pass_say_what_each_says_alone_in_parts_of_any_s
         assert np.allclose(output[i], policy.inference.actor(features[i : i + 1])[0], atol=1e-5)
 
 
-def test_nature_and_impala_have_the_sizes_of_their_papers():
+def test_nature_and_impala_have_the_layer_sizes_of_their_papers():
     atari = ImageObs((84, 84, 4), 255, "last")
     stack, width = cnn(atari, PolicyConfig())
     shapes = parameter_shapes(NetworkData(stack, (), ()))
@@ -376,14 +379,14 @@ def test_nature_and_impala_have_the_sizes_of_their_papers():
     assert [c.n_out for c in convolutions[::5]] == [16, 32, 32]
 
 
-def test_an_image_too_small_for_nature_is_refused_and_auto_takes_impala():
+def test_an_image_too_small_for_nature_is_rejected_and_auto_selects_impala():
     small = ImageObs((35, 84, 3), 255, "last")
     with pytest.raises(ConfigError, match=r"policy\.cnn: nature needs .* 36 x 36.* 35 x 84"):
         cnn(small, PolicyConfig(cnn="nature"))
     assert cnn(small, PolicyConfig())[1] == 256
 
 
-def test_convolutions_begin_orthogonal():
+def test_convolutions_are_initialized_orthogonally():
     policy = policy_of(ImageObs((36, 36, 3), 255, "last"))
     for name, layer in policy.network.layers():
         if isinstance(layer, Conv):
@@ -393,7 +396,7 @@ def test_convolutions_begin_orthogonal():
             assert np.allclose(gram, layer.gain**2 * np.eye(len(gram)), atol=1e-5)
 
 
-def test_names_say_where_in_the_network_a_weight_is_and_images_are_encoded_once():
+def test_parameter_names_give_the_position_in_the_network_and_images_are_encoded_once():
     names = set(policy_of(PARTS).parameters.shapes)
     assert {"shared.0.eye.1.weight", "shared.0.eye.3.1.bias", "shared.0.gear.0.weight"} <= names
     assert {"actor.0.weight", "critic.0.weight"} <= names

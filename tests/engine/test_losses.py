@@ -12,11 +12,11 @@ RNG = np.random.default_rng(6)
 B = 40
 
 
-def numbers(spread: float = 1.0, centre: float = 0.0) -> torch.Tensor:
-    return torch.from_numpy(RNG.normal(centre, spread, B))
+def numbers(spread: float = 1.0, center: float = 0.0) -> torch.Tensor:
+    return torch.from_numpy(RNG.normal(center, spread, B))
 
 
-def test_the_surrogate_is_the_lesser_of_the_free_and_the_held_gain():
+def test_the_surrogate_is_the_minimum_of_the_unclipped_and_the_clipped_objective():
     ratio, advantage, clip = numbers(0.5, 1.0).abs(), numbers(), 0.2
     gains = [
         min(r * a, min(max(r, 1 - clip), 1 + clip) * a)
@@ -28,15 +28,17 @@ def test_the_surrogate_is_the_lesser_of_the_free_and_the_held_gain():
 @pytest.mark.parametrize(
     ("ratio", "advantage", "pushed"),
     [
-        (1.5, 1.0, False),  # far enough in the right direction
+        (1.5, 1.0, False),  # beyond the clip range, in the direction of the advantage: no gradient
         (0.5, -1.0, False),
-        (0.5, 1.0, True),  # far, but in the wrong direction: pulled back
+        (0.5, 1.0, True),  # beyond the clip range, against the advantage: full gradient
         (1.5, -1.0, True),
-        (1.1, 1.0, True),  # not yet far
+        (1.1, 1.0, True),  # within the clip range
         (0.9, -1.0, True),
     ],
 )
-def test_moving_further_than_clip_earns_nothing_and_moving_back_does(ratio, advantage, pushed):
+def test_the_surrogate_has_no_gradient_beyond_the_clip_range_except_back_into_it(
+    ratio, advantage, pushed
+):
     r = torch.tensor([ratio], requires_grad=True)
     clipped_surrogate(r, torch.tensor([advantage]), 0.2).backward()
     assert float(r.grad) == (-advantage if pushed else 0.0)
@@ -51,7 +53,7 @@ def slow_error(value: float, target: float, huber: bool) -> float:
 
 @pytest.mark.parametrize("huber", [False, True], ids=["mse", "huber"])
 @pytest.mark.parametrize("clip", [None, 0.3])
-def test_the_value_loss_is_its_definition(huber: bool, clip: float | None):
+def test_the_value_loss_matches_its_definition(huber: bool, clip: float | None):
     value, target, old = numbers(), numbers(), numbers()
     found, share = value_loss(value, target, old, clip=clip, huber=huber)
     expected, outside = [], 0
@@ -66,14 +68,14 @@ def test_the_value_loss_is_its_definition(huber: bool, clip: float | None):
     assert float(share) == pytest.approx(outside / B)
 
 
-def test_huber_and_squared_errors_have_the_same_slope_near_the_target():
+def test_huber_and_squared_error_have_the_same_slope_near_the_target():
     for huber in (False, True):
         value = torch.tensor([0.25], requires_grad=True)
         value_loss(value, torch.zeros(1), torch.zeros(1), clip=None, huber=huber)[0].backward()
         assert float(value.grad) == pytest.approx(0.5)
 
 
-def test_a_value_that_moved_past_its_clip_towards_the_target_is_pushed_no_further():
+def test_a_value_beyond_its_clip_range_towards_the_target_has_no_gradient():
     value = torch.tensor([1.0], requires_grad=True)
     loss, share = value_loss(value, torch.tensor([5.0]), torch.zeros(1), clip=0.2, huber=False)
     loss.backward()

@@ -1,4 +1,4 @@
-"""A user's torch module as the network: same memory, same runs, clear words where it cannot be."""
+"""A torch module of the user as the network: shared memory, resumable runs, clear errors."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def policy_of(name: str, obs: Any = VECTOR, action: Any = None, **settings: Any)
     return policy
 
 
-def test_outputs_and_gradients_are_those_of_the_module_itself():
-    """Run by hand, with its own parameters set to ours."""
+def test_outputs_and_gradients_equal_those_of_the_module_itself():
+    """The module is called directly, with its own parameters set to ours."""
     policy = policy_of("Right", action=BoxAction((2,), (-1.0,) * 2, (1.0,) * 2))
     seen = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
     policy.parameters.flat += np.random.default_rng(1).normal(size=policy.parameters.flat.size) / 9
@@ -75,7 +75,7 @@ def test_initial_weights_are_the_modules_own_and_a_function_of_seed_and_role():
 
 
 @pytest.mark.parametrize("name", OBSERVATIONS)
-def test_it_reads_every_kind_of_observation(name: str):
+def test_a_module_reads_every_kind_of_observation(name: str):
     obs = spaces.observation(OBSERVATIONS[name]())
     policy = policy_of("Right", obs, normalize={"obs": "running"})
     rows_ = spaces.blank(obs, 2)
@@ -100,12 +100,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_a_network_is_refused_naming_the_setting(name: str):
+def test_an_unusable_module_is_rejected_with_the_setting_named(name: str):
     with pytest.raises(ConfigError, match=f"policy.module: .*{name}.*{REFUSED[name]}"):
         policy_of(name)
 
 
-def test_wrong_paths_arguments_and_popart_are_refused():
+def test_wrong_paths_wrong_arguments_and_popart_are_rejected():
     for path in ("nowhere_at_all:Net", "tests.engine.own_nets"):
         with pytest.raises(ConfigError, match=f"policy.module: {path} cannot be imported"):
             Policy(VECTOR, DiscreteAction(2, 0), PolicyConfig(module=path), NormalizeConfig())
@@ -115,7 +115,7 @@ def test_wrong_paths_arguments_and_popart_are_refused():
         policy_of("Right", normalize={"value": "popart"})
 
 
-def test_it_learns():
+def test_a_module_learns():
     settings = {"env.n_envs": 8, "algo.n_steps": 16, "algo.epochs": 6, "algo.batch_size": 32}
     settings |= {"algo.lr": 1e-2, "algo.gamma": 0.0, "normalize.obs": "off"}
     module = {"policy.module": "tests.engine.own_nets:Right", "policy.module_kwargs": {"width": 16}}
@@ -124,7 +124,7 @@ def test_it_learns():
     assert practice.mastery() > 0.999
 
 
-def test_a_run_with_it_is_evaluated_in_its_process_saved_and_resumed_bit_for_bit():
+def test_a_run_with_a_module_is_evaluated_saved_and_resumed_bit_for_bit():
     settings = {
         "policy.module": "tests.engine.own_nets:Right",
         "algo.n_steps": 16,
@@ -147,7 +147,7 @@ def test_a_run_with_it_is_evaluated_in_its_process_saved_and_resumed_bit_for_bit
     assert traces(run, "eval")
 
 
-def test_the_documented_example_runs_as_it_is_typed(tmp_path: Path):
+def test_the_documented_example_runs_as_written(tmp_path: Path):
     page = (ROOT / "docs" / "spaces.md").read_text()
     (code,) = re.findall(r"```python\n# my_net.py\n(.*?)```", page, re.S)
     (command,) = re.findall(r"    (gymnast train .*policy.module=my_net.*)", page)

@@ -1,4 +1,4 @@
-"""Images encoded in bfloat16: the same network within its rounding, float32 everywhere else."""
+"""Images encoded in bfloat16: the same network within rounding, and float32 everywhere else."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def problem(precision: str) -> Problem:
     return Problem.of("image", rows=64, activation="relu", moved=0.03, precision=precision)
 
 
-def test_the_gradient_is_that_of_float64_but_for_the_rounding_of_eight_bits():
-    """And not of float32: then nothing would have been computed in bfloat16."""
+def test_the_bfloat16_gradient_matches_float64_within_eight_bits():
+    """The error must also exceed that of float32, or nothing would have been computed in bfloat16."""
     short = problem("bfloat16")
     expected, _ = gradient_of(short.policy, short.batch, OBJECTIVE)
     found, _ = short.improve(OBJECTIVE, engine="torch")
@@ -28,7 +28,7 @@ def test_the_gradient_is_that_of_float64_but_for_the_rounding_of_eight_bits():
     assert along > 0.99
 
 
-def test_weights_gradient_and_what_heads_read_stay_float32():
+def test_weights_gradients_and_head_inputs_stay_float32():
     short = problem("bfloat16")
     engine = short.engine("torch")
     (gradient, _) = short.improve(OBJECTIVE, engine="torch")
@@ -42,8 +42,8 @@ def test_weights_gradient_and_what_heads_read_stay_float32():
     assert output.dtype == value.dtype == np.float32
 
 
-def test_acting_and_learning_round_alike():
-    """Else the first ratio of probabilities would not be 1."""
+def test_acting_and_learning_round_in_the_same_way():
+    """Otherwise the ratio of the first minibatch would not be 1."""
     short = problem("bfloat16")
     engine = short.engine("torch")
     acted, value = short.policy.inference.both(short.batch.features)
@@ -53,5 +53,5 @@ def test_acting_and_learning_round_alike():
     assert np.allclose(value, critic.numpy(), atol=1e-6)
 
 
-def test_float32_is_as_it_was():
+def test_float32_is_unchanged():
     assert not any(isinstance(layer, Float32) for layer in problem("float32").policy.network.shared)

@@ -1,4 +1,4 @@
-"""Kernels beside torch, and gradients of ours, against torch's own."""
+"""Fast replacements of torch operations, and their gradients, against torch's own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def each_way(request: pytest.FixtureRequest):
 
 @pytest.mark.parametrize("channels", [1, 2, 4, 5, 12])
 @pytest.mark.parametrize("size", [(3, 5), (84, 84), (9, 64)])
-def test_planes_come_side_by_side(channels: int, size: tuple[int, int]):
+def test_planes_are_gathered_to_channels_last_images(channels: int, size: tuple[int, int]):
     planes = RNG.integers(0, 256, (30, *size), dtype=np.uint8)
     index = RNG.integers(0, 30, (17, channels), dtype=np.int32)
     rows = RNG.integers(0, 17, 9)
@@ -35,7 +35,7 @@ def test_planes_come_side_by_side(channels: int, size: tuple[int, int]):
     assert found.is_contiguous()
 
 
-def test_planes_that_are_not_there_are_refused():
+def test_invalid_plane_indices_are_rejected():
     if compiled.kernels() is None:
         return
     planes, rows = torch.zeros((3, 2, 2), dtype=torch.uint8), torch.tensor([0])
@@ -46,7 +46,7 @@ def test_planes_that_are_not_there_are_refused():
 
 @pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 65])
 @pytest.mark.parametrize(("n_in", "n_out"), [(3136, 512), (1027, 272), (600, 500), (4096, 64)])
-def test_a_dense_layer_of_any_number_of_rows(n: int, n_in: int, n_out: int):
+def test_a_dense_layer_is_correct_for_any_number_of_rows(n: int, n_in: int, n_out: int):
     x, weight, bias = (
         torch.from_numpy(RNG.normal(size=shape).astype(np.float32))
         for shape in ((n, n_in), (n_in, n_out), (n_out,))
@@ -67,7 +67,7 @@ def test_a_dense_layer_of_any_number_of_rows(n: int, n_in: int, n_out: int):
 
 
 @pytest.mark.skipif(compiled.kernels() is None, reason="torch alone may well differ")
-def test_a_row_of_a_dense_layer_does_not_depend_on_the_rows_beside_it(
+def test_a_row_of_a_dense_layer_does_not_depend_on_the_other_rows(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv(compiled.HIDDEN, raising=False)
@@ -100,7 +100,7 @@ RESIDUAL: Stack = (
 
 
 @pytest.mark.parametrize("stack", [NATURE, RESIDUAL])
-def test_gradients_are_those_of_plain_autograd(stack: Stack):
+def test_gradients_match_plain_autograd(stack: Stack):
     shapes = {}
     for i, layer in enumerate(stack):
         inner = layer.stack if isinstance(layer, Residual) else (layer,)

@@ -1,4 +1,4 @@
-"""Rows shared out among threads: the same gradient as in one go, and the same bits every time."""
+"""Minibatches in shares on several threads: the same gradient, and the same bits every time."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ def images(rows: int = 20) -> Problem:
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 20])
 @pytest.mark.parametrize("threads", THREADS)
-def test_gradient_and_losses_are_those_of_the_whole_in_float64(threads: int, rows: int):
+def test_gradient_and_losses_in_shares_match_float64_without_shares(threads: int, rows: int):
     problem = images(rows)
     objective = EVERYTHING if rows > 1 else replace(EVERYTHING, standardize=False)
     expected, parts = gradient_of(problem.policy, problem.batch, objective)
     fix_threads(threads, in_shares=True)
-    gradient, told = problem.improve(objective, engine="torch")
+    gradient, result = problem.improve(objective, engine="torch")
     size = float(np.linalg.norm(expected))
     assert np.linalg.norm(gradient - expected) < 1e-5 * size
-    line = dict(zip(LOSSES, told.losses[0], strict=True))
+    line = dict(zip(LOSSES, result.losses[0], strict=True))
     assert line["optim/grad_norm"] == pytest.approx(size, rel=1e-5)
     for name in {*LOSSES} & {*parts}:
         assert line[name] == pytest.approx(parts[name], rel=1e-5, abs=1e-5), name
     assert 0 <= line["value/clip_fraction"] <= 1
     assert bool(helpers()) == (
         min(threads, rows) > 1
-    )  # one that is idle already takes the next share
+    )  # a thread that is already idle takes the next share
 
 
-def test_each_of_several_threads_has_rows_and_one_thread_of_torch(monkeypatch: pytest.MonkeyPatch):
+def test_each_thread_gets_rows_and_uses_one_torch_thread(monkeypatch: pytest.MonkeyPatch):
     seen: list[tuple[str, int]] = []
     problem, apart = images(), threading.Barrier(2, timeout=60)
     fix_threads(2, in_shares=True)
@@ -77,7 +77,7 @@ def test_each_of_several_threads_has_rows_and_one_thread_of_torch(monkeypatch: p
     losses = engine.losses  # type: ignore[attr-defined]
 
     def watched(*given):
-        apart.wait()  # at once, or never
+        apart.wait()  # both threads are here at the same time, or the test times out
         seen.append((threading.current_thread().name, torch.get_num_threads()))
         return losses(*given)
 
@@ -90,12 +90,12 @@ def test_each_of_several_threads_has_rows_and_one_thread_of_torch(monkeypatch: p
     assert {threads for _, threads in seen} == {1}
 
 
-def test_updates_with_two_threads_repeat_to_the_bit():
+def test_updates_with_two_threads_are_bit_for_bit_reproducible():
     def improved() -> tuple[np.ndarray, np.ndarray]:
         problem = images(24)
         order = np.stack([np.random.default_rng(k).permutation(24) for k in range(2)])
-        _, told = problem.improve(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
-        return problem.policy.parameters.flat.copy(), told.losses
+        _, result = problem.improve(EVERYTHING, MinibatchPlan(order, 12), engine="torch", lr=1e-3)
+        return problem.policy.parameters.flat.copy(), result.losses
 
     fix_threads(2, in_shares=True)
     for one, again in zip(improved(), improved(), strict=True):
@@ -103,7 +103,7 @@ def test_updates_with_two_threads_repeat_to_the_bit():
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_answers_to_many_rows_do_not_depend_on_threads(threads: int):
+def test_outputs_for_many_rows_do_not_depend_on_the_number_of_threads(threads: int):
     rows = 4 * MAX_IMAGES + 5
     policy: Policy = images().policy
     seen = np.random.default_rng(0).integers(256, size=(rows, 2, 36, 36)).astype(np.uint8)
@@ -114,7 +114,7 @@ def test_answers_to_many_rows_do_not_depend_on_threads(threads: int):
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
 
 
-def test_an_error_in_a_share_comes_when_all_have_ended():
+def test_an_error_in_a_share_is_raised_after_all_shares_have_finished():
     ended = threading.Event()
 
     def work(share: int) -> int:
@@ -140,7 +140,7 @@ def test_an_error_in_a_share_comes_when_all_have_ended():
     ],
     ids=["images", "dqn", "vectors", "own module"],
 )
-def test_images_in_layers_of_ours_are_shared_out(settings, algo, expected):
+def test_image_networks_of_our_own_layers_are_computed_in_shares(settings, algo, expected):
     cfg = resolve("py:tests.identity:Identity", {"stop.env_steps": 10} | settings, algo=algo).config
     collector = open_collector(cfg)
     policy = policy_for(*collector.spaces["agent"], cfg)
@@ -148,7 +148,7 @@ def test_images_in_layers_of_ours_are_shared_out(settings, algo, expected):
     assert splits_batch_over_threads(cfg, policy.network) == expected
 
 
-def test_a_run_with_two_threads_repeats_to_the_bit():
+def test_a_run_with_two_threads_is_bit_for_bit_reproducible():
     settings = {
         "env.kwargs": {"obs": "image"},
         "env.n_envs": 2,

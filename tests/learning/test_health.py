@@ -1,5 +1,5 @@
-"""Some of the healthy and broken runs again, trained anew: their records are not the only ones that
-are judged rightly. Slow: real trainings."""
+"""Some of the stored healthy and broken runs are trained again with new seeds, and diagnosed
+correctly. Slow: these are real training runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gymnast.training.notebook import train
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 SEED = 7
-"""Of none of the stored runs."""
+"""A seed that none of the stored runs has."""
 
 
 @pytest.mark.parametrize("name", ["lr-times-0.001", "reward-flipped", "deaf-environment"])
-def test_a_broken_run_is_seen_through(name: str, tmp_path: Path):
+def test_a_broken_run_is_diagnosed(name: str, tmp_path: Path):
     fault = FAULTS[name]
     settings = QUIET | fault.base | fault.planted
     run = train(fault.target, overrides=settings, seed=SEED, runs_dir=tmp_path, quiet=True)
@@ -25,8 +25,8 @@ def test_a_broken_run_is_seen_through(name: str, tmp_path: Path):
     assert any(set(finding.alerts) & set(fault.alerts) for finding in findings)
 
 
-def test_healthy_runs_are_left_alone(tmp_path: Path):
+def test_healthy_runs_raise_few_alerts(tmp_path: Path):
     presets = ("CartPole-v1:ppo", "CartPole-v1:a2c", "Pendulum-v1:ppo")
-    given = {"overrides": QUIET, "seed": SEED, "runs_dir": tmp_path, "quiet": True}
-    alerts = {name: [alert.id for alert in raised(train(name, **given))] for name in presets}
+    arguments = {"overrides": QUIET, "seed": SEED, "runs_dir": tmp_path, "quiet": True}
+    alerts = {name: [alert.id for alert in raised(train(name, **arguments))] for name in presets}
     assert sum(map(len, alerts.values())) < len(presets), alerts

@@ -1,4 +1,4 @@
-"""Presets learn what they claim. Slow: real trainings, to the end."""
+"""Presets reach their stored results. Slow: these are complete training runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The NumPy heads, their torch twins and torch.distributions say the same."""
+"""The NumPy heads, their torch versions and torch.distributions agree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def mask(request: pytest.FixtureRequest) -> np.ndarray | None:
     return allowed
 
 
-def test_a_choice_is_the_torch_categorical_with_and_without_masks(mask: np.ndarray | None):
+def test_the_categorical_head_matches_torch_with_and_without_masks(mask: np.ndarray | None):
     old, new = (CHOICE.parameters(floats(B, N), None, mask) for _ in range(2))
     allowed = np.ones((B, N), bool) if mask is None else mask
     action = np.array([RNG.choice(np.flatnonzero(row)) for row in allowed])
@@ -55,7 +55,7 @@ def test_a_choice_is_the_torch_categorical_with_and_without_masks(mask: np.ndarr
     _agree(CHOICE.kl(old, new), twin.kl_from(torch.from_numpy(old)), divergence)
 
 
-def test_amounts_are_the_torch_normal():
+def test_the_gaussian_head_matches_torch():
     log_std = floats(3) / 4
     old, new = (LEVER.parameters(floats(B, 3), s, None) for s in (floats(3) / 4, log_std))
     action = LEVER.sample(new, floats(B, 3))
@@ -74,14 +74,14 @@ def test_amounts_are_the_torch_normal():
 
 
 @pytest.mark.parametrize("head", [CHOICE, LEVER], ids=["choice", "amounts"])
-def test_a_policy_does_not_diverge_from_itself_and_never_by_less_than_nothing(head):
+def test_kl_is_zero_to_itself_and_never_negative(head):
     free = np.zeros(3, np.float32)
     old, new = (head.parameters(floats(B, head.n_outputs), free, None) for _ in range(2))
     assert np.abs(head.kl(old, old)).max() < 1e-6
     assert (head.kl(old, new) > 0).all()
 
 
-def test_what_a_mask_forbids_is_never_drawn_nor_likely():
+def test_masked_actions_are_never_sampled_and_have_probability_0():
     allowed = np.array([[False, True, False, True, False]] * 4000)
     dist = CHOICE.parameters(np.tile(floats(1, N), (4000, 1)), None, allowed)
     noise = stream(0, "noise").random(4000, dtype=np.float32)
@@ -92,7 +92,7 @@ def test_what_a_mask_forbids_is_never_drawn_nor_likely():
     assert np.isfinite(CHOICE.entropy(dist)).all()
 
 
-def test_choices_are_drawn_as_often_as_they_are_likely():
+def test_discrete_actions_are_sampled_with_their_probability():
     logits = np.array([0.0, 1.5, -2.0, 0.7, 0.2], np.float32)
     n = 50_000
     noise = CHOICE.noise(stream(1, "noise"), (n,))
@@ -102,7 +102,7 @@ def test_choices_are_drawn_as_often_as_they_are_likely():
     assert statistic < 18.47  # the 99.9 % quantile of chi-square with 4 degrees of freedom
 
 
-def test_amounts_are_drawn_with_the_mean_and_deviation_they_have():
+def test_continuous_actions_are_sampled_with_their_mean_and_std():
     n = 50_000
     dist = np.tile(np.array([1.0, -2.0, 0.0, 0.5, -1.0, 0.0], np.float32), (n, 1))
     drawn = LEVER.sample(dist, LEVER.noise(stream(2, "noise"), (n,))).astype(float)
@@ -123,20 +123,20 @@ def test_the_greedy_action_is_the_most_likely_one():
         assert (LEVER.logprob(dist, mode) > LEVER.logprob(dist, mode + np.float32(shift))).all()
 
 
-def test_the_environment_gets_amounts_in_its_own_units_within_its_range():
+def test_the_environment_receives_box_actions_in_its_units_and_range():
     action = np.array([[0, 0, 0], [1, 1, 1], [-1, -1, -1], [9, -9, 9]], np.float32)
     expected = [[0, 5, 0], [2, 10, 1], [-2, 0, -1], [2, 0, 9]]
     assert LEVER.for_env(action).tolist() == expected
 
 
-def test_the_environment_gets_the_shape_and_the_first_index_its_space_declares():
+def test_the_environment_receives_actions_with_the_shape_and_start_of_its_space():
     square = Gaussian(BoxAction((2, 2), (-1.0,) * 4, (1.0,) * 4), 0.0)
     assert square.for_env(floats(7, 4)).shape == (7, 2, 2)
     late = Categorical(DiscreteAction(3, first=5))
     assert late.for_env(np.array([0, 1, 2])).tolist() == [5, 6, 7]
 
 
-def test_every_action_space_has_its_head():
+def test_every_action_space_has_a_head():
     assert isinstance(head_for(DiscreteAction(2, 0), 0.0), Categorical)
     lever = head_for(amounts((-1.0,), (1.0,)), -0.7)
     assert isinstance(lever, Gaussian)

@@ -1,4 +1,4 @@
-"""Greedy with exceptions: a distribution made of action values."""
+"""The epsilon-greedy head: a distribution over actions from Q-values."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def chances(epsilon: float, mask: np.ndarray | None = None) -> np.ndarray:
     return np.exp(logits)
 
 
-def test_the_best_is_taken_but_for_epsilon_which_goes_to_all_alike():
+def test_the_greedy_action_has_probability_1_minus_epsilon_plus_its_uniform_share():
     expected = [[0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.85, 0.05]]
     assert np.allclose(chances(0.2), expected, atol=1e-5)
     assert np.allclose(chances(0.0), [[0, 1, 0, 0], [0, 0, 1, 0]])
 
 
-def test_a_mask_leaves_the_best_of_what_is_allowed():
+def test_with_a_mask_the_best_allowed_action_is_greedy():
     third = 0.2 / 3
     expected = [[third, 0, 0.8 + third, third], [0.9, 0.1, 0, 0]]
     assert np.allclose(chances(0.2, MASK), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 7.0])
-def test_greedy_is_the_best_whatever_epsilon_is(epsilon: float):
+def test_the_mode_is_the_best_action_for_any_epsilon(epsilon: float):
     dist = HEAD.parameters(VALUES, np.array([epsilon], np.float32), MASK)
     assert HEAD.mode(dist).tolist() == [2, 0]
     assert HEAD.for_env(HEAD.mode(dist)).tolist() == [12, 10]
@@ -45,7 +45,7 @@ def test_greedy_is_the_best_whatever_epsilon_is(epsilon: float):
     assert np.allclose(HEAD.kl(dist, dist), 0)
 
 
-def test_a_policy_of_action_values_is_its_own_critic_and_comes_back_from_its_spec():
+def test_a_policy_of_q_values_needs_no_critic_and_is_restored_from_its_spec():
     obs = BoxObs((3,), (-1.0,) * 3, (1.0,) * 3)
     policy = Policy(
         obs, DiscreteAction(4, 0), PolicyConfig(), NormalizeConfig(), acts="epsilon_greedy"
@@ -65,6 +65,6 @@ def test_a_policy_of_action_values_is_its_own_critic_and_comes_back_from_its_spe
     assert np.allclose(again.value(seen), expected, atol=1e-5)
 
 
-def test_only_single_choices_have_a_value_each():
+def test_epsilon_greedy_needs_discrete_actions():
     with pytest.raises(ConfigError, match="MultiBinary"):
         head_for(MultiBinaryAction((2,)), acts="epsilon_greedy")

@@ -1,4 +1,4 @@
-"""Every shipped preset begins close to uniform, measured on what its environment really shows."""
+"""The initial policy of every shipped preset is close to uniform on real observations."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def test_the_initial_policy_is_close_to_uniform(target: str, seed: int):
         obs = with_declared_ranges(obs, facts_for_policy_obs(cfg.facts, cfg.env, obs).observations)
         policy = Policy(obs, action, cfg.policy, cfg.normalize)
         policy.initialize(seed, role)
-        assert start(policy, shown)["uniform"]  # as `gymnast net` says it
+        assert start(policy, shown)["uniform"]  # as `gymnast net` reports it
         is_close_to_uniform(policy, shown)
 
 
 def first_shown(cfg: Config[Any]) -> dict[str, tuple[Observation, Action, np.ndarray]]:
-    """Role -> its spaces, and what it sees first in a hundred episodes."""
+    """Returns by role the spaces and the first observations of a hundred episodes."""
     if has_roles(cfg.env.id):
         with closing(open_matches(cfg, 1)) as matches:
             every = [(matches.reset([0], [i]), _copied(matches.obs))[1] for i in range(100)]
@@ -74,7 +74,7 @@ def _copied(obs: ByRole) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("squash", ["off", "on"])
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
-def test_every_head_on_every_encoder_begins_close_to_uniform(obs: str, action: str, squash: str):
+def test_every_head_and_encoder_starts_close_to_uniform(obs: str, action: str, squash: str):
     space = spaces.observation(OBSERVATIONS[obs]())
     taken = spaces.action(ACTIONS[action]())
     cfg = PolicyConfig(squash=squash, hidden=() if "image" in obs else (64,))
@@ -90,7 +90,7 @@ def test_every_head_on_every_encoder_begins_close_to_uniform(obs: str, action: s
 
 @pytest.mark.parametrize("kind", ["nature", "impala"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_a_cnn_begins_close_to_uniform_on_pictures_of_any_brightness(kind: str, seed: int):
+def test_a_cnn_starts_close_to_uniform_on_images_of_any_brightness(kind: str, seed: int):
     space = ImageObs((48, 48, 3), 255, "last")
     policy = Policy(
         space, DiscreteAction(6, 0), PolicyConfig(cnn=kind, hidden=()), NormalizeConfig()

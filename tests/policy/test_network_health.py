@@ -1,5 +1,4 @@
-"""What is told of a network's units and outputs: planted faults are found, and the compiled kernels
-count what NumPy counts."""
+"""Network health finds planted faults, and the compiled kernels agree with NumPy."""
 
 from __future__ import annotations
 
@@ -28,11 +27,13 @@ def played(engine: str, **more: Any) -> tuple[Practice, Any]:
 
 
 def both_ways(problem: Problem) -> tuple[Health, Health]:
-    """By the kernels, and by NumPy."""
+    """Returns the health computed by the kernels and by NumPy."""
     policy, batch = problem.policy, problem.batch
     policy.use_engine("native")
-    heard, output = policy.inference.activations(batch.features)
-    by_numpy = network_health(heard, output, policy.head, policy.dist_from(output, batch.mask))
+    activations, output = policy.inference.activations(batch.features)
+    by_numpy = network_health(
+        activations, output, policy.head, policy.dist_from(output, batch.mask)
+    )
     assert policy.inference.health is not None
     return policy.inference.health(batch.features, batch.mask), by_numpy
 
@@ -47,7 +48,7 @@ def same(one: Health, other: Health) -> None:
     ("action", "masked"),
     [(a, m) for a in ACTIONS for m in (False, True) if not (m and "amounts" in a)],
 )
-def test_kernels_count_what_numpy_counts_for_every_head(action: str, masked: bool):
+def test_kernels_and_numpy_agree_for_every_head(action: str, masked: bool):
     one, other = both_ways(Problem.of(action=action, masked=masked, activation="relu"))
     same(one, other)
     assert one.actor.rectifiers == one.critic.rectifiers == 24 + 12
@@ -56,17 +57,17 @@ def test_kernels_count_what_numpy_counts_for_every_head(action: str, masked: boo
 
 @pytest.mark.parametrize("rows", [1, 63, 64, 65, 150])
 @pytest.mark.parametrize("network", [{}, {"shared": True}, {"layer_norm": True}, {"hidden": ()}])
-def test_kernels_count_what_numpy_counts_for_every_network(network: dict[str, Any], rows: int):
+def test_kernels_and_numpy_agree_for_every_network(network: dict[str, Any], rows: int):
     for obs, kind in zip(OBSERVATIONS, itertools.cycle(ACTIVATIONS), strict=False):
         same(*both_ways(Problem.of(obs, rows=rows, activation=kind, **network)))
 
 
 @pytest.mark.parametrize("kind", ACTIVATIONS)
 @pytest.mark.parametrize("obs", IMAGES)
-def test_kernels_count_what_numpy_counts_for_images(obs: str, kind: str):
+def test_kernels_and_numpy_agree_for_images(obs: str, kind: str):
     problem = Problem.of(obs, rows=11, activation=kind, hidden=(8,), moved=0.02)
     bias = problem.policy.parameters.views["shared.1.bias"]
-    bias[:5] = -100.0  # five channels that show nothing
+    bias[:5] = -100.0  # five dead channels
     one, other = both_ways(problem)
     same(one, other)
     assert one.shared.rectifiers == 32 + 64 + 64 + 512
@@ -74,7 +75,7 @@ def test_kernels_count_what_numpy_counts_for_images(obs: str, kind: str):
 
 
 @BOTH_ENGINES
-def test_units_that_can_never_fire_are_the_dead_ones(engine: str):
+def test_units_that_can_never_fire_count_as_dead(engine: str):
     practice, rollout = played(engine, **{"policy.activation": "relu"})
     views = practice.learner.policy.parameters.views
     for part, dead in (("actor", 2), ("critic", 4)):
@@ -93,7 +94,7 @@ def test_units_that_can_never_fire_are_the_dead_ones(engine: str):
 
 @BOTH_ENGINES
 @pytest.mark.parametrize(("kind", "asleep"), [("silu", -8.0), ("gelu", -3.5), ("elu", -6.0)])
-def test_units_deep_on_the_flat_side_of_a_smooth_rectifier_are_the_dead_ones(
+def test_units_far_on_the_flat_side_of_a_smooth_rectifier_count_as_dead(
     engine: str, kind: str, asleep: float
 ):
     practice, rollout = played(engine, **{"policy.activation": kind, "policy.hidden": [4]})
@@ -107,12 +108,12 @@ def test_units_deep_on_the_flat_side_of_a_smooth_rectifier_are_the_dead_ones(
 
 
 @pytest.mark.parametrize("kind", FLAT)
-def test_what_counts_as_dead_passes_less_than_3_percent_of_a_gradient(kind: str):
+def test_dead_units_pass_less_than_3_percent_of_the_gradient(kind: str):
     x = torch.linspace(-30, 30, 60_001, dtype=torch.float64, requires_grad=True)
     y = getattr(torch.nn.functional, kind)(x)
     (slope,) = torch.autograd.grad(y.sum(), x)
     low, high = FLAT[kind]
-    flat = (y >= low) & (y <= high) & (x < -0.1)  # next to 0 an output says too little
+    flat = (y >= low) & (y <= high) & (x < -0.1)  # outputs close to 0 are ambiguous
     assert flat.sum() > 20_000
     assert slope[flat].abs().max() < 0.03
 
@@ -131,7 +132,7 @@ def test_a_unit_that_fires_for_one_step_of_the_sample_is_not_dead(engine: str):
 
 
 @BOTH_ENGINES
-def test_outputs_of_tanh_at_its_ends_are_the_saturated_ones(engine: str):
+def test_tanh_outputs_close_to_1_count_as_saturated(engine: str):
     practice, rollout = played(engine, **{"policy.activation": "tanh", "policy.shared": "on"})
     views = practice.learner.policy.parameters.views
     for layer, bias in (
@@ -146,7 +147,7 @@ def test_outputs_of_tanh_at_its_ends_are_the_saturated_ones(engine: str):
 
 
 @BOTH_ENGINES
-def test_a_policy_whose_last_layer_is_zero_is_undecided(engine: str):
+def test_a_policy_with_a_zero_output_layer_is_uniform(engine: str):
     practice, rollout = played(engine, **{"algo.lr": 0.0})
     views = practice.learner.policy.parameters.views
     views["actor.4.weight"][:] = views["actor.4.bias"][:] = 0.0
@@ -182,15 +183,15 @@ def test_dead_channels_of_convolutions_are_counted_as_units():
     assert dead >= 5
 
 
-def test_of_a_module_of_ones_own_only_outputs_are_told():
+def test_a_user_module_reports_only_its_outputs():
     practice, rollout = played("torch", **{"policy.module": "tests.engine.own_nets:Right"})
     row = network_row(practice.learner.policy, rollout)
-    told = {"output_mean", "output_std", "logit_range"}
-    assert {name.partition("/")[2] for name in row if name.startswith("network/")} == told
+    health = {"output_mean", "output_std", "logit_range"}
+    assert {name.partition("/")[2] for name in row if name.startswith("network/")} == health
 
 
 @BOTH_ENGINES
-def test_broken_weights_show_in_what_is_told(engine: str):
+def test_broken_weights_are_visible_in_the_health(engine: str):
     practice, rollout = played(engine)
     practice.learner.policy.parameters.views["actor.0.weight"][:] = np.nan
     row = network_row(practice.learner.policy, rollout)

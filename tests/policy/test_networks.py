@@ -1,4 +1,4 @@
-"""The network as data: NumPy and torch run it alike, on the same aligned memory."""
+"""Networks as data: NumPy and torch give the same outputs, on the same aligned memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def observations(obs, n: int = 33) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("activation", "layer_norm", "shared", "obs", "hidden"), KINDS)
-def test_numpy_and_torch_run_every_kind_of_network_alike(
+def test_numpy_and_torch_give_the_same_outputs_for_every_kind_of_network(
     activation, layer_norm, shared, obs, hidden
 ):
     policy = policy_of(obs, activation, layer_norm, shared, hidden)
@@ -64,8 +64,8 @@ def test_numpy_and_torch_run_every_kind_of_network_alike(
 
 
 @pytest.mark.parametrize("obs", [VECTOR, CATEGORY], ids=["vector", "category"])
-def test_the_network_is_the_textbooks(obs):
-    """Embedding, linear, layer norm, tanh, linear; written out by hand in float64."""
+def test_the_network_matches_a_plain_mlp(obs):
+    """Embedding, linear, layer norm, tanh and linear are written out in float64."""
     policy = policy_of(obs, layer_norm=True, hidden=(24,))
     w = {name: view.astype(np.float64) for name, view in policy.parameters.views.items()}
     seen = observations(obs)
@@ -80,7 +80,7 @@ def test_the_network_is_the_textbooks(obs):
     assert np.allclose(policy.dist(seen), x, rtol=1e-4, atol=1e-4)
 
 
-def test_a_pass_changes_neither_observations_nor_weights():
+def test_a_forward_pass_changes_neither_observations_nor_weights():
     policy = policy_of(VECTOR, hidden=())
     seen, weights = observations(VECTOR), policy.parameters.flat.copy()
     before = seen.copy()
@@ -90,7 +90,7 @@ def test_a_pass_changes_neither_observations_nor_weights():
     assert np.array_equal(policy.parameters.flat, weights)
 
 
-def test_an_observation_is_scored_alike_alone_and_in_company():
+def test_the_output_for_an_observation_does_not_depend_on_the_batch():
     policy = policy_of(VECTOR)
     seen = observations(VECTOR)
     alone = np.concatenate([policy.dist(one[None]) for one in seen])
@@ -104,7 +104,7 @@ def test_categories_are_counted_from_the_first_of_their_space():
     assert np.array_equal(late.dist(seen - 3), early.dist(seen))
 
 
-def test_shapes_of_observations_are_flattened_in_order():
+def test_observations_are_flattened_in_row_major_order():
     square = policy_of(BoxObs((2, 3), (-1.0,) * 6, (1.0,) * 6))
     flat = policy_of(VECTOR)
     seen = observations(VECTOR)
@@ -138,7 +138,7 @@ def test_aligned_memory_is_aligned(size: int):
     assert array.ctypes.data % 64 == 0
 
 
-def test_a_part_is_all_of_its_parameters_and_nothing_of_the_next():
+def test_a_part_contains_all_of_its_parameters_and_no_others():
     policy = policy_of(VECTOR, action=BoxAction((2,), (-1.0,) * 2, (1.0,) * 2))
     parameters = policy.parameters
     for part in ("actor.", "critic."):
@@ -153,7 +153,7 @@ def test_a_part_is_all_of_its_parameters_and_nothing_of_the_next():
     assert parameters.part("shared.") == slice(0, 0)
 
 
-def test_engine_and_policy_share_weights_and_gradients_land_in_one_vector():
+def test_engine_and_policy_share_memory_and_gradients_are_one_flat_vector():
     policy = policy_of(VECTOR)
     network = TorchNetwork(policy.network, policy.parameters)
     for name, tensor in network.tensors.items():
@@ -183,7 +183,7 @@ def test_initial_weights_are_orthogonal_and_scaled_by_their_gain():
 
 
 def test_orthogonal_matrices_have_no_preferred_direction():
-    """Without the sign correction QR favours one half of the sphere."""
+    """QR without the sign correction favors one half of the sphere."""
     draws = np.array([orthogonal((4, 4), stream(seed, "m")) for seed in range(2000)])
     assert np.abs(draws.mean(0)).max() < 4 * np.sqrt(0.25 / 2000)
 

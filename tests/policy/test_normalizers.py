@@ -1,4 +1,4 @@
-"""Normalisation of observations, rewards and values."""
+"""Normalization of observations, rewards and values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def batches(n: int = 5) -> list[np.ndarray]:
     return [(RNG.normal(size=(40, 3)) * scale + shift).astype(np.float32) for _ in range(n)]
 
 
-def test_running_observations_get_mean_0_and_spread_1_of_all_that_was_seen():
+def test_running_normalization_gives_mean_0_and_std_1_over_all_observations():
     normalizer, seen = ObsNormalizer("running", SPACE, 10.0), batches()
     for batch in seen:
         normalizer.update(batch)
@@ -35,13 +35,13 @@ def test_running_observations_get_mean_0_and_spread_1_of_all_that_was_seen():
     assert found.dtype == np.float32
 
 
-def test_before_anything_was_seen_observations_pass_unchanged():
+def test_observations_are_unchanged_before_the_first_update():
     batch = batches(1)[0].clip(-9, 9)
     assert np.array_equal(ObsNormalizer("running", SPACE, 10.0)(batch), batch)
     assert ObsNormalizer("off", SPACE, 10.0)(batch) is batch
 
 
-def test_a_component_that_never_moves_is_centred_and_not_blown_up():
+def test_a_constant_component_is_centered_and_not_scaled():
     normalizer = ObsNormalizer("running", SPACE, 10.0)
     constant = np.tile(np.array([0.1, -7.3, 1e4], np.float32), (50, 1))
     normalizer.update(constant)
@@ -50,7 +50,7 @@ def test_a_component_that_never_moves_is_centred_and_not_blown_up():
     assert np.allclose(normalizer(constant + 1), 1, atol=1e-2)
 
 
-def test_outliers_are_clipped_and_the_observation_itself_is_left_alone():
+def test_outliers_are_clipped_without_changing_the_observation_itself():
     normalizer = ObsNormalizer("running", SPACE, 2.5)
     normalizer.update(RNG.normal(size=(500, 3)).astype(np.float32))
     outlier = np.array([[1e6, -1e6, 0.0]], np.float32)
@@ -58,7 +58,7 @@ def test_outliers_are_clipped_and_the_observation_itself_is_left_alone():
     assert outlier[0, 0] == 1e6
 
 
-def test_static_maps_the_declared_range_to_minus_1_to_1_and_never_learns():
+def test_static_maps_the_declared_range_to_minus_1_to_1_and_never_updates():
     normalizer = ObsNormalizer("static", RANGE, 10.0)
     ends = np.array([RANGE.low, RANGE.high, (0.0, 5.0, 0.0)], np.float32)
     before = normalizer(ends)
@@ -74,7 +74,7 @@ def test_static_without_a_range_names_the_components_and_the_fix():
     assert "facts.observations" in refused.value.fix
 
 
-def test_facts_give_a_range_to_what_the_space_leaves_open():
+def test_facts_give_a_range_to_unbounded_components():
     from gymnast.config.facts import Component
 
     facts = tuple(Component(name=n, low=-2, high=4) for n in "xyz")
@@ -93,7 +93,7 @@ def slow_returns(reward: np.ndarray, done: np.ndarray, gamma: float) -> np.ndarr
     return total
 
 
-def test_rewards_are_divided_by_the_spread_of_the_discounted_return_over_all_rollouts():
+def test_rewards_are_divided_by_the_std_of_the_discounted_return_over_all_rollouts():
     scale = RewardScale("running", 4)
     reward, done = RNG.normal(3, 5, (60, 4)), RNG.random((60, 4)) < 0.1
     parts = zip(np.split(reward, 3), np.split(done, 3), strict=True)
@@ -111,14 +111,14 @@ def test_zero_rewards_stay_zero_and_the_sign_is_never_changed():
     assert (scale(reward, np.zeros((50, 2), bool), reward > 0, gamma=0.99) > 0).all()
 
 
-def test_rewards_may_be_learned_by_their_signs_alone():
+def test_rewards_can_be_reduced_to_their_sign():
     reward = np.array([[7.0, -0.5], [0.0, 4.0]])
     signs = RewardScale("sign", 2)(reward, np.zeros((2, 2), bool), reward == reward, gamma=0.9)
     assert signs.tolist() == [[1, -1], [0, 1]]
     assert reward[0, 0] == 7.0
 
 
-def test_reward_scaling_that_is_off_hands_rewards_through():
+def test_rewards_are_unchanged_if_scaling_is_off():
     reward = RNG.normal(size=(5, 2))
     assert RewardScale("off", 2)(reward, np.zeros((5, 2), bool), reward > 0, gamma=0.9) is reward
 
@@ -130,7 +130,7 @@ def popart_policy() -> Policy:
     return policy
 
 
-def test_popart_keeps_what_the_critic_says_whenever_its_statistics_move():
+def test_popart_preserves_the_critics_predictions_when_its_statistics_change():
     policy, seen = popart_policy(), batches(1)[0] / 100
     last = len(policy.network.critic) - 1
     views = policy.parameters.views
@@ -144,7 +144,7 @@ def test_popart_keeps_what_the_critic_says_whenever_its_statistics_move():
         assert np.allclose(policy.value(seen), before, atol=2e-5 * size)
 
 
-def test_popart_targets_have_mean_0_and_spread_1():
+def test_popart_targets_have_mean_0_and_std_1():
     scale, target = ValueScale("popart"), RNG.normal(-50, 9, 1000)
     scale.update(target, np.ones((4, 1), np.float32), np.zeros(1, np.float32))
     found = scale.normalized(target)

@@ -1,4 +1,4 @@
-"""What environments show becomes one array, whatever the space; what is wrong with it is said."""
+"""Observations of every space become one array, and invalid observations are reported."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LEAVES = {
 
 
 def sampled(space: Any, n: int) -> tuple[list[Any], np.ndarray]:
-    """Observations as an environment gives them, and as rows."""
+    """Returns observations as an environment returns them, and as rows."""
     known = spaces.observation(space)
     space.seed(3)
     given = [space.sample() for _ in range(n)]
@@ -65,11 +65,11 @@ def sampled(space: Any, n: int) -> tuple[list[Any], np.ndarray]:
     return given, rows
 
 
-def test_entries_of_entries_become_fields_by_their_type():
+def test_nested_entries_become_fields_of_their_type():
     assert spaces.observation(NESTED).leaves == LEAVES
 
 
-def test_a_record_holds_every_entry_as_it_was_given():
+def test_a_record_stores_every_entry_unchanged():
     given, rows = sampled(NESTED, 6)
     assert rows.shape == (6,)
     for row, obs in zip(rows, given, strict=True):
@@ -81,7 +81,7 @@ def test_a_record_holds_every_entry_as_it_was_given():
 
 
 @pytest.mark.parametrize("name", OBSERVATIONS)
-def test_every_kind_of_space_comes_back_from_json_and_takes_what_it_samples(name: str):
+def test_every_kind_of_space_is_restored_from_json_and_accepts_its_samples(name: str):
     space = OBSERVATIONS[name]()
     known = spaces.observation(space)
     assert spaces.from_json(json.loads(json.dumps(spaces.to_json(known)))) == known
@@ -110,7 +110,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("how", WRONG)
-def test_what_does_not_fit_is_named_with_its_entry(how: str):
+def test_an_invalid_observation_is_reported_with_its_entry(how: str):
     change, text = WRONG[how]
     known = spaces.observation(NESTED)
     (good,), rows = sampled(NESTED, 1)
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_named_with_its_entry(how: str):
     assert re.search(text, problem), problem
 
 
-def test_numbers_that_are_not_finite_are_found_and_placed():
+def test_non_finite_numbers_are_found_with_their_position():
     known = spaces.observation(NESTED)
     _, rows = sampled(NESTED, 4)
     assert known.not_finite(rows) is None
@@ -136,7 +136,7 @@ def test_blank_rows_are_valid_observations():
     assert not rows["camera"].any()
 
 
-def test_records_go_through_everything_that_arrays_go_through():
+def test_records_support_the_same_operations_as_arrays():
     _, rows = sampled(NESTED, 12)
     stacked = np.stack([rows[:6], rows[6:]])
     assert np.array_equal(np.concatenate([stacked[0], stacked[1]]), rows)
@@ -151,7 +151,7 @@ def test_records_go_through_everything_that_arrays_go_through():
     assert np.array_equal(other[1, 1], buffer[1, 1])
 
 
-def test_features_are_counted_from_0_normalised_and_images_left_alone():
+def test_categories_are_counted_from_0_vectors_normalized_and_images_unchanged():
     known = spaces.observation(NESTED)
     _, rows = sampled(NESTED, 40)
     policy = Policy(known, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig(obs="running"))
@@ -165,10 +165,10 @@ def test_features_are_counted_from_0_normalised_and_images_left_alone():
     assert np.array_equal(seen["camera"], rows["camera"])
     assert np.array_equal(seen["body.1"], rows["body.1"] - 4)
     assert np.array_equal(seen["keys"], rows["keys"] - [0, 7] + [0, 2])  # one table for both
-    assert np.array_equal(rows["body.1"], sampled(NESTED, 40)[1]["body.1"])  # left as they were
+    assert np.array_equal(rows["body.1"], sampled(NESTED, 40)[1]["body.1"])  # unchanged
 
 
-def test_only_numbers_are_listed_and_only_vectors_are_normalised():
+def test_only_numeric_columns_are_listed_and_only_vectors_are_normalized():
     _, rows = sampled(NESTED, 2)
     assert set(flat_size(rows)) == {"body.0", "body.1", "flags", "keys"}
     assert as_box(spaces.observation(NESTED)).size == 6
@@ -186,23 +186,23 @@ def test_only_numbers_are_listed_and_only_vectors_are_normalised():
         ((10, 12), "last", (1, 10, 12)),
     ],
 )
-def test_the_shorter_end_of_an_image_holds_its_channels(shape, channels, planes):
+def test_the_shorter_end_of_the_shape_is_the_channel_axis(shape, channels, planes):
     image = spaces.observation(Box(0, 255, shape, np.uint8))
     known = spaces.with_image_channels(image, "auto")
     assert (known.channels, known.planes) == (channels, planes)
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 32), (8, 9, 8), (40, 5, 30)])
-def test_an_image_that_could_be_read_two_ways_must_be_told(shape):
+def test_an_ambiguous_image_shape_needs_image_channels(shape):
     image = spaces.observation(Dict({"a": Box(0, 255, shape, np.uint8)}))
     with pytest.raises(ConfigError, match=r"policy\.image_channels") as refused:
         Policy(image, DiscreteAction(2, 0), PolicyConfig(), NormalizeConfig())
     assert "first or last" in refused.value.fix
-    told = Policy(
+    configured = Policy(
         image, DiscreteAction(2, 0), PolicyConfig(image_channels="first"), NormalizeConfig()
     )
-    assert told.obs.leaves["a"].planes == shape
-    assert Policy.from_spec(told.spec()).obs == told.obs
+    assert configured.obs.leaves["a"].planes == shape
+    assert Policy.from_spec(configured.spec()).obs == configured.obs
 
 
 def test_bytes_are_images_and_floats_are_vectors_whatever_their_shape():
@@ -215,7 +215,7 @@ def test_bytes_are_images_and_floats_are_vectors_whatever_their_shape():
     assert spaces.observation(Box(0, 1, (8, 8), np.uint8)).top == 1
 
 
-def test_what_is_not_supported_says_so_with_what_is():
+def test_an_unsupported_space_is_rejected_with_the_supported_ones():
     number = Discrete(2)
     for unknown in (Text(5), Graph(number, number), Sequence(number), OneOf([number]), Dict({})):
         with pytest.raises(EnvError, match="supported are Box, Discrete, MultiDiscrete"):

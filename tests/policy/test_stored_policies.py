@@ -1,4 +1,4 @@
-"""A policy comes back from what is stored of it, and acts as it did."""
+"""A policy is restored from its stored form and acts as before."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ACTIONS = [
 
 
 def trained(obs, action, **more) -> Policy:
-    """A policy with weights and statistics that no fresh one has."""
+    """Returns a policy with weights and statistics that differ from those of a new one."""
     cfg = PolicyConfig(hidden=(8,), layer_norm=True, log_std=-0.3, **more)
     policy = Policy(obs, action, cfg, NormalizeConfig(obs="running", value="popart"))
     policy.initialize(7, "agent")
@@ -75,7 +75,7 @@ def seen_by(obs) -> np.ndarray:
 
 @pytest.mark.parametrize("obs", OBSERVATIONS, ids=KINDS)
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda a: type(a).__name__)
-def test_a_policy_comes_back_from_its_json_and_arrays_bit_for_bit(obs, action):
+def test_a_policy_is_restored_from_its_json_and_arrays_bit_for_bit(obs, action):
     policy, seen = trained(obs, action), seen_by(obs)
     again = Policy.from_spec(json.loads(json.dumps(policy.spec())))
     again.load(policy.arrays())
@@ -85,7 +85,7 @@ def test_a_policy_comes_back_from_its_json_and_arrays_bit_for_bit(obs, action):
     assert again.parameters.shapes == policy.parameters.shapes
 
 
-def test_what_was_taken_out_does_not_change_with_the_policy():
+def test_saved_arrays_do_not_change_with_the_policy():
     policy = trained(VECTOR, ACTIONS[0])
     arrays = policy.arrays()
     before = {name: array.copy() for name, array in arrays.items()}
@@ -95,7 +95,7 @@ def test_what_was_taken_out_does_not_change_with_the_policy():
     assert all(np.array_equal(before[name], array) for name, array in arrays.items())
 
 
-def test_what_was_loaded_does_not_change_with_its_source():
+def test_loaded_weights_do_not_change_with_their_source():
     policy, seen = trained(VECTOR, ACTIONS[0]), seen_by(VECTOR)
     arrays = policy.arrays()
     again = Policy.from_spec(policy.spec())
@@ -106,11 +106,11 @@ def test_what_was_loaded_does_not_change_with_its_source():
     assert np.array_equal(again.dist(seen), before)
 
 
-def test_whatever_fits_is_taken_over_and_the_rest_is_named():
+def test_compatible_layers_are_loaded_and_the_others_are_named():
     source, seen = trained(VECTOR, ACTIONS[0]), seen_by(VECTOR)
     other = Policy(
         VECTOR,
-        DiscreteAction(5, 0),  # another number of actions: the actor's last layer cannot be taken
+        DiscreteAction(5, 0),  # another number of actions: the actor's last layer does not fit
         PolicyConfig(hidden=(8,), layer_norm=True),
         NormalizeConfig(obs="running", value="popart"),
     )
@@ -123,7 +123,7 @@ def test_whatever_fits_is_taken_over_and_the_rest_is_named():
     assert np.array_equal(other.value(seen), source.value(seen))
 
 
-def test_nothing_fits_a_policy_of_another_kind():
+def test_no_layer_of_another_kind_of_policy_is_loaded():
     other = Policy(
         DiscreteObs(3, 0), DiscreteAction(2, 0), PolicyConfig(hidden=(16,)), NormalizeConfig()
     )
@@ -132,11 +132,11 @@ def test_nothing_fits_a_policy_of_another_kind():
 
 
 @pytest.mark.parametrize("space", [*OBSERVATIONS, *ACTIONS], ids=lambda s: type(s).__name__)
-def test_spaces_come_back_from_json(space):
+def test_spaces_are_restored_from_json(space):
     assert spaces.from_json(json.loads(json.dumps(spaces.to_json(space)))) == space
 
 
-def test_spaces_are_told_apart_by_type():
+def test_spaces_are_distinguished_by_type():
     from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
     assert spaces.observation(Discrete(4, start=2)) == DiscreteObs(4, 2)

@@ -1,4 +1,4 @@
-"""What is told of a rollout's steps is the same compiled or one by one, to the last bit."""
+"""Statistics of a rollout's steps are the same with and without compiled code, to the last bit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def observations(kind: str) -> np.ndarray | None:
 @pytest.mark.parametrize("kept", ["all", "some"])
 @pytest.mark.parametrize("seen", ["none", "vector", "in a record"])
 @pytest.mark.parametrize("kind", CHOICES)
-def test_it_is_the_same_compiled_or_one_by_one(kind: str, seen: str, kept: str):
+def test_statistics_are_the_same_compiled_or_not(kind: str, seen: str, kept: str):
     keep = None if kept == "all" else np.random.default_rng(2).random((T, N)) < 0.6
     given, obs = columns(kind), observations(seen)
     for each in (False, True):
@@ -47,7 +47,7 @@ def test_it_is_the_same_compiled_or_one_by_one(kind: str, seen: str, kept: str):
         assert found == slow_experience(*given, obs, keep, options=CHOICES[kind], each=each)
 
 
-def test_counts_are_of_the_steps_that_count():
+def test_only_kept_steps_are_counted():
     reward, action, logprob, terminated, done = columns("choices", seed=3)
     keep = np.ones((T, N), dtype=bool)
     keep[:4] = False
@@ -72,7 +72,7 @@ def test_counts_are_of_the_steps_that_count():
     assert found.obs_means == pytest.approx(shown[4:].mean((0, 1)), rel=1e-5)
 
 
-def test_actions_that_the_kernels_do_not_know_are_summed_too():
+def test_actions_of_other_dtypes_are_supported_without_kernels():
     given = columns("several")
     given[1] = given[1].astype(np.int8)
     assert experience(*given, None, None).action.most == given[1].max()

@@ -1,4 +1,4 @@
-"""Returns and advantages against their definitions, step by step and in float64."""
+"""Returns and advantages against their definitions, step by step in float64."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Steps:
-    """T steps of N copies, as a rollout has them. [T, N]"""
+    """T steps of N environment copies, arrays [T, N]."""
 
     reward: Array
     value: Array
@@ -37,8 +37,10 @@ class Steps:
 
 @st.composite
 def steps(draw: st.DrawFn) -> Steps:
-    """Any values, any pattern of terminated, truncated and both at once; inside an episode the
-    next value is the value of the next step."""
+    """Returns random values with any pattern of terminated, truncated and both at once.
+
+    Inside an episode the next value is the value of the next step.
+    """
     shape = draw(st.tuples(st.integers(1, 12), st.integers(1, 3)))
     numbers = arrays(np.float64, shape, elements=st.floats(-10, 10, width=32))
     switches = arrays(np.bool_, shape)
@@ -55,8 +57,10 @@ property_test = settings(deadline=None, max_examples=60)
 
 
 def slow_gae(s: Steps, t: int, n: int, gamma: float, lam: float) -> float:
-    """Equation 16 of arXiv:1506.02438: the discounted sum of temporal differences to come, up to
-    where the episode or the rollout ends."""
+    """Returns GAE by equation 16 of arXiv:1506.02438: the discounted sum of TD errors.
+
+    The sum ends with the episode or the rollout.
+    """
     total = 0.0
     for k in range(t, len(s.reward)):
         after = 0.0 if s.terminated[k, n] else float(s.next_value[k, n])
@@ -85,7 +89,7 @@ def each(s: Steps) -> list[tuple[int, int]]:
 
 @property_test
 @given(steps(), fractions, fractions)
-def test_gae_is_its_definition_through_terminations_and_truncations(s, gamma, lam):
+def test_gae_matches_its_definition_through_terminations_and_truncations(s, gamma, lam):
     advantage, target = s.gae(gamma, lam)
     expected = [slow_gae(s, t, n, gamma, lam) for t, n in each(s)]
     assert np.allclose(advantage.ravel(), expected, rtol=1e-9, atol=1e-9)
@@ -94,14 +98,14 @@ def test_gae_is_its_definition_through_terminations_and_truncations(s, gamma, la
 
 @property_test
 @given(steps(), fractions)
-def test_lambda_0_is_one_temporal_difference(s, gamma):
+def test_lambda_0_is_the_one_step_td_error(s, gamma):
     after = np.where(s.terminated, 0.0, s.next_value)
     assert np.allclose(s.gae(gamma, 0.0)[0], s.reward + gamma * after - s.value)
 
 
 @property_test
 @given(steps(), fractions)
-def test_lambda_1_is_the_rest_of_the_episode_less_the_value(s, gamma):
+def test_lambda_1_is_the_return_of_the_rest_of_the_episode_minus_the_value(s, gamma):
     whole = len(s.reward)
     expected = [slow_n_step(s, t, n, gamma, whole) - s.value[t, n] for t, n in each(s)]
     assert np.allclose(s.gae(gamma, 1.0)[0].ravel(), expected, rtol=1e-9, atol=1e-9)
@@ -109,11 +113,11 @@ def test_lambda_1_is_the_rest_of_the_episode_less_the_value(s, gamma):
 
 @property_test
 @given(steps(), steps(), fractions, fractions)
-def test_an_episodes_advantages_do_not_depend_on_its_neighbours(first, second, gamma, lam):
-    """Whatever follows the end of an episode, in the same copy, changes nothing in it."""
+def test_the_advantages_of_an_episode_do_not_depend_on_its_neighbors(first, second, gamma, lam):
+    """Data after the end of an episode, in the same copy, do not change its advantages."""
     n = min(first.reward.shape[1], second.reward.shape[1])
     first, second = first[:, :n], second[:, :n]
-    first.done[-1] = True  # both kinds of end: terminated stays as it is
+    first.done[-1] = True  # covers terminations and truncations
     columns = zip(vars(first).values(), vars(second).values(), strict=True)
     joined = Steps(*(np.concatenate(pair) for pair in columns))
     alone = first.gae(gamma, lam)[0]
@@ -123,7 +127,7 @@ def test_an_episodes_advantages_do_not_depend_on_its_neighbours(first, second, g
 
 @property_test
 @given(steps(), fractions, fractions)
-def test_copies_do_not_touch_each_other(s, gamma, lam):
+def test_environment_copies_do_not_affect_each_other(s, gamma, lam):
     together = s.gae(gamma, lam)[0]
     for n in range(s.reward.shape[1]):
         assert np.array_equal(s[:, n : n + 1].gae(gamma, lam)[0][:, 0], together[:, n])
@@ -142,7 +146,7 @@ def test_splitting_a_rollout_at_an_episodes_end_changes_nothing(s, gamma, data):
 @property_test
 @given(steps(), fractions, st.data())
 def test_splitting_a_rollout_inside_an_episode_bootstraps_one_step_exactly(s, gamma, data):
-    """With lambda 0 the part before the cut sees the value the rollout stored, so it may be cut."""
+    """A cut changes nothing with lambda 0, because the steps before it use the stored value."""
     cut = data.draw(st.integers(1, len(s.reward)))
     parts = [part.gae(gamma, 0.0)[0] for part in (s[:cut], s[cut:]) if len(part.reward)]
     assert np.array_equal(np.concatenate(parts), s.gae(gamma, 0.0)[0])
@@ -150,7 +154,7 @@ def test_splitting_a_rollout_inside_an_episode_bootstraps_one_step_exactly(s, ga
 
 @property_test
 @given(steps(), fractions, st.integers(1, 15))
-def test_n_step_is_its_definition(s, gamma, n):
+def test_n_step_matches_its_definition(s, gamma, n):
     found = n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=n)
     expected = [slow_n_step(s, t, column, gamma, n) for t, column in each(s)]
     assert np.allclose(found.ravel(), expected, rtol=1e-9, atol=1e-9)
@@ -158,7 +162,7 @@ def test_n_step_is_its_definition(s, gamma, n):
 
 @property_test
 @given(steps(), fractions)
-def test_reward_to_go_is_its_definition(s, gamma):
+def test_reward_to_go_matches_its_definition(s, gamma):
     found = reward_to_go(s.reward, s.done, gamma=gamma)
     for t, n in each(s):
         ends = [k for k in range(t, len(s.reward)) if s.done[k, n]]
@@ -169,7 +173,7 @@ def test_reward_to_go_is_its_definition(s, gamma):
 
 @property_test
 @given(steps(), fractions, st.data())
-def test_discounted_so_far_is_its_definition_and_carries_over_a_cut(s, gamma, data):
+def test_discounted_so_far_matches_its_definition_and_carries_over_between_rollouts(s, gamma, data):
     nothing = np.zeros(s.reward.shape[1])
     found = discounted_so_far(s.reward, s.done, nothing, gamma=gamma)
     for t, n in each(s):
@@ -187,7 +191,7 @@ def test_discounted_so_far_is_its_definition_and_carries_over_a_cut(s, gamma, da
 
 @property_test
 @given(steps(), fractions)
-def test_inputs_are_left_as_they_were(s, gamma):
+def test_inputs_are_not_changed(s, gamma):
     before = {name: column.copy() for name, column in vars(s).items()}
     s.gae(gamma, 0.9)
     n_step(s.reward, s.next_value, s.terminated, s.done, gamma=gamma, n=4)
@@ -198,14 +202,14 @@ def test_inputs_are_left_as_they_were(s, gamma):
 
 @st.composite
 def given_steps(draw: st.DrawFn) -> Steps:
-    """As a rollout has them: values as the critic gave them, in float32."""
+    """Returns arrays with the dtypes of a rollout: values are float32, like the critic's outputs."""
     s = draw(steps())
     return replace(s, value=s.value.astype(np.float32), next_value=s.next_value.astype(np.float32))
 
 
 @property_test
 @given(given_steps(), fractions, fractions)
-def test_compiled_and_written_out_gae_give_the_same_bits(s: Steps, gamma: float, lam: float):
+def test_compiled_and_numpy_gae_give_the_same_bits(s: Steps, gamma: float, lam: float):
     compiled = s.gae(gamma, lam)
     written = slow_gae_of_numpy(*vars(s).values(), gamma=gamma, lam=lam)
     assert kernels() is not None
@@ -214,7 +218,7 @@ def test_compiled_and_written_out_gae_give_the_same_bits(s: Steps, gamma: float,
         assert np.array_equal(ours, theirs)
 
 
-def test_compiled_gae_keeps_what_is_not_a_number():
+def test_compiled_gae_propagates_nan():
     s = Steps(*np.zeros((3, 3, 2)), *np.zeros((2, 3, 2), bool))
     s = replace(s, value=s.value.astype(np.float32), next_value=s.next_value.astype(np.float32))
     s.reward[1, 0] = np.nan

@@ -1,4 +1,4 @@
-"""Summaries against tables, NumPy and their definitions, degenerate cases first."""
+"""Summary statistics against tables, NumPy and their definitions, degenerate cases first."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ T_TABLE = {
 
 
 @pytest.mark.parametrize(("df", "quantile"), T_TABLE.items())
-def test_the_t_quantile_is_what_tables_print(df: int, quantile: float):
+def test_the_t_quantile_matches_printed_tables(df: int, quantile: float):
     assert t_quantile(df) == pytest.approx(quantile, rel=2e-3 if df < 5 else 2e-4)
 
 
-def test_the_t_quantile_falls_towards_the_normal_one():
+def test_the_t_quantile_approaches_the_normal_quantile():
     found = [t_quantile(df) for df in range(1, 3000)]
     assert all(a > b for a, b in pairwise(found))
     assert found[-1] > 1.959964
 
 
-def test_an_interval_is_mean_and_t_times_standard_error():
+def test_an_interval_is_the_mean_plus_and_minus_t_standard_errors():
     x = np.array([3.0, 5.0, 4.0, 8.0])
     found = mean_interval(x)
     half = 3.18245 * math.sqrt(sum((v - 5) ** 2 for v in x) / 3) / math.sqrt(4)
@@ -55,13 +55,13 @@ def test_an_interval_is_mean_and_t_times_standard_error():
     assert (found.high - 5, 5 - found.low) == pytest.approx((half, half), rel=2e-3)
 
 
-def test_an_interval_covers_the_truth_95_times_in_100():
+def test_an_interval_covers_the_true_mean_95_times_in_100():
     draws = np.random.default_rng(1).normal(7, 2, size=(4000, 6))
     hits = [i.low <= 7 <= i.high for i in map(mean_interval, draws)]
     assert np.mean(hits) == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / 4000))
 
 
-def test_one_value_says_nothing_of_the_spread_and_a_whole_population_leaves_no_doubt():
+def test_one_value_has_an_infinite_interval_and_a_population_one_of_no_width():
     found = mean_interval(np.array([4.0]))
     assert (found.mean, found.low, found.high) == (4.0, -math.inf, math.inf)
     exact = mean_interval(np.array([1.0, 9.0]), exact=True)
@@ -69,7 +69,7 @@ def test_one_value_says_nothing_of_the_spread_and_a_whole_population_leaves_no_d
 
 
 def slow_iqm(values: list[float]) -> Fraction:
-    """Every value four times: the middle half is then a whole number of entries."""
+    """Every value occurs four times, so that the middle half is a whole number of entries."""
     entries = sorted(Fraction(v) for v in values for _ in range(4))
     middle = entries[len(values) : 3 * len(values)]
     return sum(middle, Fraction(0)) / len(middle)
@@ -86,7 +86,7 @@ def test_iqm_ignores_the_tails():
     assert interquartile_mean(np.array([-1e9, 1, 2, 3, 4, 1e9, 2, 3])) == pytest.approx(2.5)
 
 
-def test_explained_variance_is_its_definition():
+def test_explained_variance_matches_its_definition():
     rng = np.random.default_rng(0)
     actual = rng.normal(size=1000)
     assert explained_variance(actual, actual) == 1.0
@@ -94,23 +94,23 @@ def test_explained_variance_is_its_definition():
     half = actual + rng.normal(size=1000) * math.sqrt(0.5)
     assert explained_variance(half, actual) == pytest.approx(0.5, abs=0.1)
     assert explained_variance(-actual, actual) == pytest.approx(-3.0)
-    assert explained_variance(actual + 5, actual) == pytest.approx(1.0)  # an offset is no variance
+    assert explained_variance(actual + 5, actual) == pytest.approx(1.0)  # an offset has no variance
 
 
 @property_test
 @given(numbers, st.integers(2, 50))
-def test_constant_returns_explain_all_or_nothing(value: float, n: int):
+def test_explained_variance_of_constant_returns_is_1_or_0(value: float, n: int):
     actual = np.full(n, value)
     wrong = actual + np.linspace(-1, 1, n)
     assert explained_variance(actual, actual) == 1.0
     assert explained_variance(wrong, actual) == 0.0
-    assert explained_variance(actual + 1 + abs(value), actual) == 0.0  # a constant, but another one
+    assert explained_variance(actual + 1 + abs(value), actual) == 0.0  # another constant
 
 
 @property_test
 @given(st.floats(0.1, 100), st.integers(2, 50))
-def test_returns_that_differ_by_rounding_only_are_constant(value: float, n: int):
-    """What GAE makes of equal rewards: the same number up to the last digits."""
+def test_returns_that_differ_only_by_rounding_are_constant(value: float, n: int):
+    """GAE of equal rewards gives such returns: equal up to the last digits."""
     actual = np.full(n, value) * (1 + np.arange(n) % 2 * 2**-52)
     assert explained_variance(np.linspace(-1, 1, n), actual) == 0.0
     assert explained_variance(actual, actual) == 1.0
@@ -118,7 +118,7 @@ def test_returns_that_differ_by_rounding_only_are_constant(value: float, n: int)
 
 @property_test
 @given(st.lists(numbers, min_size=2, max_size=30))
-def test_standardized_numbers_have_mean_0_and_deviation_1_or_are_all_0(values: list[float]):
+def test_standardized_numbers_have_mean_0_and_std_1_or_are_all_0(values: list[float]):
     x = np.array(values)
     found = standardize(x)
     if x.std() > 1e-6:
@@ -136,7 +136,7 @@ def test_standardizing_keeps_float32_and_defines_a_single_number():
 
 @property_test
 @given(st.lists(st.lists(st.tuples(numbers, numbers), max_size=6), max_size=6))
-def test_moments_of_batches_are_those_of_everything_at_once(batches):
+def test_moments_of_batches_match_those_of_all_data_at_once(batches):
     moments = Moments.of_nothing(2)
     for batch in batches:
         moments = moments.seen(np.array(batch, dtype=np.float32).reshape(-1, 2))
@@ -147,7 +147,7 @@ def test_moments_of_batches_are_those_of_everything_at_once(batches):
         assert np.allclose(moments.var, every.var(0), rtol=1e-6, atol=1e-6)
 
 
-def test_moments_keep_their_digits_far_from_zero():
+def test_moments_stay_accurate_far_from_zero():
     x = np.random.default_rng(0).normal(1e6, 1e-2, size=(4000, 1))
     moments = Moments.of_nothing(1)
     for batch in np.split(x, 40):
@@ -155,7 +155,7 @@ def test_moments_keep_their_digits_far_from_zero():
     assert moments.std == pytest.approx(x.std(0), rel=1e-6)
 
 
-def test_dividing_by_the_deviation_is_always_defined():
+def test_dividing_by_the_std_is_always_defined():
     assert Moments.of_nothing(2).std.tolist() == [1.0, 1.0]
     constant = Moments.of_nothing(1).seen(np.full((10, 1), 0.1))
     assert constant.std.tolist() == [1.0]
@@ -163,7 +163,7 @@ def test_dividing_by_the_deviation_is_always_defined():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("more", [(), (3,)])
-def test_a_spread_is_that_of_the_valid_numbers_compiled_or_not(dtype: type, more: tuple[int, ...]):
+def test_spread_uses_valid_entries_only_compiled_or_not(dtype: type, more: tuple[int, ...]):
     rng = np.random.default_rng(0)
     x = (rng.normal(size=(16, 5, *more)) * 100).astype(dtype)
     valid = rng.random((16, 5)) < 0.7
@@ -180,7 +180,7 @@ def test_a_spread_of_nan_is_nan():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_means_of_columns_are_those_of_each_alone(dtype: type):
+def test_column_means_match_the_mean_of_each_column(dtype: type):
     x = np.random.default_rng(3).normal(1e3, 1, (501, 7)).astype(dtype)
     expected = [math.fsum(x[:, k].tolist()) / 501 for k in range(7)]
     assert column_means(x) == pytest.approx(expected, rel=1e-13)
@@ -188,7 +188,7 @@ def test_means_of_columns_are_those_of_each_alone(dtype: type):
 
 
 @pytest.mark.parametrize(("wins", "n"), [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (50.5, 99)])
-def test_a_wilson_interval_ends_where_the_share_is_as_far_off_as_chance_allows(wins: float, n: int):
+def test_the_ends_of_a_wilson_interval_solve_the_score_equation(wins: float, n: int):
     def too_far(p: float) -> bool:
         return abs(wins / n - p) > 1.959964 * math.sqrt(p * (1 - p) / n)
 
@@ -199,7 +199,7 @@ def test_a_wilson_interval_ends_where_the_share_is_as_far_off_as_chance_allows(w
 
 
 @pytest.mark.parametrize("n", [10, 40, 200])
-def test_a_wilson_interval_holds_the_truth_95_times_in_100(n: int):
+def test_a_wilson_interval_covers_the_true_share_95_times_in_100(n: int):
     found = [wilson_interval(k, n) for k in range(n + 1)]
     truths = np.random.default_rng(4).random(400)
     covered = [
@@ -213,7 +213,7 @@ def test_a_wilson_interval_holds_the_truth_95_times_in_100(n: int):
     assert np.mean(covered) == pytest.approx(0.95, abs=0.01)
 
 
-def test_a_wilson_interval_of_nothing_is_everything_and_of_nonsense_refused():
+def test_a_wilson_interval_of_no_trials_is_0_to_1_and_impossible_counts_are_rejected():
     found = wilson_interval(0, 0)
     assert math.isnan(found.mean)
     assert (found.low, found.high) == (0, 1)

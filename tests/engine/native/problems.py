@@ -1,5 +1,4 @@
-"""Minibatches to learn from without a run around them: any spaces, any network, random but the same
-every time."""
+"""Random but reproducible minibatches for any spaces and network, without a run."""
 
 from __future__ import annotations
 
@@ -69,7 +68,7 @@ ACTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
         {"log_std": -0.5, "squash": True},
     ),
 }
-"""Kind of action -> its space, and settings of a policy for it."""
+"""Kind of action -> its space, and the policy settings for it."""
 PLAIN = Objective(clip=0.2, value_coef=0.5)
 
 
@@ -90,7 +89,8 @@ class Problem:
         moved: float = 0.2,
         **settings: Any,
     ) -> Problem:
-        """A policy whose weights have moved so far since it acted, and what it did."""
+        """Returns a policy and a batch of its actions, collected before its weights changed by this
+        much."""
         rng = np.random.default_rng(seed)
         space, more = ACTIONS[action]
         cfg = PolicyConfig(**{"hidden": (24, 12), "embedding": 5, **more, **settings})
@@ -108,19 +108,20 @@ class Problem:
     def improve(
         self,
         objective: Objective = PLAIN,
-        passes: MinibatchPlan | None = None,
+        plan: MinibatchPlan | None = None,
         *,
         engine: str = "native",
         adam: Adam | None = None,
         lr: float = 0.0,
         max_norm: float | None = None,
     ) -> tuple[np.ndarray, UpdateResult]:
-        """The last gradient and what was told of the steps; a rate of 0 leaves the weights alone."""
+        """Returns the last gradient and the result of the update; a learning rate of 0 keeps the
+        weights."""
         adam = adam or Adam(self.policy.parameters.flat.size, eps=1e-5, weight_decay=0.0)
-        passes = passes or MinibatchPlan.single_batch(len(self.batch))
+        plan = plan or MinibatchPlan.single_batch(len(self.batch))
         used = self.engine(engine)
-        told = used.update(self.batch, objective, passes, adam, lr=lr, max_norm=max_norm)
-        return used.gradient.copy(), told
+        result = used.update(self.batch, objective, plan, adam, lr=lr, max_norm=max_norm)
+        return used.gradient.copy(), result
 
     def with_(self, **columns: np.ndarray) -> Problem:
         return Problem(self.policy, replace(self.batch, **columns))
@@ -131,10 +132,10 @@ def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.G
     features = policy.features(seen_by(obs, rows, rng))
     mask = _mask(policy, rows, rng) if masked else None
     dist = policy.dist_of(features, mask)
-    free = np.abs(dist) < 1e8  # what a mask fixes stays fixed
+    free = np.abs(dist) < 1e8  # an element with one allowed option keeps it
     dist = np.where(free, dist + rng.normal(0, 0.1, dist.shape), dist).astype(np.float32)
     action = head.sample(dist, head.noise(rng, (rows,))).astype(head.kind.dtype)
-    # never near zero, more of one sign: of what nearly cancels only rounding would be left
+    # away from zero and mostly of one sign: sums that nearly cancel would be mostly rounding error
     sign = np.where(np.arange(rows) % 3 == 2, -1, 1)
     advantage, error = (sign * (0.3 + np.abs(rng.normal(size=(2, rows))))).astype(np.float32)
     value = policy.inference.critic(features) + rng.normal(0, 0.3, rows).astype(np.float32)
@@ -153,7 +154,7 @@ def _done_by(policy: Policy, obs: Any, rows: int, masked: bool, rng: np.random.G
 def acted(
     policy: Policy, seen: np.ndarray, noise: np.ndarray, mask: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Actions, the distributions they come from, their log-probabilities."""
+    """Returns actions, the parameters of their distributions, and their log-probabilities."""
     head, rows = policy.head, len(seen)
     action = np.empty((rows, *head.kind.shape), head.kind.dtype)
     dist = np.empty((rows, head.n_parameters), np.float32)
@@ -177,7 +178,7 @@ def seen_by(obs: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _mask(policy: Policy, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """About a third is ruled out, but never all options of an element."""
+    """Returns random masks that rule out about a third of the options, but never all of an element."""
     mask = rng.random((rows, mask_width(policy.action))) < 0.65
     start = 0
     for n in _elements(policy.action):

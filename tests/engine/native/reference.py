@@ -1,4 +1,4 @@
-"""Networks, heads and objectives written anew with torch in float64, from their definitions."""
+"""Independent float64 implementations of networks, heads and objectives, in torch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Weights = dict[str, Tensor]
 def gradient_of(
     policy: Policy, batch: Batch, objective: Objective, rows: np.ndarray | None = None
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Laid out like the parameters; and the loss with its parts."""
+    """Returns the gradient, laid out like the parameters, and the loss with its terms."""
     weights = {
         name: torch.from_numpy(view.astype(np.float64)).requires_grad_()
         for name, view in policy.parameters.views.items()

@@ -1,4 +1,5 @@
-"""Acting in compiled code: the distributions, samples and log-probabilities of the NumPy heads."""
+"""Acting in compiled code gives the distributions, samples and log-probabilities of the NumPy
+heads."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ CASES = [(action, masked) for action in ACTIONS for masked in (False, action in 
 
 @pytest.mark.parametrize(("action", "masked"), sorted(set(CASES)))
 @pytest.mark.parametrize("rows", [1, 8, 150])
-def test_acting_is_the_head_on_the_networks_output(action: str, masked: bool, rows: int):
+def test_acting_matches_the_head_on_the_network_outputs(action: str, masked: bool, rows: int):
     problem = Problem.of("dict", action, rows=rows, masked=masked, seed=rows)
     policy, mask, rng = problem.policy, problem.batch.mask, np.random.default_rng(4)
     policy.use_engine("native")
@@ -28,16 +29,16 @@ def test_acting_is_the_head_on_the_networks_output(action: str, masked: bool, ro
     if head.kind.dtype == np.float32:
         assert np.allclose(taken, expected, rtol=1e-6, atol=1e-6)
     else:
-        # noise that falls on the edge between two options may go either way
+        # noise at the boundary between two options may select either
         close = ~(_at_an_edge(head, dist, noise))
         assert close.mean() > 0.9
         assert np.array_equal(taken.reshape(rows, -1)[close], expected.reshape(rows, -1)[close])
     if masked:
-        assert (logprob > -1e8).all()  # what is ruled out is never taken
+        assert (logprob > -1e8).all()  # masked options are never sampled
 
 
 def _at_an_edge(head: object, dist: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Rows [B] in which some noise lies within rounding of where one option ends."""
+    """Returns which rows [B] have noise within rounding of the boundary between two options."""
     rows = len(dist)
     noise = noise.reshape(rows, -1)
     if isinstance(head, Bernoulli):
@@ -53,7 +54,7 @@ def _at_an_edge(head: object, dist: np.ndarray, noise: np.ndarray) -> np.ndarray
 
 
 @pytest.mark.parametrize("action", MASKABLE)
-def test_the_least_and_the_greatest_noise_stay_within_what_a_mask_allows(action: str):
+def test_extreme_noise_never_samples_a_masked_action(action: str):
     problem = Problem.of("vector", action, rows=64, masked=True)
     policy = problem.policy
     policy.use_engine("native")
@@ -65,7 +66,7 @@ def test_the_least_and_the_greatest_noise_stay_within_what_a_mask_allows(action:
         assert (logprob > -1e8).all()
 
 
-def test_draws_have_the_frequencies_of_their_distribution():
+def test_sampled_actions_have_the_frequencies_of_their_distribution():
     problem = Problem.of("vector", "choice", rows=1)
     policy, n, rng = problem.policy, 40_000, np.random.default_rng(7)
     policy.use_engine("native")
@@ -77,8 +78,8 @@ def test_draws_have_the_frequencies_of_their_distribution():
     assert np.allclose(found, chance, atol=4 * np.sqrt(0.25 / n))
 
 
-def test_tanh_and_what_follows_are_right_to_a_few_ulps():
-    """A network of one neuron whose output layer passes the activation on."""
+def test_tanh_and_outputs_are_accurate_to_a_few_ulps():
+    """A network of one unit whose output layer is the identity shows the activation itself."""
     problem = Problem.of("vector", "amounts", hidden=(1,))
     policy = problem.policy
     policy.use_engine("native")

@@ -1,4 +1,4 @@
-"""Every activation: of every instruction set and engine, against its definition in float64."""
+"""Every activation, in every instruction set and engine, against its definition in float64."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def instruction_set(name: str) -> Iterator[None]:
 
 
 def by_kernels(kind: ActivationName, x: np.ndarray) -> np.ndarray:
-    """By a network of one neuron whose output layer passes the activation on."""
+    """Returns the outputs of a network of one unit whose output layer is the identity."""
     policy = Problem.of("vector", "amounts", hidden=(1,), activation=kind).policy
     policy.use_engine("native")
     for name, view in policy.parameters.views.items():
@@ -55,7 +55,7 @@ def by_torch(kind: ActivationName, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_way_to_compute_it_gives_what_its_definition_gives(kind: ActivationName):
+def test_every_implementation_of_an_activation_matches_its_definition(kind: ActivationName):
     expected = exact(kind, X)
     found = {"numpy": ACTIVATIONS[kind](X.copy()), "torch": by_torch(kind, X)}
     for name in SETS:
@@ -63,29 +63,29 @@ def test_every_way_to_compute_it_gives_what_its_definition_gives(kind: Activatio
             found[name] = by_kernels(kind, X)
     for name, y in found.items():
         assert y.dtype == np.float32, name
-        # the far tail of a GELU is right beside numbers near 1 only; torch takes it from 1 + erf
+        # torch computes the tail of GELU as 1 + erf, which is accurate only relative to 1
         tail = {"rtol": 6e-7, "atol": 8e-7 if kind == "gelu" else 1e-30}
         assert np.allclose(y, expected, **tail), name
 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradients_of_every_instruction_set(kind: ActivationName, name: str):
+def test_gradients_match_with_every_instruction_set(kind: ActivationName, name: str):
     with instruction_set(name):
         right(Problem.of("vector", activation=kind, layer_norm=True, moved=0.5), EVERYTHING)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_whole_update_of_either_engine_is_the_same_within_rounding(kind: ActivationName):
+def test_a_whole_update_matches_between_engines_within_rounding(kind: ActivationName):
     def improved(engine: str) -> np.ndarray:
         problem = Problem.of("dict", "amounts", rows=200, activation=kind, shared=True)
-        passes = MinibatchPlan.shuffled(2, 200, 50, np.random.default_rng(0), None)
-        problem.improve(EVERYTHING, passes, engine=engine, lr=1e-3, max_norm=0.5)
+        plan = MinibatchPlan.shuffled(2, 200, 50, np.random.default_rng(0), None)
+        problem.improve(EVERYTHING, plan, engine=engine, lr=1e-3, max_norm=0.5)
         return problem.policy.parameters.flat.copy()
 
     assert far(improved("native"), improved("torch").astype(np.float64)) < 1e-4
 
 
-def test_an_unknown_activation_is_an_error_rather_than_none():
+def test_an_unknown_activation_is_an_error():
     with pytest.raises(ValueError, match="unknown activation sigmoid"):
         _native.Network(10).dense("actor", 1, 1, 0, 1, -1, -1, "sigmoid")

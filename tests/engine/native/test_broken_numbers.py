@@ -1,5 +1,5 @@
-"""NaN and infinity come out of the compiled kernels wherever they come in, so that the transaction
-around an update notices them."""
+"""NaN and infinity propagate through the compiled kernels, so that a broken update is detected
+and rolled back."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ NAN = np.float32(np.nan)
 
 
 def broken(column: np.ndarray, number: float = np.nan) -> np.ndarray:
-    """With one bad number in the middle."""
+    """Returns the column with one bad number in the middle."""
     changed = column.copy()
     changed.flat[changed.size // 2] = number
     return changed
 
 
 def notices(problem: Problem, objective: Objective = EVERYTHING, max_norm: float | None = 0.5):
-    """The loss, the norm and the parameters all say that something is wrong."""
-    gradient, told = problem.improve(objective, lr=1e-3, max_norm=max_norm)
-    assert np.isnan(told.losses[0, 0])
-    assert not np.isfinite(told.losses[0, -1])
+    """Asserts that the loss, the gradient norm and the parameters are all broken after an update."""
+    gradient, result = problem.improve(objective, lr=1e-3, max_norm=max_norm)
+    assert np.isnan(result.losses[0, 0])
+    assert not np.isfinite(result.losses[0, -1])
     assert not np.isfinite(gradient).all()
     assert not np.isfinite(problem.policy.parameters.flat).all()
 
 
 @pytest.mark.parametrize("column", ["advantage", "target", "value", "logprob"])
 @pytest.mark.parametrize("action", ["choice", "amounts"])
-def test_what_is_learned_from(action: str, column: str):
+def test_nan_in_the_batch_reaches_the_losses(action: str, column: str):
     problem = Problem.of("vector", action, rows=70)
     notices(problem.with_(**{column: broken(getattr(problem.batch, column))}))
 
 
 @pytest.mark.parametrize("action", ["amounts", "squashed amounts"])
-def test_actions_taken(action: str):
+def test_nan_in_actions_reaches_the_losses(action: str):
     problem = Problem.of("vector", action, rows=70)
     notices(problem.with_(action=broken(problem.batch.action)))
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_the_distributions_that_acted(action: str):
+def test_nan_in_stored_distributions_reaches_the_losses(action: str):
     problem = Problem.of("vector", action, rows=70)
     notices(problem.with_(dist=broken(problem.batch.dist)))
     assert np.isnan(problem.engine().policy_shift(problem.batch, 0.2)["policy/kl"])
@@ -57,7 +57,7 @@ def test_the_distributions_that_acted(action: str):
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("layer_norm", [False, True], ids=["plain", "norm"])
-def test_observations(activation: str, layer_norm: bool):
+def test_nan_in_observations_reaches_the_losses(activation: str, layer_norm: bool):
     settings = {"activation": activation, "layer_norm": layer_norm}
     problem = Problem.of("vector", rows=70, **settings)
     notices(problem.with_(features=broken(problem.batch.features)))
@@ -67,21 +67,21 @@ def test_observations(activation: str, layer_norm: bool):
 @pytest.mark.parametrize("shared", [False, True], ids=["apart", "shared"])
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("action", ["choice", "switches", "amounts"])
-def test_parameters_of_the_last_actor_layer(
+def test_nan_in_the_last_actor_layer_reaches_the_losses(
     action: str, number: float, shared: bool, activation: str
 ):
     problem = Problem.of("vector", action, rows=70, shared=shared, activation=activation)
     name = "actor.0.bias" if shared else "actor.4.bias"
     problem.policy.parameters.views[name][0] = number
-    gradient, told = problem.improve(EVERYTHING, lr=1e-3)
-    assert not np.isfinite(told.losses[0, 0])
+    gradient, result = problem.improve(EVERYTHING, lr=1e-3)
+    assert not np.isfinite(result.losses[0, 0])
     assert not np.isfinite(problem.policy.parameters.flat).all()
     assert not np.isfinite([*problem.engine().policy_shift(problem.batch, 0.2).values()]).all()
     assert not np.isfinite(gradient).all()
 
 
 @pytest.mark.parametrize("obs", ["vector", "category", "dict"])
-def test_every_parameter(obs: str):
+def test_nan_in_any_parameter_reaches_the_losses(obs: str):
     problem = Problem.of(obs, "amounts", rows=70, layer_norm=True)
     flat = problem.policy.parameters.flat
     before = flat.copy()
@@ -92,7 +92,7 @@ def test_every_parameter(obs: str):
 
 
 @pytest.mark.parametrize("name", _native.instruction_sets())
-def test_activations_of_every_instruction_set(name: str):
+def test_nan_passes_activations_with_every_instruction_set(name: str):
     used = _native.instruction_set()
     try:
         _native.use(name)
@@ -107,7 +107,7 @@ def test_activations_of_every_instruction_set(name: str):
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_acting_on_a_broken_network_says_so(action: str):
+def test_acting_with_a_broken_network_gives_nan(action: str):
     problem = Problem.of("vector", action, rows=5, masked=action in MASKABLE)
     policy = problem.policy
     policy.use_engine("native")
@@ -118,28 +118,28 @@ def test_acting_on_a_broken_network_says_so(action: str):
     taken, dist, logprob = acted(policy, problem.batch.features, noise, None)
     assert np.isnan(dist).any(1).all()
     assert np.isnan(logprob).all()
-    if taken.dtype == np.int64:  # whatever is taken exists
+    if taken.dtype == np.int64:  # the sampled option exists
         assert (taken >= 0).all()
         assert (head.logprob(np.zeros_like(dist), taken) < 0).all()
 
 
-def test_a_single_row_has_nothing_to_be_standardised_by():
+def test_standardizing_a_single_row_gives_zero():
     problem = Problem.of("vector", rows=1)
-    gradient, told = problem.improve(replace(PLAIN, standardize=True, critic=False), lr=1e-3)
+    gradient, result = problem.improve(replace(PLAIN, standardize=True, critic=False), lr=1e-3)
     assert not gradient.any()
-    assert np.isfinite(told.losses).all()
+    assert np.isfinite(result.losses).all()
 
 
 def test_the_norm_of_huge_gradients_does_not_overflow():
     problem = Problem.of("vector", rows=64)
     huge = problem.with_(advantage=problem.batch.advantage * np.float32(1e25))
-    gradient, told = huge.improve(PLAIN, lr=0.0, max_norm=0.5)
-    assert np.isfinite(told.losses).all()
+    gradient, result = huge.improve(PLAIN, lr=0.0, max_norm=0.5)
+    assert np.isfinite(result.losses).all()
     assert np.linalg.norm(gradient.astype(np.float64)) == pytest.approx(0.5, rel=1e-3)
 
 
 @pytest.mark.parametrize(("obs", "other"), [("vector", np.float64), ("category", np.int32)])
-def test_numbers_of_another_type_are_refused_instead_of_misread(obs: str, other: type):
+def test_features_of_another_dtype_are_rejected(obs: str, other: type):
     problem = Problem.of(obs, rows=4)
     problem.policy.use_engine("native")
     with pytest.raises(ValueError, match=r"bytes a row, the network reads"):

@@ -1,4 +1,4 @@
-"""Convolutions in compiled code, against the same mathematics in float64, NumPy and torch."""
+"""Convolutions in compiled code against float64, NumPy and torch."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def kept_once(problem: Problem) -> Problem:
 
 
 def right(problem: Problem, objective: Objective = EVERYTHING, *, within: float = 1e-6) -> None:
-    """The gradient is that of the definition: within this, or what summing up so much leaves to torch."""
+    """Asserts that the gradient matches the definition within this, or within torch's own error."""
     expected, _ = gradient_of(problem.policy, problem.batch, objective)
     torch, _ = problem.improve(objective, engine="torch")
-    native, told = problem.improve(objective)
+    native, result = problem.improve(objective)
     assert far(native, expected) < max(within, 2 * far(torch, expected))
-    norm = told.losses[0][LOSSES.index("optim/grad_norm")]
+    norm = result.losses[0][LOSSES.index("optim/grad_norm")]
     assert norm == pytest.approx(np.linalg.norm(expected), rel=1e-5)
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("obs", IMAGES)
-def test_gradients_are_those_of_the_definition(obs: str, network: dict[str, Any]):
+def test_gradients_match_the_definition(obs: str, network: dict[str, Any]):
     right(images(obs, **network))
 
 
@@ -77,7 +77,7 @@ def test_gradients_are_right_for_every_size_of_batch(rows: int):
     right(images(rows=rows, seed=1))
 
 
-def test_gradients_of_the_images_of_atari_are_right():
+def test_gradients_of_atari_images_are_right():
     with patch.dict(IMAGES, atari=ImageObs((4, 84, 84), 255, "first")):
         right(images("atari", rows=6))
 
@@ -87,7 +87,8 @@ Geometry = tuple[int, int, int, list[tuple[int, int, int, str]]]
 
 @st.composite
 def geometries(draw: st.DrawFn) -> Geometry:
-    """Channels, height and width of images; outputs, kernel, stride and activation of each layer."""
+    """Channels, height and width of images; output channels, kernel, stride and activation of each
+    layer."""
     channels = draw(st.integers(1, 5))
     height, width = shown = [draw(st.integers(9, 30)) for _ in range(2)]
     layers: list[tuple[int, int, int, str]] = []
@@ -102,7 +103,9 @@ def geometries(draw: st.DrawFn) -> Geometry:
 
 @settings(max_examples=20, derandomize=True)
 @given(geometries(), st.sampled_from(["first", "last"]))
-def test_convolutions_of_any_kernel_and_stride(geometry: Geometry, channels: Any):
+def test_convolutions_with_any_kernel_and_stride_match_the_definition(
+    geometry: Geometry, channels: Any
+):
     n, height, width, convolutions = geometry
 
     def body(n: int, height: int, width: int) -> tuple[list[Layer], int]:
@@ -123,7 +126,7 @@ def test_convolutions_of_any_kernel_and_stride(geometry: Geometry, channels: Any
 
 
 @pytest.mark.parametrize("obs", ["image", "channels last", "many channels"])
-def test_images_that_are_kept_once_give_the_same_bits(obs: str):
+def test_images_with_shared_planes_give_the_same_bits(obs: str):
     problem = images(obs, rows=40)
     plain, _ = problem.improve(EVERYTHING)
     once, _ = kept_once(problem).improve(EVERYTHING)
@@ -144,12 +147,12 @@ def test_threads_give_the_same_bits(threads: int):
     assert np.array_equal(improved(), alone)
 
 
-def test_a_whole_update_is_torchs_within_rounding():
+def test_a_whole_update_matches_torch_within_rounding():
     def improved(engine: str) -> tuple[np.ndarray, dict[str, float]]:
         problem = kept_once(images(rows=200))
         rng = np.random.default_rng(0)
-        passes = MinibatchPlan.shuffled(2, 200, 50, rng, None)
-        problem.improve(EVERYTHING, passes, engine=engine, lr=1e-4, max_norm=0.5)
+        plan = MinibatchPlan.shuffled(2, 200, 50, rng, None)
+        problem.improve(EVERYTHING, plan, engine=engine, lr=1e-4, max_norm=0.5)
         shift = problem.engine(engine).policy_shift(problem.batch, 0.2)
         return problem.policy.parameters.flat.copy(), shift
 
@@ -158,15 +161,15 @@ def test_a_whole_update_is_torchs_within_rounding():
     assert by_native == pytest.approx(by_torch, rel=1e-3, abs=1e-5)
 
 
-def test_an_update_stops_by_the_rows_that_tell_of_it():
+def test_target_kl_is_checked_on_the_monitoring_rows():
     problem = images(rows=MAX_MONITORING_ROWS + 40)
     orders = np.stack([np.arange(len(problem.batch))] * 3)
-    _, told = problem.improve(PLAIN, MinibatchPlan(orders, 84, target_kl=0.0), lr=1e-3)
-    assert (told.epochs, told.stopped_early, len(told.losses)) == (1, True, 2)
+    _, result = problem.improve(PLAIN, MinibatchPlan(orders, 84, target_kl=0.0), lr=1e-3)
+    assert (result.epochs, result.stopped_early, len(result.losses)) == (1, True, 2)
 
 
 @pytest.mark.parametrize("rows", [1, 8, 150])
-def test_acting_says_actions_and_values_as_asking_for_each_does(rows: int):
+def test_acting_gives_the_same_actions_and_values_as_separate_calls(rows: int):
     problem = images("channels last", rows=rows, shared=True)
     policy = problem.policy
     policy.use_engine("native")
@@ -183,15 +186,19 @@ def test_acting_says_actions_and_values_as_asking_for_each_does(rows: int):
 
 
 @pytest.mark.parametrize("obs", IMAGES)
-def test_numpy_native_and_torch_say_the_same(obs: str):
+def test_numpy_native_and_torch_give_the_same_outputs(obs: str):
     policy = images(obs).policy
     features = policy.features(seen_by(policy.obs, 7, np.random.default_rng(3)))
 
     def said(policy: Policy, engine: str) -> list[np.ndarray]:
         policy.use_engine(engine)
-        heard, output = policy.inference.activations(features)
+        activations, output = policy.inference.activations(features)
         outputs = [policy.inference.actor(features), policy.inference.critic(features), output]
-        return [*outputs, policy.inference.layer("shared", 3, features), *(x for *_, x in heard)]
+        return [
+            *outputs,
+            policy.inference.layer("shared", 3, features),
+            *(x for *_, x in activations),
+        ]
 
     native, torch = said(policy, "native"), said(policy, "torch")
     assert len(native) == len(torch) > 6
@@ -199,7 +206,7 @@ def test_numpy_native_and_torch_say_the_same(obs: str):
         assert np.allclose(one, other, atol=1e-4 * np.abs(other).max())
 
 
-def test_images_with_more_channels_than_there_is_room_for_are_torchs():
+def test_images_with_too_many_channels_use_torch():
     for n, fits in ((MOST_CHANNELS, True), (MOST_CHANNELS + 1, False)):
         with patch.dict(IMAGES, deep=ImageObs((n, 36, 36), 255, "first")):
             problem = images("deep", rows=3)
@@ -209,7 +216,7 @@ def test_images_with_more_channels_than_there_is_room_for_are_torchs():
         assert np.allclose(gradient, problem.improve(engine=engine)[0], atol=1e-6)
 
 
-def test_planes_that_are_not_there_are_refused():
+def test_invalid_plane_indices_are_rejected():
     problem = kept_once(images())
     index = problem.batch.features.index.copy()  # type: ignore[union-attr]
     index[3, 1] = len(problem.batch.features.plane)  # type: ignore[union-attr]
@@ -218,7 +225,7 @@ def test_planes_that_are_not_there_are_refused():
         problem.with_(features=broken).improve()
 
 
-def test_images_of_another_size_are_refused():
+def test_images_of_another_size_are_rejected():
     problem = images()
     other = np.zeros((20, 2, 36, 37), np.uint8)
     with pytest.raises(ValueError, match="the network reads 2592"):

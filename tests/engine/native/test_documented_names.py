@@ -1,4 +1,4 @@
-"""docs/native-engine.md speaks of things that exist."""
+"""Every name in docs/native-engine.md exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAID_TO_BE_ABSENT = {"std::max", "std::vector", "std::function"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_page_names_is_there(name: str):
+def test_every_name_on_the_page_exists(name: str):
     if "/" in name:
         assert (ROOT / name).exists()
         return
@@ -38,7 +38,7 @@ def test_what_the_page_names_is_there(name: str):
         assert re.search(rf"\b{re.escape(part)}\b", SOURCES), part
 
 
-def test_the_limits_are_those_of_the_code():
+def test_documented_limits_match_the_code():
     header = (ROOT / "native/network.hpp").read_text()
     plan = (ROOT / "gymnast/engine/native/plan.py").read_text()
     names = ("MOST_LAYERS", "MOST_PIECES", "MOST_CHANNELS")

@@ -1,4 +1,4 @@
-"""One minibatch gradient of the compiled kernels against the same mathematics in float64."""
+"""Minibatch gradients of the compiled kernels against float64."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OBJECTIVES: dict[str, Objective] = {
     "huber and value clip": replace(PLAIN, huber=True, value_clip=0.1),
     "kl penalty": replace(PLAIN, kl_coef=0.7),
     "entropy": replace(PLAIN, entropy_coef=0.4),
-    "standardised": replace(PLAIN, standardize=True),
+    "standardized": replace(PLAIN, standardize=True),
     "policy gradient": Objective(clip=None, value_coef=0.5, entropy_coef=0.1),
     "no critic": Objective(clip=None, entropy_coef=0.1, critic=False),
     "surrogate alone": replace(PLAIN, critic=False),
@@ -49,19 +49,20 @@ SIZES = [1, 7, 64, 65, 512, 513, 1500]
 
 
 def far(found: np.ndarray, expected: np.ndarray) -> float:
-    """How long the difference is beside what it should be; a clipped row alone has no gradient."""
+    """Returns the norm of the difference relative to the expected norm (0 if a clipped row is
+    alone)."""
     size = float(np.linalg.norm(expected))
     return float(np.linalg.norm(found - expected)) / (size or 1.0)
 
 
 def right(problem: Problem, objective: Objective, *, within: float = 1e-6) -> None:
-    """Gradient and losses are those of the definition."""
+    """Asserts that gradient and losses match the definition."""
     expected, parts = gradient_of(problem.policy, problem.batch, objective)
     before = problem.policy.parameters.flat.copy()
-    gradient, told = problem.improve(objective)
+    gradient, result = problem.improve(objective)
     assert far(gradient, expected) < within
     assert np.array_equal(problem.policy.parameters.flat, before)
-    line = dict(zip(LOSSES, told.losses[0], strict=True))
+    line = dict(zip(LOSSES, result.losses[0], strict=True))
     names = {"loss/total", "policy/loss", "optim/grad_norm"}
     names |= {"value/loss"} if objective.critic else set()
     names |= {"policy/kl_penalty"} if objective.kl_coef else set()
@@ -72,25 +73,25 @@ def right(problem: Problem, objective: Objective, *, within: float = 1e-6) -> No
 
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES)
 @pytest.mark.parametrize("action", ACTIONS)
-def test_of_every_head_and_objective(action: str, objective: Objective):
+def test_gradients_match_for_every_head_and_objective(action: str, objective: Objective):
     right(Problem.of(action=action), objective)
 
 
 @pytest.mark.parametrize("objective", [PLAIN, EVERYTHING], ids=["plain", "everything"])
 @pytest.mark.parametrize("action", MASKABLE)
-def test_of_every_head_under_masks(action: str, objective: Objective):
+def test_gradients_match_for_every_head_with_masks(action: str, objective: Objective):
     right(Problem.of(action=action, masked=True), objective)
 
 
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
-def test_of_every_network_and_observation(obs: str, network: dict[str, Any]):
+def test_gradients_match_for_every_network_and_observation(obs: str, network: dict[str, Any]):
     right(Problem.of(obs, **network), EVERYTHING)
 
 
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("action", ["choice", "amounts"])
-def test_of_every_size_of_batch(action: str, rows: int):
+def test_gradients_match_for_every_batch_size(action: str, rows: int):
     right(Problem.of(action=action, rows=rows), EVERYTHING)
 
 
@@ -107,28 +108,28 @@ def test_of_every_size_of_batch(action: str, rows: int):
     layer_norm=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_of_any_combination(
+def test_gradients_match_for_random_combinations(
     obs: str, action: str, objective: str, rows: int, masked: bool, hidden: list[int], **more: Any
 ):
     masked = masked and action in MASKABLE
-    # a norm over few neurons that say nearly the same divides by next to nothing, and a relu may
-    # let next to nothing through: what is left of float32 there is less
+    # a layer norm over few units with nearly equal outputs divides by almost 0, and a relu may
+    # pass almost nothing: float32 is less accurate there
     hidden = [max(width, 12) for width in hidden] if more["layer_norm"] else hidden
     problem = Problem.of(obs, action, rows=rows, masked=masked, hidden=tuple(hidden), **more)
     right(problem, OBJECTIVES[objective], within=2e-5)
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_is_that_of_the_torch_engine(action: str):
+def test_gradients_match_the_torch_engine(action: str):
     problem = Problem.of("dict", action, rows=600, masked=action in MASKABLE)
-    passes = MinibatchPlan(np.random.default_rng(0).permutation(600)[None], 250)
-    native, torch = (problem.improve(EVERYTHING, passes, engine=e) for e in ("native", "torch"))
+    plan = MinibatchPlan(np.random.default_rng(0).permutation(600)[None], 250)
+    native, torch = (problem.improve(EVERYTHING, plan, engine=e) for e in ("native", "torch"))
     assert far(native[0], torch[0]) < 1e-6
     assert np.allclose(native[1].losses, torch[1].losses, rtol=2e-6, atol=1e-6)
     assert (native[1].epochs, native[1].stopped_early) == (torch[1].epochs, torch[1].stopped_early)
 
 
-def test_what_lies_between_parameters_stays_zero():
+def test_gaps_between_parameters_stay_zero():
     problem = Problem.of("dict", "amounts", hidden=(5, 3), layer_norm=True)
     gradient, _ = problem.improve(EVERYTHING, lr=1e-2)
     parameters = problem.policy.parameters

@@ -1,5 +1,5 @@
-"""Results do not depend on the number of threads, on the rows beside a row, or on how wide the vectors
-of the processor are."""
+"""Results do not depend on the number of threads, on the other rows of a batch, or on the vector width
+of the processor."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def as_it_was() -> Iterator[None]:
     _native.set_threads(1)
 
 
-def learned(problem: Problem, passes: MinibatchPlan) -> list[np.ndarray]:
-    """Everything that several steps change, starting anew."""
+def learned(problem: Problem, plan: MinibatchPlan) -> list[np.ndarray]:
+    """Returns everything that several steps change, from a fresh start."""
     flat = problem.policy.parameters.flat
     before = flat.copy()
     adam = Adam(flat.size, eps=1e-5, weight_decay=1e-3)
-    gradient, told = problem.improve(EVERYTHING, passes, adam=adam, lr=3e-3, max_norm=0.5)
+    gradient, result = problem.improve(EVERYTHING, plan, adam=adam, lr=3e-3, max_norm=0.5)
     shift = problem.engine().policy_shift(problem.batch, 0.2)
     found = [
         flat.copy(),
         gradient,
         adam.first,
         adam.second,
-        told.losses,
+        result.losses,
         np.array([*shift.values()]),
     ]
     flat[:] = before
@@ -77,8 +77,9 @@ def test_every_instruction_set_gives_the_gradient_of_the_definition(name: str, a
 
 
 @pytest.mark.parametrize("obs", OBSERVATIONS if {"avx2", "avx512"} <= {*SETS} else ())
-def test_networks_say_the_same_to_the_last_bit_with_avx2_and_avx512(obs: str):
-    """Without norms: sums over a row are the compiler's to arrange, as they are in an update."""
+def test_network_outputs_are_bit_identical_with_avx2_and_avx512(obs: str):
+    """Only networks without layer norms: the compiler arranges the sums over a row, as it does in an
+    update."""
     problem = Problem.of(obs, "amounts", rows=70)
     problem.policy.use_engine("native")
     found = []
@@ -89,14 +90,14 @@ def test_networks_say_the_same_to_the_last_bit_with_avx2_and_avx512(obs: str):
     assert same(*found)
 
 
-def test_an_instruction_set_that_is_not_there_is_refused():
+def test_a_missing_instruction_set_is_rejected():
     with pytest.raises(ValueError, match="this processor has no abacus"):
         _native.use("abacus")
 
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("obs", OBSERVATIONS)
-def test_what_a_row_gives_does_not_depend_on_the_rows_beside_it(name: str, obs: str):
+def test_the_result_of_a_row_does_not_depend_on_the_other_rows(name: str, obs: str):
     _native.use(name)
     rows = 141
     problem = Problem.of(obs, "amounts", rows=rows, hidden=(33, 20), layer_norm=True)
@@ -110,7 +111,7 @@ def test_what_a_row_gives_does_not_depend_on_the_rows_beside_it(name: str, obs: 
                 assert np.array_equal(alone, together[first : first + n]), (n, first)
 
 
-def test_the_order_of_rows_is_that_of_their_results():
+def test_results_have_the_order_of_their_rows():
     problem = Problem.of("categories", rows=90)
     problem.policy.use_engine("native")
     order = np.random.default_rng(1).permutation(90)
@@ -120,7 +121,7 @@ def test_the_order_of_rows_is_that_of_their_results():
     )
 
 
-def test_no_rows_give_no_results():
+def test_an_empty_batch_gives_empty_results():
     problem = Problem.of("vector", "amounts")
     problem.policy.use_engine("native")
     features = np.empty((0, 5), np.float32)
@@ -129,19 +130,19 @@ def test_no_rows_give_no_results():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_acting_beside_an_update_changes_neither(count: int):
-    """As when the next rollout is collected while the last one is learned from."""
+def test_acting_during_an_update_changes_neither(count: int):
+    """The next rollout may be collected while the last one is learned from."""
     _native.set_threads(count)
     learner, actor = Problem.of("dict", rows=1300), Problem.of("vector", "amounts", rows=700)
-    passes = MinibatchPlan(
+    plan = MinibatchPlan(
         np.stack([np.random.default_rng(k).permutation(1300) for k in range(6)]), 650
     )
     actor.policy.use_engine("native")
     inference = actor.policy.inference
-    alone, said = learned(learner, passes), inference.actor(actor.batch.features)
-    with ThreadPoolExecutor(1) as beside:
+    alone, said = learned(learner, plan), inference.actor(actor.batch.features)
+    with ThreadPoolExecutor(1) as during_update:
         for _ in range(5):
-            update = beside.submit(learned, learner, passes)
+            update = during_update.submit(learned, learner, plan)
             while not update.done():
                 assert np.array_equal(inference.actor(actor.batch.features), said)
             assert same(update.result(), alone)

@@ -1,4 +1,4 @@
-"""The stub of the compiled module says what is in it."""
+"""The stub of the compiled module matches the module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STUB = Path(gymnast.__file__).with_name("_native.pyi")
 
 
 def said(body: list[ast.stmt], before: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Names of functions and of what they take, as the stub has them."""
+    """Returns the names of functions and of their parameters in the stub."""
     for one in body:
         if isinstance(one, ast.ClassDef):
             yield from said(one.body, f"{one.name}.")
@@ -24,7 +24,7 @@ def said(body: list[ast.stmt], before: str = "") -> Iterator[tuple[str, list[str
 
 
 def there(holder: Any, before: str = "") -> Iterator[tuple[str, list[str]]]:
-    """The same of the module itself."""
+    """Returns the names of functions and of their parameters in the module."""
     for name, one in vars(holder).items():
         if isinstance(one, type):
             yield from there(one, f"{one.__name__}.")
@@ -36,7 +36,7 @@ def there(holder: Any, before: str = "") -> Iterator[tuple[str, list[str]]]:
             yield before + name, [part.split(":")[0].strip() for part in taken.split(",") if part]
 
 
-def test_every_function_takes_what_the_stub_says():
+def test_every_function_has_the_signature_of_the_stub():
     stub = dict(said(ast.parse(STUB.read_text()).body))
     assert stub == dict(there(_native))
     assert "Network.conv" in stub

@@ -1,4 +1,4 @@
-"""The stored comparison of learning curves says what its own numbers say."""
+"""The statistics of the stored comparison of engines follow from its stored learning curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[3] / "docs/studies/engines.py"
 @pytest.fixture(scope="module")
 def study() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(SCRIPT.parent)  # it imports its game
+        patch.syspath_prepend(SCRIPT.parent)  # the study imports its own game
         yield _loaded()
 
 
@@ -30,7 +30,7 @@ def _loaded() -> Any:
     return module
 
 
-def test_what_is_stored_follows_from_the_stored_curves(study: Any):
+def test_stored_statistics_follow_from_the_stored_curves(study: Any):
     entries = json.loads(study.FILE.read_text())
     assert [entry["task"].removesuffix(":ppo") for entry in entries] == list(study.TASKS)
     for entry in entries:
@@ -40,7 +40,7 @@ def test_what_is_stored_follows_from_the_stored_curves(study: Any):
         assert entry["p"] > 0.05
 
 
-def test_sign_flips_find_a_difference_that_is_there_and_none_where_there_is_none(study: Any):
+def test_the_sign_flip_test_finds_a_real_difference_and_no_other(study: Any):
     rng = np.random.default_rng(0)
     assert study.sign_flips(rng.normal(0, 1, 10)) > 0.05
     assert study.sign_flips(rng.normal(3, 1, 10)) == 2 / 1024

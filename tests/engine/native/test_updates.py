@@ -1,4 +1,4 @@
-"""Whole updates, several passes in many steps: the compiled engine beside the torch engine."""
+"""Whole updates of several epochs: the native engine against the torch engine."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ def updated(
     *,
     weight_decay: float = 0.0,
     max_norm: float | None = 0.5,
-    most_kl: float | None = None,
+    target_kl: float | None = None,
     updates: int = 2,
 ) -> dict[str, tuple]:
-    """Parameters, moments, steps and reports of each engine, both starting from the same."""
+    """Returns parameters, moments, steps and results of both engines, from the same start."""
     flat, rows = problem.policy.parameters.flat, len(problem.batch)
     before, found = flat.copy(), {}
     for engine in ENGINES:
         flat[:] = before
         adam = Adam(flat.size, eps=1e-5, weight_decay=weight_decay)
-        rng, told = np.random.default_rng(2), []
+        rng, result = np.random.default_rng(2), []
         for _ in range(updates):
-            passes = MinibatchPlan.shuffled(3, rows, 50, rng, most_kl)
-            told.append(
+            plan = MinibatchPlan.shuffled(3, rows, 50, rng, target_kl)
+            result.append(
                 problem.improve(
-                    objective, passes, engine=engine, adam=adam, lr=1e-3, max_norm=max_norm
+                    objective, plan, engine=engine, adam=adam, lr=1e-3, max_norm=max_norm
                 )[1]
             )
         shift = problem.engine(engine).policy_shift(problem.batch, objective.clip)
-        found[engine] = flat.copy(), adam, told, shift
+        found[engine] = flat.copy(), adam, result, shift
     flat[:] = before
     return found
 
 
 def agree(found: dict[str, tuple]) -> None:
-    (native, adam, told, shift), (torch, their_adam, their_told, their_shift) = found.values()
+    (native, adam, result, shift), (torch, their_adam, their_result, their_shift) = found.values()
     assert far(native, torch) < 1e-5
     assert adam.steps == their_adam.steps
     assert far(adam.first, their_adam.first) < 1e-3
     assert far(adam.second, their_adam.second) < 1e-3
-    for ours, theirs in zip(told, their_told, strict=True):
-        assert (ours.passes, ours.stopped) == (theirs.passes, theirs.stopped)
+    for ours, theirs in zip(result, their_result, strict=True):
+        assert (ours.epochs, ours.stopped_early) == (theirs.epochs, theirs.stopped_early)
         assert ours.losses.shape == theirs.losses.shape
         assert np.allclose(ours.losses, theirs.losses, rtol=1e-3, atol=1e-4)
     assert shift.keys() == their_shift.keys()
@@ -61,14 +61,16 @@ def agree(found: dict[str, tuple]) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_a_whole_update_is_that_of_the_torch_engine(action: str):
+def test_a_whole_update_matches_the_torch_engine(action: str):
     problem = Problem.of("dict", action, rows=230, masked=action in MASKABLE)
     agree(updated(problem, replace(EVERYTHING, standardize=True), weight_decay=0.01))
 
 
 @pytest.mark.parametrize("max_norm", [None, 0.05, 1e6])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1], ids=["Adam", "AdamW"])
-def test_with_and_without_clipping_and_decay(max_norm: float | None, weight_decay: float):
+def test_updates_match_with_and_without_clipping_and_weight_decay(
+    max_norm: float | None, weight_decay: float
+):
     problem = Problem.of("vector", "amounts", rows=120, shared=True)
     found = updated(problem, PLAIN, weight_decay=weight_decay, max_norm=max_norm)
     agree(found)
@@ -77,18 +79,18 @@ def test_with_and_without_clipping_and_decay(max_norm: float | None, weight_deca
 
 
 @pytest.mark.parametrize("share", [0.5, 1.5])
-def test_both_stop_after_the_pass_that_moved_the_policy_too_far(share: float):
+def test_both_engines_stop_after_the_epoch_that_exceeds_target_kl(share: float):
     problem = Problem.of("vector", "choice", rows=120)
     free = updated(problem, PLAIN, updates=1)["native"]
     moved = free[3]["policy/kl"]
-    found = updated(problem, PLAIN, most_kl=share * moved, updates=1)
+    found = updated(problem, PLAIN, target_kl=share * moved, updates=1)
     agree(found)
-    told = found["native"][2][0]
-    assert told.stopped == (share < 1 or told.passes < 3)
-    assert len(told.losses) == told.passes * 3
+    result = found["native"][2][0]
+    assert result.stopped_early == (share < 1 or result.epochs < 3)
+    assert len(result.losses) == result.epochs * 3
 
 
-def test_the_plain_policy_gradient_without_a_critic_leaves_the_critic_alone():
+def test_the_plain_policy_gradient_without_a_critic_does_not_change_the_critic():
     problem = Problem.of("vector", "amounts", rows=120)
     before = problem.policy.parameters.flat.copy()
     found = updated(problem, Objective(clip=None, entropy_coef=0.01, critic=False))
@@ -98,16 +100,16 @@ def test_the_plain_policy_gradient_without_a_critic_leaves_the_critic_alone():
     assert np.array_equal(found["native"][0][critic], before[critic])
 
 
-def test_portions_are_those_of_numpy():
-    """Each step of an odd number of rows sees the same rows in both engines."""
+def test_minibatches_are_split_like_numpy_array_split():
+    """Every gradient step sees the same rows in both engines, also for an odd number of rows."""
     problem = Problem.of("vector", "choice", rows=103)
-    passes = MinibatchPlan(np.random.default_rng(0).permutation(103)[None], 20)
-    native, torch = (problem.improve(PLAIN, passes, engine=engine)[1] for engine in ENGINES)
+    plan = MinibatchPlan(np.random.default_rng(0).permutation(103)[None], 20)
+    native, torch = (problem.improve(PLAIN, plan, engine=engine)[1] for engine in ENGINES)
     assert len(native.losses) == 6
     assert np.allclose(native.losses, torch.losses, rtol=1e-5, atol=1e-6)
 
 
-def test_an_update_goes_on_with_the_moments_it_is_given():
+def test_an_update_continues_with_the_given_adam_moments():
     problem = Problem.of("vector", "choice", rows=64)
     flat, once = problem.policy.parameters.flat, MinibatchPlan.single_batch(64)
     before, found = flat.copy(), []

@@ -1,4 +1,4 @@
-"""Every number that a policy sees has a name: in a stack, and where last actions stand beside it."""
+"""Every component of a policy's observation has a name, also in stacks and for previous actions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOTH = {"env.stack": 2, "env.previous_actions": 2}
 def named(
     settings: dict[str, Any], actions: list[Any], env_id: str = "CartPole-v1"
 ) -> dict[str, float]:
-    """What is seen after these actions, by name."""
+    """Returns the observation after these actions, by component name."""
     cfg = resolve(env_id, settings).config
     env = make_env(cfg.env)
     obs, _ = env.reset(seed=3)
@@ -47,7 +47,7 @@ def named(
     return dict(zip((part.name for part in parts), obs.tolist(), strict=True))
 
 
-def test_what_is_stacked_is_named_by_how_long_ago_it_was_and_actions_by_what_they_are():
+def test_stacked_observations_are_named_by_age_and_actions_by_label():
     plain = gym.make("CartPole-v1")
     rows = [plain.reset(seed=3)[0], *(plain.step(action)[0] for action in (1, 0))]
     seen = named(BOTH, [1, 0])
@@ -58,12 +58,12 @@ def test_what_is_stacked_is_named_by_how_long_ago_it_was_and_actions_by_what_the
     assert list(seen.items())[8:] == list((before | last).items())
 
 
-def test_actions_without_labels_are_named_by_number():
+def test_actions_without_labels_are_numbered():
     settings = {"env.previous_actions": 1, "facts.actions": []}
     assert list(named(settings, [1]).items())[4:] == [("last action: 0", 0), ("last action: 1", 1)]
 
 
-def test_amounts_have_the_bounds_of_their_space():
+def test_box_actions_have_the_bounds_of_their_space():
     settings = {"env.previous_actions": 2, "facts.actions": ["torque"]}
     seen = named(settings, [np.array([0.5], np.float32)], "Pendulum-v1")
     assert (seen["action 2 steps ago: torque"], seen["last action: torque"]) == (0, 0.5)
@@ -79,7 +79,7 @@ def test_amounts_have_the_bounds_of_their_space():
     ],
     ids=["unchanged", "nothing declared", "all declared", "does not fit"],
 )
-def test_facts_are_left_alone_where_nothing_is_to_be_named(settings: dict[str, Any]):
+def test_facts_are_unchanged_if_there_is_nothing_to_name(settings: dict[str, Any]):
     cfg = resolve("CartPole-v1", settings).config
     space = observation(make_env(cfg.env).observation_space)
     assert facts_for_policy_obs(cfg.facts, cfg.env, space) == cfg.facts
@@ -97,7 +97,7 @@ def test_declared_ranges_hold_for_every_observation_of_a_stack():
     assert policy.obs.high == (1, 2, 3, 4) * 2 + (1,) * 4
 
 
-def test_terms_and_tables_of_a_run_know_the_parts_by_name():
+def test_shaping_terms_and_step_tables_use_the_component_names():
     settings = {**BOTH, "env.n_envs": 2, "algo.n_steps": 16, "stop.env_steps": 96}
     run = trained("CartPole-v1", {**settings, "eval.every": "off", "shaping.centred.weight": 1})
     table = checkpoint.find(run.path, "latest").path / "rollout.csv"
@@ -110,7 +110,7 @@ def test_terms_and_tables_of_a_run_know_the_parts_by_name():
             assert float(line[f"obs/last action: {before['action']}"]) == 1
 
 
-def test_metrics_bear_the_names_and_ranges():
+def test_metrics_use_the_component_names_and_ranges():
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
     collector = open_collector(cfg)
     components = task_limits(collector, cfg).components
@@ -120,13 +120,13 @@ def test_metrics_bear_the_names_and_ranges():
     assert [(part.low, part.high) for part in components[4:]] == [(0, 1), (0, 1)]
 
 
-def test_a_check_holds_what_is_seen_against_what_is_declared():
+def test_check_compares_observations_with_the_declared_ranges():
     report = check_environment("CartPole", resolve("CartPole-v1", BOTH).config, steps=100)
     (found,) = (finding for finding in report.findings if finding.check == "facts.observations")
     assert (found.verdict, found.what) == ("ok", "12 parts, within their declared bounds")
 
 
-def test_a_narration_tells_the_last_action(monkeypatch: pytest.MonkeyPatch):
+def test_a_narration_includes_the_last_action(monkeypatch: pytest.MonkeyPatch):
     hide_display(monkeypatch)
     said: list[str] = []
     wish = Wish("random", seed=1, step_by_step=True)

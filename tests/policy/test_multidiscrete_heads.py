@@ -1,4 +1,4 @@
-"""Several choices and switches at once: against every combination of them, written out."""
+"""MultiDiscrete and MultiBinary heads against an enumeration of all combinations."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def mask(request: pytest.FixtureRequest, head) -> np.ndarray | None:
     if request.param == "free":
         return None
     allowed = RNG.random((B, mask_width(head.space))) < 0.5
-    for first, n in options(head):  # one of each element at least
+    for first, n in options(head):  # at least one option per element
         allowed[np.arange(B), first + RNG.integers(n, size=B)] = True
     return allowed
 
 
 def options(head) -> list[tuple[int, int]]:
-    """Where the options of each element begin in a mask, and how many they are."""
+    """Returns where the options of each element start in a mask, and their number."""
     n = head.space.n if head is CHOICES else (2,) * 4
     return list(zip(np.cumsum([0, *n[:-1]]).tolist(), n, strict=True))
 
@@ -52,7 +52,8 @@ def every(head) -> np.ndarray:
 
 
 def table(head, output: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
-    """Probability of each combination [B, combinations], in float64 and one element at a time."""
+    """Returns the probability of each combination [B, combinations], in float64, element by
+    element."""
     found = np.ones((len(output), len(every(head))))
     for element, (first, n) in enumerate(options(head)):
         if head is CHOICES:
@@ -71,7 +72,7 @@ def drawn(head) -> np.ndarray:
     return RNG.normal(0, 2, (B, head.n_outputs)).astype(np.float32)
 
 
-def test_log_probability_entropy_and_kl_are_those_of_all_combinations(head, mask):
+def test_log_probability_entropy_and_kl_match_the_joint_distribution(head, mask):
     outputs = drawn(head), drawn(head)
     before, after = (table(head, output, mask) for output in outputs)
     old, new = (head.parameters(output, None, mask) for output in outputs)
@@ -92,7 +93,7 @@ def test_log_probability_entropy_and_kl_are_those_of_all_combinations(head, mask
         assert (ours[~allowed] < -1e8).all()
 
 
-def test_gradients_of_masked_distributions_are_finite_and_leave_the_forbidden_alone(head, mask):
+def test_gradients_of_masked_distributions_are_finite_and_zero_for_masked_options(head, mask):
     output = torch.from_numpy(drawn(head)).requires_grad_()
     given = None if mask is None else torch.from_numpy(mask)
     dist = distribution(head, output, {}, given)
@@ -105,7 +106,7 @@ def test_gradients_of_masked_distributions_are_finite_and_leave_the_forbidden_al
         assert not gradient.numpy()[decided].any()
 
 
-def test_combinations_are_drawn_as_often_as_they_are_likely_and_forbidden_ones_never(head, mask):
+def test_combinations_are_sampled_with_their_probability_and_masked_ones_never(head, mask):
     n = 20_000
     output = np.tile(drawn(head)[:1], (n, 1))
     allowed = None if mask is None else np.tile(mask[:1], (n, 1))
@@ -118,11 +119,11 @@ def test_combinations_are_drawn_as_often_as_they_are_likely_and_forbidden_ones_n
 
 
 @pytest.mark.parametrize("edge", [0.0, np.nextafter(np.float32(1), np.float32(0))])
-def test_at_both_ends_of_the_noise_nothing_forbidden_is_drawn(head, edge):
+def test_extreme_noise_never_samples_a_masked_option(head, edge):
     for _ in range(50):
         allowed = np.zeros((1, mask_width(head.space)), bool)
         for first, n in options(head):
-            allowed[0, first + RNG.integers(n)] = True  # one way only
+            allowed[0, first + RNG.integers(n)] = True  # a single combination is allowed
         dist = head.parameters(drawn(head)[:1], None, allowed)
         noise = np.full((1, len(options(head))), edge, np.float32)
         action = head.sample(dist, noise)
@@ -131,7 +132,7 @@ def test_at_both_ends_of_the_noise_nothing_forbidden_is_drawn(head, edge):
         assert head.entropy(dist) == head.kl(dist, dist) == head.logprob(dist, action) == 0
 
 
-def test_the_environment_gets_its_own_shape_numbering_and_type():
+def test_the_environment_receives_actions_in_its_own_shape_numbering_and_dtype():
     square = head_for(MultiDiscreteAction((2, 2), (3, 2, 4, 2), (0, 5, -1, 0)))
     action = square.for_env(np.array([[2, 1, 0, 1]]))
     assert (action.tolist(), action.dtype) == ([[[2, 6], [-1, 1]]], np.int64)
@@ -139,7 +140,7 @@ def test_the_environment_gets_its_own_shape_numbering_and_type():
     assert (switches.tolist(), switches.dtype) == ([[[1, 0], [0, 1]]], np.int8)
 
 
-def test_masks_are_read_as_gymnasium_writes_them():
+def test_masks_are_read_in_the_format_of_gymnasium():
     space = MultiDiscreteAction((2,), (3, 2), (0, 0))
     rows = np.zeros((1, 5), bool)
     for given in (np.array([1, 0, 1, 0, 1]), (np.array([1, 0, 1], np.int8), np.array([0, 1]))):
@@ -170,7 +171,7 @@ def agree(ours: np.ndarray, twin: torch.Tensor, expected: np.ndarray) -> None:
         (MultiDiscreteAction((2,), (3, 2), (0, 0)), ([1, 0], ["x"])),
     ],
 )
-def test_a_mask_that_makes_no_sense_is_said_to_be_wrong(space, given):
+def test_an_invalid_mask_is_reported(space, given):
     rows = np.ones((1, mask_width(space)), dtype=bool)
     problem = put_mask(space, rows, 0, given)
     assert problem is not None

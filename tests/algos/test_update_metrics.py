@@ -1,4 +1,4 @@
-"""Weighted loss terms, the sampled KL and norms by part, each computed another way."""
+"""Metrics of an update (loss terms, approx_kl, norms) against independent computations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TERMS = ("loss/policy", "loss/value", "loss/entropy", "loss/kl")
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True])
-def test_weighted_terms_add_up_to_the_loss(engine: str, box: bool):
+def test_weighted_terms_add_up_to_the_total_loss(engine: str, box: bool):
     practice, rollout = practised(box, WEIGHTS | {"engine": engine})
     row = updated(practice, rollout, Recorded())
     assert sum(row[name] for name in TERMS) == pytest.approx(row["loss/total"], rel=1e-5)
@@ -37,7 +37,7 @@ def test_the_entropy_term_is_minus_the_weighted_entropy(engine: str):
 
 
 @BOTH_ENGINES
-def test_a_term_without_weight_is_zero_exactly(engine: str):
+def test_a_term_with_zero_weight_is_exactly_zero(engine: str):
     practice, rollout = practised(False, {"algo.entropy_coef": 0.0, "engine": engine})
     row = updated(practice, rollout, Recorded())
     assert row["loss/entropy"] == row["loss/kl"] == 0.0
@@ -45,7 +45,7 @@ def test_a_term_without_weight_is_zero_exactly(engine: str):
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("box", [False, True])
-def test_the_approximate_kl_is_k3_over_the_actions_taken(engine: str, box: bool):
+def test_approx_kl_is_the_k3_estimator_over_the_sampled_actions(engine: str, box: bool):
     practice, rollout = practised(box, {"algo.lr": 0.01, "engine": engine})
     row = updated(practice, rollout, Recorded())
     policy = practice.learner.policy
@@ -66,7 +66,7 @@ def test_the_approximate_kl_is_k3_over_the_actions_taken(engine: str, box: bool)
 
 @BOTH_ENGINES
 @pytest.mark.parametrize("shared", ["on", "off"])
-def test_parts_make_up_the_whole(engine: str, shared: str):
+def test_squared_norms_of_the_parts_add_up_to_the_total(engine: str, shared: str):
     practice, rollout = practised(False, {"policy.shared": shared, "engine": engine})
     row = updated(practice, rollout, Recorded())
     parts = ("actor", "critic", *(["shared"] if shared == "on" else []))
@@ -76,15 +76,17 @@ def test_parts_make_up_the_whole(engine: str, shared: str):
         size = float(np.linalg.norm(np.concatenate(own).astype(np.float64)))
         assert row[f"optim/param_norm_{part}"] == pytest.approx(size, rel=1e-5)
     for kind in ("grad_norm", "param_norm"):
-        told = {name for name in row if name.startswith(f"optim/{kind}_")}
-        assert told - {"optim/grad_norm_max"} == {f"optim/{kind}_{part}" for part in parts}
+        names = {name for name in row if name.startswith(f"optim/{kind}_")}
+        assert names - {"optim/grad_norm_max"} == {f"optim/{kind}_{part}" for part in parts}
     assert row["optim/param_norm"] == pytest.approx(_whole(row, "param_norm", parts), rel=1e-5)
     share = row["optim/update_norm"] / row["optim/param_norm"]
     assert row["optim/update_share"] == pytest.approx(share)
 
 
 @BOTH_ENGINES
-def test_norms_of_the_gradient_are_the_last_by_part_and_the_largest_of_all(engine: str):
+def test_gradient_norms_per_part_are_of_the_last_step_and_the_maximum_is_over_all_steps(
+    engine: str,
+):
     settings = {"policy.shared": "on", "algo.epochs": 3, "algo.lr": 0.02, "engine": engine}
     practice, rollout = practised(False, settings)
     row = updated(practice, rollout, Recorded())
@@ -94,7 +96,7 @@ def test_norms_of_the_gradient_are_the_last_by_part_and_the_largest_of_all(engin
     assert row["optim/grad_norm_max"] == norms.max() > row["optim/grad_norm"] > norms.min()
 
 
-def test_the_critics_error_is_that_of_the_values_that_acted():
+def test_value_errors_are_those_of_the_collected_values():
     practice, rollout = practised(False, STILL)
     row = updated(practice, rollout, Recorded())
     _, target = rollout.advantages(0.9, 0.8)
