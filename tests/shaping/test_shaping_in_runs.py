@@ -174,7 +174,7 @@ def test_the_shaped_return_matches_the_stored_episodes(
 
 
 def _shaped(trace: Trace, weight: float, gamma: float, truncation_ends: bool) -> float:
-    """Returns the shaped returns, from the script's observations and the stored rewards."""
+    """Returns the shaped return of an episode, from the script's observations and the stored rewards."""
     shown = [
         float(obs_of(trace.seed, t).sum(dtype=np.float64)) for t in range(len(trace.reward) + 1)
     ]
@@ -233,7 +233,7 @@ def test_weight_zero_is_recorded_and_changes_nothing():
     ("name", "message"),
     [
         ("misshapen", r"shaping\.mine: returned float64 of shape \(3,\) for steps of \(2, 3\)"),
-        ("words", r"shaping\.mine: gave <U4"),
+        ("words", r"shaping\.mine: returned <U4"),
         ("raises", r"shaping\.mine: raised ZeroDivisionError: nothing to divide by"),
         (
             "unknown_name",

@@ -246,7 +246,7 @@ def test_progress_needs_a_transition_table():
     with pytest.raises(ConfigError, match="whose observation is its state"):
         build("progress", TermConfig(), scene())
     tasks = EnvConfig.model_validate({"id": "Taxi-v4", "tasks": {"a": {}, "b": {}}})
-    with pytest.raises(ConfigError, match="one environment"):
+    with pytest.raises(ConfigError, match="a single environment"):
         build("progress", TermConfig(), Scene(tasks, DiscreteObs(500, 0), ()))
 
 

@@ -84,10 +84,18 @@ def test_vizdoom_terms_match_the_games_own_counters():
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("missed", {"kwargs": {}}, r"shows AMMO2, HEALTH, but not HITCOUNT\n.*AMMO2, HEALTH, HITC"),
-        ("kills", {"keep": ["screen"]}, r"not among the observations\n.*env.keep=\[screen, game"),
-        ("hurt", {"id": "CartPole-v1", "keep": [], "view": "raw", "kwargs": {}}, "no scenario"),
-        ("hurt", {"tasks": {"near": {}, "far": {}}}, "several tasks"),
+        (
+            "missed",
+            {"kwargs": {}},
+            r"has the variables AMMO2, HEALTH, but not HITCOUNT\n.*AMMO2, HEALTH, HITC",
+        ),
+        ("kills", {"keep": ["screen"]}, r"has no entry gamevariables\n.*env.keep=\[screen, game"),
+        (
+            "hurt",
+            {"id": "CartPole-v1", "keep": [], "view": "raw", "kwargs": {}},
+            "not a VizDoom scenario",
+        ),
+        ("hurt", {"tasks": {"near": {}, "far": {}}}, "a single task"),
     ],
 )
 def test_missing_game_variables_are_refused_with_the_setting_that_adds_them(
