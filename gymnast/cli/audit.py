@@ -43,7 +43,7 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
     from gymnast.audit.audit import audit as of_run
 
     with separate_env_output(), progress("auditing") as told:
-        found = of_run(run, episodes=episodes, runs_dir=runs_dir, told=told)
+        found = of_run(run, episodes=episodes, runs_dir=runs_dir, progress=told)
     if as_json:
         echo_json(found)
     else:
