@@ -1,1 +1,1 @@
-"""What a run's reward pays for: totals of its terms, and whether one of them can be farmed."""
+"""The reward audit: totals of a run's reward terms, and whether one of them can be farmed."""

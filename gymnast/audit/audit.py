@@ -1,4 +1,4 @@
-"""The reward of a run: what its terms came to, and which of them can be farmed."""
+"""Audits the reward of a run: the total of each term, and which of them can be farmed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gymnast.selfplay.players import SCRIPTED
 from gymnast.training.live.control import Settings
 
 EPISODES = 100
-"""Matches of each cast that totals are of."""
+"""Default number of matches per cast for the totals."""
 OPPONENT = f"{SCRIPTED}medium"
 OWN = "its own policy"
 FLAGS = ("farmable", "outweighs")
@@ -35,16 +35,17 @@ def audit(
     *,
     episodes: int = EPISODES,
     runs_dir: str | Path | None = None,
-    told: Callable[[int, int], None] = lambda *_: None,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """`told`: how many of how many parts are done."""
+    """Returns the audit of a run as JSON data; `progress` is called with (parts done, parts in total)."""
     run, _ = store.resolve(ref, store.runs_dir(runs_dir))
     settings = _settings(run)
     found: dict[str, Any] = {"run": run.id, "env": run.info["env"]}
     if has_roles(run.info["env"]):
-        at_once = episodes if run.info["env"] == "tag" else None  # its matches cost next to nothing
-        with closing(open_tournament(ref, n_matches=at_once, runs_dir=runs_dir)) as tournament:
-            found |= _matches(tournament, settings, episodes, told)
+        # Tag steps all matches as one NumPy batch, so playing all of them at once costs next to nothing.
+        n_matches = episodes if run.info["env"] == "tag" else None
+        with closing(open_tournament(ref, n_matches=n_matches, runs_dir=runs_dir)) as tournament:
+            found |= _matches(tournament, settings, episodes, progress)
     shaped = _shaping(run, settings, found.get("learned", [""]))
     verdicts = [
         {key: line[key] for key in ("role", "term", "verdict")}
@@ -59,7 +60,7 @@ def audit(
 
 
 def _flagged(verdicts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All terms together only where none of them explains it alone."""
+    """Returns the flagged terms; the sum of all terms only if no single term of the role is flagged."""
     found = [one for one in verdicts if one["verdict"] in FLAGS]
     explained = {one["role"] for one in found if one["term"] != farming.TOGETHER}
     return [f for f in found if f["term"] != farming.TOGETHER or f["role"] not in explained]
@@ -83,7 +84,7 @@ def _shaping(run: Run, settings: Settings, roles: list[str]) -> list[dict[str, A
 
 
 def _matches(
-    tournament: Tournament, settings: Settings, episodes: int, told: Callable[[int, int], None]
+    tournament: Tournament, settings: Settings, episodes: int, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
     policies = tournament.saved.document("policy")
     learned = [role for role in tournament.roles if role in policies]
@@ -91,11 +92,11 @@ def _matches(
     plan = tournament.evaluator.plan("audit", episodes)
     judging = learned if can_be_tried(tournament.matches) else []
     parts, done = len(casts) + len(judging), 0
-    told(done, parts)
+    progress(done, parts)
     played: list[dict[str, Any]] = []
     for cast in casts:
         played.append(_cast(tournament, cast, plan))
-        told(done := done + 1, parts)
+        progress(done := done + 1, parts)
     found: dict[str, Any] = {
         "checkpoint": tournament.saved.step,
         "learned": learned,
@@ -115,8 +116,8 @@ def _matches(
             own=own,
             n=min(episodes, farming.MATCHES),
         )
-        terms += [verdict.plain() for verdict in verdicts]
-        told(done := done + 1, parts)
+        terms += [verdict.to_json() for verdict in verdicts]
+        progress(done := done + 1, parts)
     return found | {
         "farming": {
             "matches": min(episodes, farming.MATCHES),
@@ -127,14 +128,14 @@ def _matches(
 
 
 def _casts(tournament: Tournament, learned: list[str]) -> list[Mapping[str, str]]:
-    """The run's own players together, then each that learned against somebody scripted."""
+    """Returns the run's own players against each other, then each learned role against `OPPONENT`."""
     plays = {role: cfg.plays[-1] for role, cfg in tournament.cfg.roles.items()}
     casts = [{r: LEARNER if r in learned else plays.get(r, LEARNER) for r in tournament.roles}]
     for role in learned:
         others = [other for other in tournament.roles if other != role]
         if others and all("medium" in tournament.matches.scripted.get(o, {}) for o in others):
             casts.append({r: LEARNER if r == role else OPPONENT for r in tournament.roles})
-    return [cast for place, cast in enumerate(casts) if cast not in casts[:place]]
+    return [cast for i, cast in enumerate(casts) if cast not in casts[:i]]
 
 
 def _cast(tournament: Tournament, cast: Mapping[str, str], plan: Any) -> dict[str, Any]:

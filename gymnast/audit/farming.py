@@ -1,24 +1,23 @@
-"""Whether a reward term can be farmed: collected by whoever does not win until winning is not worth it.
+"""Tests if a reward term can be farmed: if it pays more to collect the term without winning than to win.
 
-Players that go after something else than winning (`exploiters` of the environment, and the run's own
-policies) play against scripted opponents; so do honest players, which try to win. Everything is added
-up as the role's learner does, with its discount. A term of a player that does not win is compared with
-what winners got:
+Exploiters (players of the environment that pursue something else than winning) and the run's own policies
+play against scripted opponents. So do honest players, which try to win. All totals are discounted as by the
+role's learner. A term of a player that does not win is compared with what honest winners got:
 
-    gain       its total in matches that the player did not win, minus that of honest winners
-    goal       what the goal term paid these winners, minus what it paid the player
+    gain       the term's total in matches that the player did not win, minus that of honest winners
+    goal       the goal term's total of these winners, minus that of the player
     share      gain / goal
 
-Whoever wins a share p of its matches by honest play is better off farming where p < share. Self-play
-tends to even matches, so a term is farmable from a share of EVEN = 0.5 on; from 1 on even certain
-victory is not worth it. What counts is the lower bound of the share: the low end of the gain's 95 %
-interval over the high end of the goal's. It must hold against every honest player that wins: what a
-winner gets as well is no reason not to win. A player that wins half of its matches or more farms
-nothing, whatever it collects on the way.
+A player that wins a fraction p of its matches by honest play is better off farming if p < share. Self-play
+tends toward even matches, so a term counts as farmable from a share of EVEN = 0.5; from 1 on, not even
+certain victory is worth it. The verdict uses the lower bound of the share: the low end of the gain's 95 %
+interval divided by the high end of the goal's. The bound must hold against every honest player that wins,
+because a reward that winners get as well is no reason not to win. A player that wins half of its matches or
+more is not farming, whatever it collects on the way.
 
-That is decided for each term, and for all terms but the goal together. A potential (`closing`) comes to
-the same discounted sum however one plays, so its gain is 0 and no test of its form is needed; with a
-discount other than the learner's it is not, and shows.
+The verdict is given for each term, and for the sum of all terms except the goal. Potential-based shaping
+(`closing`) has the same discounted sum however one plays, so its gain is 0 and it needs no special case;
+with a discount other than the learner's the gain is not 0, and the audit shows it.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ from gymnast.selfplay.play import play_matches
 Array = np.ndarray
 
 EVEN = 0.5
-"""Share from which a term counts as farmable."""
+"""Share of the goal's value from which a term counts as farmable."""
 HONEST = ("medium", "strong")
 """Scripted players that try to win."""
 OPPONENTS = ("medium", "random")
 MATCHES = 40
-"""Of each player against each opponent, at most."""
+"""Maximum number of matches of each player against each opponent."""
 FEWEST = 5
-"""Matches that a mean is taken of, at least."""
+"""Minimum number of matches for a mean."""
 TOGETHER = "all but the goal"
 
 Verdict = Literal["sound", "farmable", "unknown"]
@@ -56,31 +55,31 @@ Verdict = Literal["sound", "farmable", "unknown"]
 
 class WithExploiters(Matches, Protocol):
     exploiters: Mapping[str, Mapping[str, Scripted]]
-    """Role -> players that go after something else than winning, by name."""
+    """Players that pursue something else than winning, by role and name."""
     goal: str
-    """The term that pays for winning."""
+    """The term that rewards winning."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One player against one opponent."""
+    """The matches of one player against one opponent."""
 
     player: str
     opponent: str
     won: Array
-    """[matches]"""
+    """Whether the player won, [matches]."""
     totals: Mapping[str, Array]
-    """Term -> discounted total of each match, mean over the role's agents."""
+    """Discounted total of each term, averaged over the role's agents, [matches]."""
 
 
 @dataclass(frozen=True)
 class FarmingEvidence:
-    """The most that a player which does not win made of a term."""
+    """The best result of a player that collects a term without winning; see the module's docstring."""
 
     player: str
     opponent: str
     honest: str
-    """The winner that it is compared with."""
+    """The honest player whose wins it is compared with."""
     gain: Interval
     goal: Interval
 
@@ -98,7 +97,7 @@ class TermVerdict:
     role: str
     term: str
     farmed: FarmingEvidence | None
-    """None where nobody could be compared."""
+    """None if there were too few matches to compare."""
 
     @property
     def verdict(self) -> Verdict:
@@ -106,18 +105,18 @@ class TermVerdict:
             return "unknown"
         return "farmable" if self.farmed.low >= EVEN else "sound"
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = {"role": self.role, "term": self.term, "verdict": self.verdict}
         if self.farmed is None:
             return found
-        more = {key: value for key, value in vars(self.farmed).items() if isinstance(value, str)}
+        names = {key: value for key, value in vars(self.farmed).items() if isinstance(value, str)}
         gain, goal = vars(self.farmed.gain), vars(self.farmed.goal)
-        ends = {"share": self.farmed.share, "low": self.farmed.low}
-        return found | more | {"gain": gain, "goal": goal} | ends
+        bounds = {"share": self.farmed.share, "low": self.farmed.low}
+        return found | names | {"gain": gain, "goal": goal} | bounds
 
 
 def can_be_tried(matches: Matches) -> TypeGuard[WithExploiters]:
-    """Whether there is somebody who tries to farm, and two sides of which one wins."""
+    """True if the environment has exploiters and exactly two roles."""
     return len(matches.roles) == 2 and bool(getattr(matches, "exploiters", {}))
 
 
@@ -130,20 +129,20 @@ def farm(
     own: Mapping[str, Player] | None = None,
     n: int = MATCHES,
 ) -> list[TermVerdict]:
-    """Every term of a role, where it can be tried. `open_`: so many matches; `own`: more players of the
-    role that may farm."""
+    """Returns the verdict on every term of a role; nothing if the environment has no exploiters. `open_(n)`
+    creates n matches; `own` are further players of the role that may farm."""
     with closing(open_(1)) as one:
         if not can_be_tried(one):
             return []
         goal = one.goal
         farmers = {name: scripted_player(rules) for name, rules in one.exploiters[role].items()}
     farmers |= own or {}
-    tried = tries(open_, role, farmers, discount=discount, seed=seed, n=n)
-    honest = [one for one in tried if one.player in HONEST]
-    return judged(role, goal, [one for one in tried if one.player in farmers], honest)
+    trials = play_trials(open_, role, farmers, discount=discount, seed=seed, n=n)
+    honest = [trial for trial in trials if trial.player in HONEST]
+    return judge(role, goal, [trial for trial in trials if trial.player in farmers], honest)
 
 
-def tries(
+def play_trials(
     open_: Callable[[int], Matches],
     role: str,
     farmers: Mapping[str, Player],
@@ -152,8 +151,8 @@ def tries(
     seed: int,
     n: int,
 ) -> list[Trial]:
-    """These and honest players against every opponent, n matches each, on the same seeds. All play at
-    once, which is far quicker than one after the other."""
+    """Plays farmers and honest players against every opponent, n matches each, on the same seeds. All players
+    are stepped in one batch, which is far faster than one player after the other."""
     seeds = [episode_seed(seed, "audit", i) for i in range(n)]
     found: list[Trial] = []
     with closing(open_(n * (len(farmers) + len(HONEST)))) as matches:
@@ -161,57 +160,62 @@ def tries(
         (other,) = (name for name in matches.roles if name != role)
         players = {**farmers, **{name: scripted_player(scripted[role][name]) for name in HONEST}}
         for opponent in OPPONENTS:
-            rival = scripted_player(scripted[other][opponent])
-            sides = {role: side_by_side([*players.values()]), other: rival}
+            opposing = scripted_player(scripted[other][opponent])
+            sides = {role: side_by_side([*players.values()]), other: opposing}
             names = {role: "several", other: opponent}
             played = play_matches(matches, sides, names, seeds * len(players))
-            for place, player in enumerate(players):
-                block = played[place * n : (place + 1) * n]
+            for i, player in enumerate(players):
+                block = played[i * n : (i + 1) * n]
                 won = np.array([match.end.winner == role for match in block])
-                paid = per_step(block, role).items()
-                added = {term: discounted(steps, discount) for term, steps in paid}
-                found.append(Trial(player, opponent, won, added))
+                rewards = per_step(block, role).items()
+                totals = {term: discounted(steps, discount) for term, steps in rewards}
+                found.append(Trial(player, opponent, won, totals))
     return found
 
 
-def judged(
-    role: str, goal: str, tried: Sequence[Trial], honest: Sequence[Trial]
+def judge(
+    role: str, goal: str, farmers: Sequence[Trial], honest: Sequence[Trial]
 ) -> list[TermVerdict]:
-    """`tried`: those who may farm; `honest`: those who try to win."""
-    terms = [term for term in tried[0].totals if term != goal]
-    found = [TermVerdict(role, term, _most(_total(term), goal, tried, honest)) for term in terms]
+    """Returns the verdict on each term and on their sum; `farmers` may farm, `honest` players try to win."""
+    terms = [term for term in farmers[0].totals if term != goal]
+    found = [
+        TermVerdict(role, term, _best_farmer(_total(term), goal, farmers, honest)) for term in terms
+    ]
 
-    def together(one: Trial) -> Array:
-        return sum((one.totals[term] for term in terms), np.zeros(len(one.won)))
+    def together(trial: Trial) -> Array:
+        return sum((trial.totals[term] for term in terms), np.zeros(len(trial.won)))
 
-    return [*found, TermVerdict(role, TOGETHER, _most(together, goal, tried, honest))]
+    return [*found, TermVerdict(role, TOGETHER, _best_farmer(together, goal, farmers, honest))]
 
 
-def _most(
-    total: Callable[[Trial], Array], goal: str, tried: Sequence[Trial], honest: Sequence[Trial]
+def _best_farmer(
+    total: Callable[[Trial], Array], goal: str, farmers: Sequence[Trial], honest: Sequence[Trial]
 ) -> FarmingEvidence | None:
+    """Returns the farmer with the highest lower bound, each compared with its least favorable winner."""
     found: list[FarmingEvidence] = []
-    for one in tried:
-        if one.won.mean() >= EVEN or (~one.won).sum() < FEWEST:
+    for farmer in farmers:
+        not_won = ~farmer.won
+        if farmer.won.mean() >= EVEN or not_won.sum() < FEWEST:
             continue
-        beside = [
+        comparisons = [
             FarmingEvidence(
-                one.player,
-                one.opponent,
+                farmer.player,
+                farmer.opponent,
                 winner.player,
-                gain=difference(total(one)[~one.won], total(winner)[winner.won]),
-                goal=difference(winner.totals[goal][winner.won], one.totals[goal][~one.won]),
+                gain=difference(total(farmer)[not_won], total(winner)[winner.won]),
+                goal=difference(winner.totals[goal][winner.won], farmer.totals[goal][not_won]),
             )
             for winner in honest
-            if winner.opponent == one.opponent and winner.won.sum() >= FEWEST
+            if winner.opponent == farmer.opponent and winner.won.sum() >= FEWEST
         ]
-        if beside:
-            found.append(min(beside, key=_bound))
+        if comparisons:
+            found.append(min(comparisons, key=_bound))
     return max(found, key=_bound, default=None)
 
 
 def difference(a: Array, b: Array) -> Interval:
-    """Of two means, by Welch, with the degrees of freedom of the smaller sample."""
+    """Returns the 95 % interval of the difference of two means, as in Welch's test, but with the degrees of
+    freedom of the smaller sample, which is conservative."""
     mean = float(a.mean() - b.mean())
     error = math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
     half = t_quantile(min(len(a), len(b)) - 1) * error
@@ -219,7 +223,7 @@ def difference(a: Array, b: Array) -> Interval:
 
 
 def _share(gain: float, goal: float) -> float:
-    """Where the goal pays nothing for winning, whatever is gained outweighs it."""
+    """Returns gain / goal; if winning is worth nothing, any gain outweighs it."""
     if goal > 0:
         return gain / goal
     return math.inf if gain > 0 else 0.0
@@ -230,14 +234,14 @@ def _bound(farmed: FarmingEvidence) -> tuple[float, float]:
 
 
 def _total(term: str) -> Callable[[Trial], Array]:
-    return lambda one: one.totals[term]
+    return lambda trial: trial.totals[term]
 
 
 def side_by_side(players: Sequence[Player]) -> Player:
-    """One that gives each of these an equal part of the seats, in order."""
+    """Returns a player that splits the seats into equal parts, in order, one for each of these players."""
 
-    def play(obs: Array, noise: Array, even: Array) -> Array:
-        parts = (np.split(x, len(players)) for x in (obs, noise, even))
+    def play(obs: Array, noise: Array, uniform: Array) -> Array:
+        parts = (np.split(x, len(players)) for x in (obs, noise, uniform))
         return np.concatenate(
             [player(*part) for player, part in zip(players, zip(*parts, strict=True), strict=True)]
         )

@@ -1,12 +1,11 @@
-"""What shaping terms came to per episode, by a run's own record, beside the raw return.
+"""Totals of shaping terms per episode, from the run's recorded metrics, compared with raw returns.
 
-A record has the mean of a term over the steps of each rollout; times the mean length of episodes this is
-its total per episode. A term outweighs the raw return where that total is larger than all that raw
-returns ranged over in the run: then even the best episode is not worth what the term may pay or take.
-Where raw returns never differed, their size is the measure instead. A term may be large for a while, to
-fade later: judged is the median of the record's last quarter, and that of the whole record. A potential
-is not judged: what it pays for getting somewhere it takes back for leaving, so nothing can be collected
-from it.
+The metrics contain the mean of a term over the steps of each rollout; multiplied by the mean episode length,
+this is the total per episode. A term outweighs the raw return if its total is larger than the range of raw
+returns in the run: then even the best episode is worth less than the term. If all raw returns were equal,
+their absolute value is used instead of their range. A term may be large at first and fade later, so the
+larger of two medians counts: over the last quarter of the rows, and over all rows. Potential-based terms are
+not judged: what they give for reaching a state they take back for leaving it, so they cannot be farmed.
 """
 
 from __future__ import annotations
@@ -23,39 +22,41 @@ Row = Mapping[str, float]
 Verdict = Literal["sound", "outweighs", "potential", "unknown"]
 
 LATE = 0.25
-"""Share of the rows that a verdict is by."""
+"""Fraction of the rows that counts as the end of training."""
 
 
 @dataclass(frozen=True)
 class ShapingTotal:
-    """Of one term, per episode; its weight included."""
+    """The total of one shaping term per episode, with its weight."""
 
     role: str
-    """Empty where there is one agent."""
+    """Empty if there is only one agent."""
     term: str
     first: float
+    """Total in the first row."""
     last: float
-    """Median of the last quarter."""
+    """Median over the last quarter of the rows."""
     usual: float
-    """Median of all."""
+    """Median over all rows."""
     most: float
-    """The largest by its size."""
+    """The total with the largest absolute value."""
     raw: tuple[float, float]
-    """Least and most raw return of an episode in the run."""
+    """Lowest and highest raw return of an episode in the run."""
     potential: bool
+    """Whether the term is potential-based."""
 
     @property
     def size(self) -> float:
-        """What is judged: the larger of how training ended and how it usually was."""
+        """The number that is judged: the larger absolute value of `last` and `usual`."""
         return max(abs(self.last), abs(self.usual))
 
     @property
     def share(self) -> float | None:
-        """Of the range of raw returns, or of their size where they never differed; None where all
-        are 0."""
+        """`size` divided by the range of raw returns, or by their absolute value if they were all equal;
+        None if all were 0."""
         low, high = self.raw
-        worth = high - low or abs(high)
-        return self.size / worth if worth else None
+        scale = high - low or abs(high)
+        return self.size / scale if scale else None
 
     @property
     def verdict(self) -> Verdict:
@@ -69,7 +70,7 @@ class ShapingTotal:
 def shaping_totals(
     rows: Sequence[Row], terms: Mapping[str, TermConfig], role: str = ""
 ) -> list[ShapingTotal]:
-    """Of those terms that the record tells of."""
+    """Returns the totals of the terms that occur in the rows."""
     scope = f"{role}:" if role else ""
     lengths, low, high = (f"{scope}episode/{key}" for key in ("length", "return_min", "return_max"))
     ended = [row for row in rows if lengths in row]

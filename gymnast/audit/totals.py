@@ -1,4 +1,4 @@
-"""What each reward term came to in matches, for an agent of each role."""
+"""Totals of each reward term over matches, per agent of a role."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from gymnast.selfplay.play import PlayedMatch
 Array = np.ndarray
 
 WHOLE = "reward"
-"""Stands for the only term where an environment does not tell of several."""
+"""Name of the only term if the environment does not report its reward terms."""
 
 
 @dataclass(frozen=True)
 class TermTotal:
-    """Of one term over matches; per match and agent."""
+    """Statistics of one term's total per match and agent."""
 
     term: str
     mean: float
     std: float
     share: float
-    """Of all that is paid, gains and losses alike: mean size of this term over those of all."""
+    """Mean absolute value of this term divided by the sum of those of all terms."""
     won: float | None
-    """Mean in matches that the role won; None where it won none."""
+    """Mean over matches that the role won; None if it won none."""
     lost: float | None
-    """Mean in matches that another role won."""
+    """Mean over matches that another role won; None if there were none."""
 
 
 def totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
-    paid = {term: undiscounted(matches) for term, matches in per_step(played, role).items()}
-    size = {term: float(np.abs(x).mean()) for term, x in paid.items()}
+    sums = {term: undiscounted(matches) for term, matches in per_step(played, role).items()}
+    size = {term: float(np.abs(x).mean()) for term, x in sums.items()}
     every = sum(size.values())
     won = np.array([match.end.winner == role for match in played])
     lost = np.array([match.end.winner not in (role, "", None) for match in played])
@@ -45,16 +45,17 @@ def totals(played: Sequence[PlayedMatch], role: str) -> list[TermTotal]:
             won=_mean(x[won]),
             lost=_mean(x[lost]),
         )
-        for term, x in paid.items()
+        for term, x in sums.items()
     ]
 
 
 def per_step(played: Sequence[PlayedMatch], role: str) -> Mapping[str, list[Array]]:
-    """Term -> what each step of each match paid, the mean over the role's agents, [T] each."""
-    if not all(role in match.paid for match in played):
+    """Returns for each term the rewards of each match, averaged over the role's agents, [T] each."""
+    if not all(role in match.term_rewards for match in played):
         return {WHOLE: [match.trace.rewards[role].mean(1) for match in played]}
     return {
-        term: [match.paid[role][term].mean(1) for match in played] for term in played[0].paid[role]
+        term: [match.term_rewards[role][term].mean(1) for match in played]
+        for term in played[0].term_rewards[role]
     }
 
 
@@ -63,7 +64,7 @@ def undiscounted(matches: Sequence[Array]) -> Array:
 
 
 def discounted(matches: Sequence[Array], discount: float) -> Array:
-    """As whoever learns with this discount adds it up, from the beginning of a match."""
+    """Returns the discounted sum of each match from its first step, [matches]."""
     return np.array([float(steps @ discount ** np.arange(len(steps))) for steps in matches])
 
 

@@ -44,7 +44,7 @@ def audit(run: str, episodes: int, runs_dir: str | None, as_json: bool) -> int:
     from gymnast.audit.audit import audit as audit_run
 
     with separate_env_output(), progress("auditing") as bar:
-        found = audit_run(run, episodes=episodes, runs_dir=runs_dir, told=bar)
+        found = audit_run(run, episodes=episodes, runs_dir=runs_dir, progress=bar)
     if as_json:
         echo_json(found)
     else:

@@ -73,7 +73,7 @@ def _matrix(run: str, episodes: int, most: int, runs_dir: str | None) -> tuple[A
     tournament = open_tournament(run, n_matches=min(episodes, 64), runs_dir=runs_dir)
     try:
         with separate_env_output(), progress("cross-play") as bar:
-            results = cross_play(tournament, most=most, episodes=episodes, told=bar)
+            results = cross_play(tournament, most=most, episodes=episodes, progress=bar)
     finally:
         tournament.close()
     crossed = Matrix.of(results)

@@ -1,1 +1,1 @@
-"""Matches between two roles: who played whom, how good each is, whom to play next."""
+"""Matches between two roles: results, ratings, and the choice of opponents."""

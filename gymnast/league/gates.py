@@ -1,5 +1,4 @@
-"""Whether a win rate is surely on one side of a threshold: what lets a candidate into the pool, or lets
-a role that is too far ahead pause its learning."""
+"""Decides if a win rate is significantly above or below a threshold, for pools and ladders of opponents."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from gymnast.text.wording import counted
 
 
 class Record(Protocol):
-    """Matches of one side: `Wins`, or a `Tally` seen from the row."""
+    """Results of one side: `Wins`, or a `Tally` from the side of the row role."""
 
     @property
     def known(self) -> int: ...
@@ -26,18 +25,20 @@ Verdict = Literal["above", "below", "unsure"]
 @dataclass(frozen=True)
 class Gate:
     threshold: float
-    """A win rate, 0..1."""
+    """Win rate between 0 and 1."""
     matches: int
-    """With fewer known outcomes nothing is sure."""
+    """Minimum number of known outcomes; with fewer, the verdict is `unsure`."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise GymnastError(f"a win rate of {self.threshold}", fix="a threshold between 0 and 1")
+            raise GymnastError(
+                f"the threshold of a gate is {self.threshold}", fix="use a win rate between 0 and 1"
+            )
         if self.matches < 1:
-            raise GymnastError(f"a gate after {self.matches} matches", fix="at least 1 match")
+            raise GymnastError(f"a gate after {self.matches} matches", fix="use at least 1 match")
 
     def verdict(self, record: Record) -> Verdict:
-        """By the whole 95 % interval, not by its middle."""
+        """Compares the whole 95 % interval with the threshold, not only its center."""
         if record.known < self.matches:
             return "unsure"
         rate = record.rate()
@@ -45,19 +46,18 @@ class Gate:
             return "above"
         return "below" if rate.high < self.threshold else "unsure"
 
-    def why(self, record: Record) -> str:
-        """The verdict in words: `above: wins 80% [71, 87] of 100 matches, threshold 60%`."""
+    def explain(self, record: Record) -> str:
+        """Returns the verdict as text: `above: wins 80% [71, 87] of 100 matches, threshold 60%`."""
         verdict = self.verdict(record)
         if record.known == 0:
             return f"{verdict}: no known outcome, {self.matches} are needed"
-        said = (
-            f"{verdict}: wins {shown(record.rate())} of {counted(record.known, 'match', 'matches')}"
-        )
+        matches = counted(record.known, "match", "matches")
+        text = f"{verdict}: wins {percent(record.rate())} of {matches}"
         if record.known < self.matches:
-            return f"{said}, {self.matches} are needed"
-        return f"{said}, threshold {100 * self.threshold:.0f}%"
+            return f"{text}, {self.matches} are needed"
+        return f"{text}, threshold {100 * self.threshold:.0f}%"
 
 
-def shown(rate: Interval) -> str:
-    """A win rate and its interval, in percent."""
+def percent(rate: Interval) -> str:
+    """Formats a win rate and its interval in percent: `80% [71, 87]`."""
     return f"{100 * rate.mean:.0f}% [{100 * rate.low:.0f}, {100 * rate.high:.0f}]"

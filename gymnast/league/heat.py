@@ -1,4 +1,4 @@
-"""The cross-play matrix as a picture: one coloured cell per pair, with its numbers in it."""
+"""Draws the cross-play matrix as a heat map: one colored cell per pair, with its numbers in it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from gymnast.league.matrix import Matrix
 from gymnast.league.results import Tally
 
 CELL, MARGIN = (0.85, 0.5), (2.2, 1.6)
-"""Inches, across and down."""
-COLOURS = "RdBu"
-"""From red, the row loses, over white to blue, it wins: told apart by colour-blind people too."""
-NEVER = "#eeeeee"
-"""A pair without a known outcome."""
+"""Width and height in inches."""
+COLOR_MAP = "RdBu"
+"""Red where the row loses, white where it is even, blue where the row wins; safe for color-blind readers."""
+NO_RESULT = "#eeeeee"
+"""Color of a pair without a known outcome."""
 
 
 def picture(matrix: Matrix) -> bytes:
-    """PNG."""
+    """Returns the heat map as a PNG."""
     across, down = max(1, len(matrix.columns)), max(1, len(matrix.rows))
     figure = figures.blank(
         MARGIN[0] + CELL[0] * across,
@@ -25,10 +25,10 @@ def picture(matrix: Matrix) -> bytes:
         otherwise="or read it as text or JSON",
     )
     axes = figure.add_subplot()
-    axes.set_facecolor(NEVER)
+    axes.set_facecolor(NO_RESULT)
     rates = [[tally.rate().mean for tally in line] for line in matrix.cells]
     if matrix.rows and matrix.columns:
-        mesh = axes.pcolormesh(rates, cmap=COLOURS, vmin=0, vmax=1, edgecolors="white", lw=1)
+        mesh = axes.pcolormesh(rates, cmap=COLOR_MAP, vmin=0, vmax=1, edgecolors="white", lw=1)
         bar = figure.colorbar(mesh, ax=axes, pad=0.02, format=lambda v, _: f"{100 * v:.0f}%")
         bar.ax.tick_params(labelsize=7)
     for down, line in enumerate(matrix.cells):
@@ -41,7 +41,9 @@ def picture(matrix: Matrix) -> bytes:
 def _label(axes: Any, matrix: Matrix) -> None:
     title = f"win rate of the {matrix.row}"
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=8)
-    columns, rows = ([i + 0.5 for i in range(len(of))] for of in (matrix.columns, matrix.rows))
+    columns, rows = (
+        [i + 0.5 for i in range(len(names))] for names in (matrix.columns, matrix.rows)
+    )
     axes.set_xticks(columns, matrix.columns, rotation=30, ha="right")
     axes.set_yticks(rows, matrix.rows)
     axes.invert_yaxis()  # the first row on top, as in the table
@@ -52,13 +54,13 @@ def _label(axes: Any, matrix: Matrix) -> None:
 
 
 def _write(axes: Any, x: float, y: float, tally: Tally) -> None:
-    """The rate, and below it its interval and how many matches it rests on."""
+    """Writes the win rate, and below it its interval and the number of matches."""
     rate = tally.rate()
     if not tally.known:
         axes.text(x, y, "-", ha="center", va="center", fontsize=8, color="#777777")
         return
-    colour = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
+    color = "white" if abs(rate.mean - 0.5) > 0.35 else "black"
     low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"
-    axes.text(x, y, f"{100 * rate.mean:.0f}%", ha="center", va="bottom", fontsize=9, color=colour)
+    axes.text(x, y, f"{100 * rate.mean:.0f}%", ha="center", va="bottom", fontsize=9, color=color)
     small = f"{low}-{high}%, n {tally.known}"
-    axes.text(x, y + 0.05, small, ha="center", va="top", fontsize=5.5, color=colour)
+    axes.text(x, y + 0.05, small, ha="center", va="top", fontsize=5.5, color=color)

@@ -1,4 +1,5 @@
-"""Where the posterior of a logistic model with a Gaussian prior is highest, and how wide it is there."""
+"""The posterior mode of a logistic model with a Gaussian prior, and the covariance of its Laplace
+approximation."""
 
 from __future__ import annotations
 
@@ -10,23 +11,23 @@ Array = np.ndarray
 def mode(
     design: Array, offset: Array, score: Array, matches: Array, precision: float
 ) -> tuple[Array, Array]:
-    """x [k] and its covariance [k, k], by Newton's method.
+    """Returns the mode x [k] and its covariance [k, k], found by Newton's method.
 
-    Of `matches` [m], `score` [m] were won, with log-odds design [m, k] @ x + offset [m]; the prior of
-    x is N(0, 1 / precision). The posterior is strictly concave: there is one mode, and steps that do
-    not rise are halved.
+    Of `matches` [m], `score` [m] were won; the log-odds of a win are design [m, k] @ x + offset [m]; the
+    prior of x is N(0, 1 / precision). The log posterior is strictly concave, so there is one mode. Newton
+    steps that would decrease it are halved.
     """
     x = np.zeros(design.shape[1])
-    height = _height(x, design, offset, score, matches, precision)
+    log_posterior = _log_posterior(x, design, offset, score, matches, precision)
     for _ in range(100):
         p = sigmoid(design @ x + offset)
         gradient = design.T @ (score - matches * p) - precision * x
         step = np.linalg.solve(_curvature(design, p, matches, precision), gradient)
         size = 1.0
         while size > 1e-9:
-            higher = _height(x + size * step, design, offset, score, matches, precision)
-            if higher >= height:
-                x, height = x + size * step, higher
+            candidate = _log_posterior(x + size * step, design, offset, score, matches, precision)
+            if candidate >= log_posterior:
+                x, log_posterior = x + size * step, candidate
                 break
             size /= 2
         if np.abs(step).max(initial=0.0) * size < 1e-10:
@@ -39,15 +40,16 @@ def sigmoid(x: Array) -> Array:
     return 0.5 * (1 + np.tanh(x / 2))
 
 
-def _height(
+def _log_posterior(
     x: Array, design: Array, offset: Array, score: Array, matches: Array, precision: float
 ) -> float:
-    """The logarithm of the posterior, up to a constant."""
+    """Returns the logarithm of the posterior, up to a constant."""
     odds = design @ x + offset
-    likely = -score * np.logaddexp(0, -odds) - (matches - score) * np.logaddexp(0, odds)
-    return float(likely.sum() - precision / 2 * (x @ x))
+    likelihood = -score * np.logaddexp(0, -odds) - (matches - score) * np.logaddexp(0, odds)
+    return float(likelihood.sum() - precision / 2 * (x @ x))
 
 
 def _curvature(design: Array, p: Array, matches: Array, precision: float) -> Array:
+    """Returns the negative Hessian of the log posterior, [k, k]."""
     weight = (matches * p * (1 - p))[:, None]
     return design.T @ (weight * design) + precision * np.eye(design.shape[1])

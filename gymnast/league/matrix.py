@@ -1,4 +1,4 @@
-"""Who beats whom: rows against columns, as data and as text. As a picture: `heat.py`."""
+"""The cross-play matrix: every row against every column, as data and as text; `heat.py` draws it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gymnast.league.gates import shown
+from gymnast.league.gates import percent
 from gymnast.league.results import Results, Tally
 from gymnast.text import wording
 
@@ -14,12 +14,12 @@ from gymnast.text import wording
 @dataclass(frozen=True)
 class Matrix:
     row: str
-    """The role in rows; win rates are its."""
+    """The role in the rows; win rates are from its side."""
     column: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[Tally, ...], ...]
-    """[rows][columns]; nothing known where a pair never met."""
+    """Results of each pair, [rows][columns]; an empty tally if the pair never met."""
 
     @classmethod
     def of(
@@ -28,7 +28,7 @@ class Matrix:
         rows: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
     ) -> Matrix:
-        """Of these entrants in this order, else of all in natural order."""
+        """Returns the matrix of these entrants in this order, or of all entrants in natural order."""
         rows = results.rows() if rows is None else rows
         columns = results.columns() if columns is None else columns
         cells = tuple(tuple(results.between(r, c) for c in columns) for r in rows)
@@ -47,7 +47,7 @@ class Matrix:
         }
 
     def text(self) -> str:
-        """A table for the terminal."""
+        """Formats the matrix as a table for the terminal."""
         if not self.rows or not self.columns:
             return "(no matches yet)"
         head = (f"{self.row} \\ {self.column}", *self.columns)
@@ -59,14 +59,14 @@ class Matrix:
 
     @property
     def note(self) -> str:
-        """What the numbers are."""
-        said = f"win rate of the {self.row} [95 % interval] / matches with a known outcome"
+        """Explanation of the numbers in the table."""
+        legend = f"win rate of the {self.row} [95 % interval] / matches with a known outcome"
         unknown = wording.count(self.unknown)
-        return f"{said}; {unknown} unknown, counted for nobody" if self.unknown else said
+        return f"{legend}; {unknown} unknown, not counted" if self.unknown else legend
 
 
 def _words(tally: Tally) -> str:
-    return f"{shown(tally.rate())} / {wording.count(tally.known)}" if tally.known else "-"
+    return f"{percent(tally.rate())} / {wording.count(tally.known)}" if tally.known else "-"
 
 
 def _cell(tally: Tally) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whom to play next: probabilities over the entrants of a pool, oldest first. Pure functions."""
+"""Opponent sampling: pure functions that return a probability for each past self of a pool."""
 
 from __future__ import annotations
 
@@ -14,31 +14,33 @@ Scheme = Literal["uniform", "recent", "loss"]
 
 
 @dataclass(frozen=True)
-class Choosing:
-    """How the next opponent is chosen."""
+class OpponentSampling:
+    """The scheme by which the next opponent is drawn."""
 
     by: Scheme = "loss"
-    """`uniform`: each as often. `recent`: the newer, the more often. `loss`: the more often the learner
-    loses to it, the more often (prioritised fictitious self-play)."""
+    """`uniform`: all alike. `recent`: newer ones more often. `loss`: the more often the learner loses to an
+    opponent, the more often it is played (prioritized fictitious self-play)."""
     decay: float = 0.8
-    """Of `recent`: how much less often one is played than the next newer one."""
+    """Probability of an opponent relative to that of the next newer one, used by `recent`."""
     power: float = 2.0
-    """Of `loss`: 0 is uniform; the higher, the more only the hardest are played."""
+    """Exponent of the loss rate, used by `loss`. 0 is uniform; high values favor the hardest opponents."""
 
     def __post_init__(self) -> None:
         if self.by not in get_args(Scheme):
             known = ", ".join(get_args(Scheme))
-            raise GymnastError(f"opponents cannot be chosen by {self.by!r}", fix=f"one of {known}")
+            raise GymnastError(
+                f"opponents cannot be sampled by {self.by!r}", fix=f"use one of {known}"
+            )
         if not 0 < self.decay <= 1:
-            raise GymnastError(f"a decay of {self.decay}", fix="above 0, at most 1")
+            raise GymnastError(f"decay is {self.decay}", fix="use a number above 0 and at most 1")
         if not 0 <= self.power < float("inf"):
-            raise GymnastError(f"a power of {self.power}", fix="a number from 0")
+            raise GymnastError(f"power is {self.power}", fix="use a finite number, at least 0")
 
     def probabilities(self, won: Sequence[float], known: Sequence[int]) -> np.ndarray:
-        """[n], of opponents from the oldest to the newest, by the matches that the learner has won
-        against each (a drawn one as half) of those whose outcome is known."""
+        """Returns the probability of each opponent, [n], from the oldest to the newest. `won` are the matches
+        that the learner won against each (a draw counts as half), of `known` matches with a known outcome."""
         if not known:
-            raise ValueError("nobody to choose from")
+            raise ValueError("there are no opponents to sample from")
         if self.by == "uniform":
             return uniform(len(known))
         if self.by == "recent":
@@ -51,15 +53,17 @@ def uniform(n: int) -> np.ndarray:
 
 
 def recent(n: int, decay: float) -> np.ndarray:
-    """Geometric in age, which is counted in entrants; the newest is last."""
+    """Returns probabilities that decay geometrically with age, counted in entrants; the newest is last."""
     weight = decay ** np.arange(n - 1, -1, -1.0)
     return weight / weight.sum()
 
 
 def by_loss(won: np.ndarray, known: np.ndarray, power: float) -> np.ndarray:
-    """By the rate of losses to the given power (AlphaStar, doi:10.1038/s41586-019-1724-z). The rate is
-    the mean of its Beta posterior from a flat prior: whoever was never met counts as even, and nobody
-    is given up for ever."""
+    """Returns probabilities in proportion to the loss rate to the given power, as in AlphaStar
+    (doi:10.1038/s41586-019-1724-z). The rate is the mean of its Beta posterior with a flat prior, so an
+    opponent that was never met counts as even, and no opponent is ever excluded."""
     rate = (known - won + 1) / (known + 2)
-    weight = (rate / rate.max()) ** power  # the largest is 1, whatever the power
+    weight = (
+        rate / rate.max()
+    ) ** power  # dividing by the largest keeps high powers from underflowing
     return weight / weight.sum()

@@ -1,4 +1,4 @@
-"""How the players of a run stand: ratings from its evaluations."""
+"""Ratings of the entrants of a run, computed from its evaluations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 
 ANCHOR, ANCHORED = "scripted:medium", 1000.0
-"""Who is not rated but given, so that ratings of different runs can be compared."""
+"""The entrant with a fixed rating, and that rating; it makes ratings of different runs comparable."""
 
 
 def ratings_of(results: Results) -> Ratings:
@@ -21,9 +21,9 @@ def ratings_of(results: Results) -> Ratings:
 
 
 def results_of(run: Run) -> Results:
-    """Of all its evaluations, up to its last checkpoint."""
+    """Returns the results of all evaluations of a run up to its last checkpoint."""
     league = checkpoint.find(run.path, "latest").document("state").get("league") or {}
     if league.get("results") is None:
-        what = f"{run.id} has no ratings: its environment has no two roles of which one wins"
-        raise RunError(what, fix="gymnast train tag:selfplay")
+        what = f"{run.id} has no ratings: they need two roles, one of which wins the match"
+        raise RunError(what, fix="train such an environment: gymnast train tag:selfplay")
     return Results.from_json(league["results"])

@@ -1,4 +1,4 @@
-"""How often a learner has won lately. Never since the start: whoever learns is no longer who began."""
+"""The recent win rate of a learner. Older matches are forgotten, because the policy has changed since."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from gymnast.rl.statistics import Interval, wilson_interval
 
 
 class Wins:
-    """The last known outcomes, seen from one side."""
+    """The last known outcomes, from one side, in a window of fixed size."""
 
     def __init__(self, window: int) -> None:
         if window < 1:
-            raise GymnastError(f"a win rate over {window} matches", fix="a window of at least 1")
+            raise GymnastError(
+                f"a win rate over {window} matches", fix="use a window of at least 1 match"
+            )
         self.unknown = 0
-        """Matches whose outcome nobody knows. They are counted here and nowhere else."""
+        """Number of matches with an unknown outcome, which are not part of the window."""
         self._last: deque[float] = deque(maxlen=window)
 
     @property
@@ -24,33 +26,33 @@ class Wins:
         return self._last.maxlen or 0
 
     def add(self, score: float | None) -> None:
-        """As `results.score` tells it: 1 won, 1/2 drawn, 0 lost, None unknown."""
+        """Adds the score of a match (see `results.score`): 1 won, 1/2 drawn, 0 lost, None unknown."""
         if score is None:
             self.unknown += 1
         elif score in (0.0, 0.5, 1.0):
             self._last.append(float(score))
         else:
-            raise ValueError(f"a match is worth 0, 1/2 or 1, not {score}")
+            raise ValueError(f"the score of a match is 0, 1/2 or 1, not {score}")
 
     @property
     def known(self) -> int:
-        """Outcomes in the window."""
+        """Number of outcomes in the window."""
         return len(self._last)
 
     @property
     def score(self) -> float:
-        """Matches of the window that were won, a drawn one as half."""
+        """Number of wins in the window; a draw counts as half."""
         return sum(self._last)
 
     def rate(self) -> Interval:
-        """The share of the window that was won."""
+        """Returns the win rate over the window."""
         return wilson_interval(self.score, self.known)
 
     def state(self) -> dict[str, Any]:
         return {"last": list(self._last), "unknown": self.unknown}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Of a wider window, the newest are kept."""
+        """Restores the state; if it comes from a wider window, the newest outcomes are kept."""
         self._last.clear()
         self._last.extend(state["last"])
         self.unknown = state["unknown"]

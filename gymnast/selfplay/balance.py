@@ -1,4 +1,4 @@
-"""What is done when one role dominates the other: remedies, one after the other, and back again."""
+"""Balances the roles: when one dominates, remedies are applied one by one, and later withdrawn in reverse."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from gymnast.league.wins import Wins
 class Balance:
     cfg: BalanceConfig
     weaker: str = ""
-    """The role that remedies are for."""
+    """The role that the remedies help."""
     outside: int = 0
-    """Rollouts in a row in which it was dominated, since the last remedy."""
+    """Consecutive rollouts in which that role was dominated, since the last remedy."""
     inside: int = 0
-    """Rollouts in a row since in which nobody was."""
+    """Consecutive rollouts in which no role was dominated."""
     applied: list[str] = field(default_factory=list[str])
+    """Active remedies, in the order in which they were applied."""
 
     def watch(self, wins: Mapping[str, Wins]) -> dict[str, Any] | None:
-        """After a rollout: the remedy to be `applied` or `withdrawn` now, for the event."""
+        """Checks the win rates after a rollout. Returns the detail of an event if a remedy is to be applied
+        or withdrawn now."""
         dominated = self._dominated(wins)
         if dominated and dominated != self.weaker and self.applied:
-            return self._withdraw(wins)  # the tables have turned
+            return self._withdraw(wins)  # the role that was helped is now the stronger one
         if dominated:
             self.outside = self.outside + 1 if dominated == self.weaker else 1
             self.weaker, self.inside = dominated, 0
@@ -33,7 +35,7 @@ class Balance:
             if left and self.outside >= self.cfg.patience:
                 self.applied.append(left[0])
                 self.outside = 0
-                return self._told("applied", left[0], wins)
+                return self._event("applied", left[0], wins)
             return None
         self.outside = 0
         self.inside += 1
@@ -42,7 +44,7 @@ class Balance:
         return None
 
     def has(self, remedy: str, role: str) -> bool:
-        """Whether the role is being helped in this way."""
+        """True if this remedy currently helps the role."""
         return remedy in self.applied and role == self.weaker
 
     def state(self) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class Balance:
             setattr(self, key, value)
 
     def _dominated(self, wins: Mapping[str, Wins]) -> str:
+        """Returns the role that wins too rarely, or an empty string. Half of the window must be known."""
         low, high = self.cfg.aim or self.cfg.band
         for role, record in wins.items():
             others = [other for other in wins if other != role]
@@ -67,8 +70,8 @@ class Balance:
     def _withdraw(self, wins: Mapping[str, Wins]) -> dict[str, Any]:
         remedy = self.applied.pop()
         self.inside = self.outside = 0
-        return self._told("withdrawn", remedy, wins)
+        return self._event("withdrawn", remedy, wins)
 
-    def _told(self, what: str, remedy: str, wins: Mapping[str, Wins]) -> dict[str, Any]:
+    def _event(self, what: str, remedy: str, wins: Mapping[str, Wins]) -> dict[str, Any]:
         rates = {role: record.rate().mean for role, record in wins.items()}
         return {"what": what, "remedy": remedy, "weaker": self.weaker, "win_rates": rates}

@@ -1,4 +1,4 @@
-"""Matches between players of any runs: each role is given one, and they play on fixed seeds."""
+"""Matches between players of any runs on fixed seeds: a chosen cast, or everyone against everyone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gymnast.selfplay.snapshots import CROSS_PLAY, Snapshots
 
 
 class Tournament:
-    """The environment of one run, and players for its roles."""
+    """Plays matches in the environment of one run."""
 
     def __init__(
         self,
@@ -41,10 +41,10 @@ class Tournament:
         runs_dir: Path | None,
         report: Report = lambda *_: None,
     ) -> None:
-        """`report`: how far matches between one set of players are."""
+        """`report` is called with the progress of the matches between one set of players."""
         if not has_roles(cfg.env.id):
-            what = f"{run.id} is of {cfg.env.id}, in which a single agent acts"
-            raise RunError(what, fix="gymnast eval, without roles")
+            what = f"the environment of {run.id}, {cfg.env.id}, has a single agent and no roles"
+            raise RunError(what, fix="use gymnast eval without roles")
         self.run, self.saved, self.cfg, self.runs_dir = run, saved, cfg, runs_dir
         self.report = report
         self.evaluator = MatchEvaluator(cfg)
@@ -52,8 +52,8 @@ class Tournament:
         self.roles = list(self.matches.roles)
 
     def player(self, role: str, name: str, plan: Plan) -> Player:
-        """`learner` (of the run's checkpoint), `scripted:NAME`, `random`, `step:N` (a past self), or
-        another run's, `RUN[:CHECKPOINT]`."""
+        """Returns the player with this name: `learner` (the run's checkpoint), `scripted:NAME`, `random`,
+        `step:N` (a past self), or `RUN[:CHECKPOINT]` (a policy of another run)."""
         if (found := by_name(self.matches, role, name)) is not None:
             return found
         return self.evaluator.learner(self._policy(role, name), plan)
@@ -61,23 +61,30 @@ class Tournament:
     def _policy(self, role: str, name: str) -> Policy:
         if name.startswith(STEP):
             return Snapshots(self.run.path).read(int(name.removeprefix(STEP)), role)
-        whose, saved = (self.run, self.saved) if name == LEARNER else find(name, self.runs_dir)
+        run, saved = (self.run, self.saved) if name == LEARNER else find(name, self.runs_dir)
         if role not in saved.document("policy"):
             roles = ", ".join(saved.document("policy"))
-            what = f"{whose.id} has learned no {role} (it has: {roles})"
+            what = f"{run.id} has no policy for {role} (it has: {roles})"
             raise RunError(what, fix=f"name another run, or {role}=scripted:medium")
         return policy_of(saved, role)
 
     def play(self, cast: Mapping[str, str], plan: Plan) -> list[PlayedMatch]:
-        """Those that finish in time: an error if there is none."""
+        """Plays the matches of a plan and returns the ones that finish in time; raises if none does."""
         players = {role: self.player(role, name, plan) for role, name in cast.items()}
         watch = Watch(beat=Shown(self.report), total=len(plan.seeds))
-        more = {"version": self.saved.step, "watch": watch, "timeout": plan.timeout}
-        played = play_matches(self.matches, players, cast, plan.seeds, **more)
+        played = play_matches(
+            self.matches,
+            players,
+            cast,
+            plan.seeds,
+            version=self.saved.step,
+            watch=watch,
+            timeout=plan.timeout,
+        )
         if not played:
             raise_fault(self.matches.name, watch.left_out)
             late = ", ".join(watch.late[:1])
-            raise RunError(f"no match had finished at eval.timeout: {late}")
+            raise RunError(f"no match finished within eval.timeout: {late}")
         return played
 
     def close(self) -> None:
@@ -103,13 +110,13 @@ def open_tournament(
 
 
 def parse_cast(text: str) -> dict[str, str]:
-    """`seeker=@last:best,hider=scripted:medium`."""
+    """Parses `seeker=@last:best,hider=scripted:medium` into role -> player."""
     cast: dict[str, str] = {}
     for part in text.split(","):
         role, equals, name = part.strip().partition("=")
         if not equals or not role or not name:
             fix = "--roles seeker=@last:best,hider=scripted:medium"
-            raise UsageError(f"`{part.strip()}` gives no role to anybody", fix=fix)
+            raise UsageError(f"`{part.strip()}` is not ROLE=PLAYER", fix=fix)
         cast[role] = name
     return cast
 
@@ -117,7 +124,8 @@ def parse_cast(text: str) -> dict[str, str]:
 def play_cast(
     tournament: Tournament, cast: Mapping[str, str], episodes: int | None
 ) -> dict[str, Any]:
-    """What came of matches between these players; roles that are not named are the run's own."""
+    """Plays matches between these players and returns a summary; the run's own policies play roles that
+    `cast` does not name."""
     unknown = [role for role in cast if role not in tournament.roles]
     if unknown:
         known = ", ".join(tournament.roles)
@@ -125,29 +133,30 @@ def play_cast(
     full = {role: cast.get(role, LEARNER) for role in tournament.roles}
     plan = tournament.evaluator.plan("confirm", episodes)
     played = tournament.play(full, plan)
-    return _told(tournament, full, played, plan)
+    return _summary(tournament, full, played, plan)
 
 
 def play_opponents(tournament: Tournament, episodes: int | None) -> list[dict[str, Any]]:
-    """Each role that the run has learned, against each scripted opponent; else all together."""
-    told: list[dict[str, Any]] = []
+    """Plays each learned role against each scripted opponent, or, if there are none, all roles together.
+    Returns a summary per pairing."""
+    summaries: list[dict[str, Any]] = []
     learned = [role for role in tournament.roles if role in tournament.saved.document("policy")]
     for role in learned:
         others = [other for other in tournament.roles if other != role]
         for name in tournament.cfg.league.opponents:
             if others and all(tournament.matches.scripted.get(other) for other in others):
                 cast = dict.fromkeys(others, f"{SCRIPTED}{name}")
-                told.append(play_cast(tournament, cast, episodes))
-    return told or [play_cast(tournament, {}, episodes)]
+                summaries.append(play_cast(tournament, cast, episodes))
+    return summaries or [play_cast(tournament, {}, episodes)]
 
 
-def _told(
+def _summary(
     tournament: Tournament, cast: Mapping[str, str], played: Sequence[PlayedMatch], plan: Plan
 ) -> dict[str, Any]:
     roles: dict[str, Any] = {}
     for role in tournament.roles:
-        worth = [score(role, match.end.winner) for match in played]
-        known = [w for w in worth if w is not None]
+        scores = [score(role, match.end.winner) for match in played]
+        known = [points for points in scores if points is not None]
         returns = [float(np.mean(match.returns[role])) for match in played]
         roles[role] = {"plays": cast[role], "mean_return": float(np.mean(returns))}
         if tournament.matches.outcomes:
@@ -156,7 +165,7 @@ def _told(
     ends = [match.end for match in played]
     row = match_row(ends, tournament.matches.outcomes, tournament.cfg.numbers())
     missing = len(plan.seeds) - len(played)
-    why = f"{missing} broke or had not finished at eval.timeout"
+    why = f"{missing} had a fault or did not finish within eval.timeout"
     return {
         "run": tournament.run.id,
         "env": tournament.cfg.env.id,
@@ -176,34 +185,35 @@ def cross_play(
     *,
     most: int,
     episodes: int,
-    told: Callable[[int, int], None] = lambda *_: None,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Results:
-    """Past selves and scripted players of both roles, everybody against everybody. What was played
-    before is kept in the run's directory and not played again."""
+    """Plays the past selves (at most `most`) and scripted players of one role against those of the other.
+    Results are stored in the run's directory, and pairs that were played before are not played again."""
     row, column = tournament.roles
     (tournament.run.path / "league").mkdir(exist_ok=True)
     entrants = {role: _entrants(tournament, role, most) for role in (row, column)}
     plan = tournament.evaluator.plan("confirm", episodes)
     file = Snapshots(tournament.run.path).directory / CROSS_PLAY
     key = f"{tournament.cfg.eval.seed}, {episodes}, {'greedy' if plan.deterministic else 'sampled'}"
-    kept = document.loads(file.read_bytes()) if file.exists() else {}
-    cells: dict[str, Any] = kept.get(key, {})
+    stored = document.loads(file.read_bytes()) if file.exists() else {}
+    cells: dict[str, Any] = stored.get(key, {})
     pairs = [(a, b) for a in entrants[row] for b in entrants[column]]
     results = Results(row, column)
     for done, (a, b) in enumerate(pairs):
-        told(done, len(pairs))
+        progress(done, len(pairs))
         if f"{a} {b}" not in cells:
             winners = [p.end.winner for p in tournament.play({row: a, column: b}, plan)]
             cells[f"{a} {b}"] = [[w, winners.count(w)] for w in dict.fromkeys(winners)]
-            durable.replace(file, document.dumps(kept | {key: cells}, indent=1).encode())
+            durable.replace(file, document.dumps(stored | {key: cells}, indent=1).encode())
         for winner, count in cells[f"{a} {b}"]:
             results.add(a, b, winner, count)
-    told(len(pairs), len(pairs))
+    progress(len(pairs), len(pairs))
     return results
 
 
 def _entrants(tournament: Tournament, role: str, most: int) -> list[str]:
-    """Past selves evenly over the run, the first and the last among them, then the scripted ones."""
+    """Returns at most `most` past selves, evenly spread over the run with the first and the last included,
+    and then the scripted players."""
     names = [f"{SCRIPTED}{name}" for name in tournament.matches.scripted.get(role, {})]
     if role in tournament.saved.document("policy"):
         steps = Snapshots(tournament.run.path).steps()

@@ -1,8 +1,8 @@
-"""Score the policies of several roles: each against scripted opponents it never trained with, on fixed
-seeds; where the environment has none, all of them together.
+"""Evaluates the policies of a multi-role run on fixed seeds: each role against scripted opponents that it
+never trained with, or, if the environment has none, all roles together.
 
-The score of a run is that of the role that does worst. A mean over the roles of a game in which one
-wins what the other loses would say nothing.
+The score of a run is the score of its worst role. The mean over the roles of a zero-sum game would be a
+constant.
 """
 
 from __future__ import annotations
@@ -33,64 +33,69 @@ from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
 KEPT = 4
-"""Matches of each pair that are stored."""
+"""Number of matches per pairing whose traces are stored."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """One role's matches against one opponent."""
+    """The matches of one role against one opponent."""
 
     role: str
     opponent: str
-    """Empty where all roles were played by those who learn."""
+    """Name of the scripted opponent; empty if the learners play all learned roles."""
     ends: tuple[MatchEnd, ...]
     returns: tuple[float, ...]
-    """Of the role's agents, their mean in each match."""
+    """Return of each match, averaged over the role's agents."""
 
     @property
-    def worth(self) -> tuple[float, ...]:
-        """Of each match that tells who has won, what it was worth to the role."""
-        told = (score(self.role, end.winner) for end in self.ends)
-        return tuple(worth for worth in told if worth is not None)
+    def scores(self) -> tuple[float, ...]:
+        """Score of the role (1 won, 1/2 drawn, 0 lost) in each match with a known winner."""
+        scores = (score(self.role, end.winner) for end in self.ends)
+        return tuple(points for points in scores if points is not None)
 
 
 @dataclass(frozen=True)
 class MatchEvaluation:
+    """The result of an evaluation: all matches, from which scores and metrics are computed."""
+
     version: int
-    """Env steps the policies had learned from when they were scored."""
+    """Number of env steps after which the policies were evaluated."""
     pairings: tuple[Pairing, ...]
     outcomes: dict[str, str]
+    """Every possible outcome and the role that wins with it."""
     numbers: dict[str, str]
+    """Metric names and the keys of the match metrics they report."""
     shortfall: Shortfall = COMPLETE
-    """Matches of the plan that are not part of the score."""
+    """Planned matches that are missing from the score."""
     seconds: float = 0.0
 
     @property
     def has_score(self) -> bool:
-        """False where not every pair finished a match in time."""
+        """False if a pairing finished no match in time."""
         return bool(self.pairings)
 
     @property
     def roles(self) -> list[str]:
-        return list(dict.fromkeys(met.role for met in self.pairings))
+        return list(dict.fromkeys(pairing.role for pairing in self.pairings))
 
     @property
-    def tells_winners(self) -> bool:
-        """Of every role: win rates and returns cannot be compared."""
-        return all(any(met.worth for met in self._of(role)) for role in self.roles)
+    def has_winners(self) -> bool:
+        """Whether every role has matches with a known winner. Only then are scores win rates; the scores
+        of all roles must be in the same unit."""
+        return all(any(p.scores for p in self._pairings(role)) for role in self.roles)
 
     def score(self) -> dict[str, Any]:
-        """Of the role that does worst."""
+        """Returns the score of the worst role."""
         scores = {role: self.score_of(role) for role in self.roles}
         worst = min(scores, key=lambda role: (scores[role]["mean"], role))
-        more = {"role": worst, "env_steps": self.version, **self.shortfall.told()}
-        return scores[worst] | more
+        details = {"role": worst, "env_steps": self.version, **self.shortfall.told()}
+        return scores[worst] | details
 
     def score_of(self, role: str) -> dict[str, Any]:
-        """Its win rate where matches tell who has won, else its return."""
-        of, told = self._of(role), self.tells_winners
-        values = [value for met in of for value in (met.worth if told else met.returns)]
-        interval = wins_of(values) if told else mean_interval(np.array(values), exact=False)
+        """Returns the role's win rate if the winners are known, else its mean return."""
+        pairings, won = self._pairings(role), self.has_winners
+        values = [value for p in pairings for value in (p.scores if won else p.returns)]
+        interval = win_interval(values) if won else mean_interval(np.array(values), exact=False)
         return {
             "mean": interval.mean,
             "low": interval.low,
@@ -100,7 +105,8 @@ class MatchEvaluation:
         }
 
     def row(self) -> dict[str, float]:
-        score, ends = self.score(), [end for met in self.pairings for end in met.ends]
+        """Returns the row of metrics for the metric store."""
+        score, ends = self.score(), [end for pairing in self.pairings for end in pairing.ends]
         row: dict[str, float] = {
             "eval:clock/env_steps": self.version,
             "eval:episode/return": score["mean"],
@@ -112,30 +118,31 @@ class MatchEvaluation:
             "eval:rollout/faults": self.shortfall.left_out,
         }
         for role in self.roles:
-            of = list(self._of(role))
-            row[f"eval/{role}:episode/return"] = float(np.mean([r for m in of for r in m.returns]))
-            every = [end for met in of for end in met.ends]
-            told = match_row(every, self.outcomes, self.numbers)
-            row |= {f"eval/{role}:{key}": value for key, value in told.items()}
+            pairings = self._pairings(role)
+            returns = [value for pairing in pairings for value in pairing.returns]
+            row[f"eval/{role}:episode/return"] = float(np.mean(returns))
+            role_ends = [end for pairing in pairings for end in pairing.ends]
+            metrics = match_row(role_ends, self.outcomes, self.numbers)
+            row |= {f"eval/{role}:{key}": value for key, value in metrics.items()}
             if self.outcomes:
-                row |= _win_row(f"eval/{role}", [w for met in of for w in met.worth])
-                for met in of:
-                    if met.opponent:
-                        row |= _win_row(f"eval/{role}/{met.opponent}", met.worth)
+                row |= _win_row(f"eval/{role}", [s for p in pairings for s in p.scores])
+                for pairing in pairings:
+                    if pairing.opponent:
+                        row |= _win_row(f"eval/{role}/{pairing.opponent}", pairing.scores)
         return row
 
     def results(self, row: str, column: str) -> Results:
-        """As a table of who played whom: learners are named by their version."""
+        """Returns the table of results; learners are named by their version."""
         table = Results(row, column)
-        for met in self.pairings:
-            for end in met.ends if met.opponent else ():
+        for pairing in self.pairings:
+            for end in pairing.ends if pairing.opponent else ():
                 names = {role: str(self.version) for role in (row, column)}
                 names |= {role: name for role, name in end.cast.items() if name != LEARNER}
                 table.add(names[row], names[column], end.winner)
         return table
 
-    def _of(self, role: str) -> Sequence[Pairing]:
-        return [met for met in self.pairings if met.role == role]
+    def _pairings(self, role: str) -> Sequence[Pairing]:
+        return [pairing for pairing in self.pairings if pairing.role == role]
 
 
 class MatchEvaluator:
@@ -158,36 +165,37 @@ class MatchEvaluator:
         watch: Watch | None = None,
         run: Path | None = None,
     ) -> tuple[MatchEvaluation, list[MatchTrace]]:
-        """Every learner against every scripted opponent, `plan` matches each. `run`: its directory, where
-        players from other runs are kept."""
+        """Plays every learner against every scripted opponent, on the seeds of `plan` each. `run` is the
+        run's directory, which stores the players from other runs."""
         learners = {role: self.learner(policies[role], plan) for role in self.learners}
         pairs, watch = self._pairs(learners, run), watch or Watch()
         watch.total = len(pairs) * len(plan.seeds)
         played: list[list[PlayedMatch]] = [[] for _ in pairs]
-        for seeds in self._rounds(plan):  # pairs have equally many matches, whenever time is up
-            for (_, _, players, names), of in zip(pairs, played, strict=True):
-                of += self._play(players, names, replace(plan, seeds=seeds), version, watch)
+        # In rounds over all pairings, so that they have equally many matches whenever time is up.
+        for seeds in self._rounds(plan):
+            for (_, _, players, names), done in zip(pairs, played, strict=True):
+                done += self._play(players, names, replace(plan, seeds=seeds), version, watch)
             if watch.late or watch.passed(plan.seconds):
                 break
-        met: list[Pairing] = []
-        for (role, opponent, _, _), of in zip(pairs, played, strict=True):
-            returns = tuple(float(np.mean(p.returns[role])) for p in of)
-            met.append(Pairing(role, opponent, tuple(p.end for p in of), returns))
-        if not all(one.ends for one in met):
+        pairings: list[Pairing] = []
+        for (role, opponent, _, _), done in zip(pairs, played, strict=True):
+            returns = tuple(float(np.mean(match.returns[role])) for match in done)
+            pairings.append(Pairing(role, opponent, tuple(match.end for match in done), returns))
+        if not all(pairing.ends for pairing in pairings):
             raise_fault(self.matches.name, watch.left_out)
-            met = []  # the timeout came before every pair had finished a match
+            pairings = []  # the timeout came before every pairing had finished a match
         every = replace(plan, seeds=plan.seeds * len(pairs))
         evaluation = MatchEvaluation(
             version,
-            tuple(met),
+            tuple(pairings),
             dict(self.matches.outcomes),
             self.cfg.numbers(),
             Shortfall.of(every, watch, sum(map(len, played)), ()),
         )
-        return evaluation, [p.trace for of in played for p in of[:KEPT]]
+        return evaluation, [match.trace for done in played for match in done[:KEPT]]
 
     def _rounds(self, plan: Plan) -> list[tuple[int, ...]]:
-        """The seeds in portions, after each of which a plan with limited time may end."""
+        """Splits the seeds into rounds, after each of which a plan with a time limit may end."""
         if plan.seconds is None:
             return [plan.seeds]
         size = max(plan.at_least, self.matches.n_matches)
@@ -199,32 +207,33 @@ class MatchEvaluator:
     def _pairs(
         self, learners: Mapping[str, Player], run: Path | None
     ) -> list[tuple[str, str, dict[str, Player], dict[str, str]]]:
-        """(role, opponent's name, players, their names)."""
+        """Returns a tuple (role, opponent's name, players by role, their names by role) per pairing."""
         roles, found = list(self.matches.roles), list[Any]()
         for role, player in learners.items():
             others = [other for other in roles if other != role]
-            rivals = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
-            for name in rivals:
-                theirs = {o: scripted_player(scripted(self.matches, o, name)) for o in others}
+            scripts = [n for n in self.cfg.league.opponents if others and self._scripted(others)]
+            for name in scripts:
+                opponents = {o: scripted_player(scripted(self.matches, o, name)) for o in others}
                 names = {role: LEARNER, **dict.fromkeys(others, f"{SCRIPTED}{name}")}
-                found.append((role, name, {role: player, **theirs}, names))
-            if not rivals:
-                given = {
+                found.append((role, name, {role: player, **opponents}, names))
+            if not scripts:
+                # A role that does not learn is played by the last opponent of its ladder.
+                fixed = {
                     other: self.cfg.roles[other].plays[-1]
                     for other in roles
                     if other not in learners
                 }
-                theirs = {other: self._given(other, name, run) for other, name in given.items()}
-                names = dict.fromkeys(roles, LEARNER) | given
-                found.append((role, "", {**learners, **theirs}, names))
+                opponents = {o: self._fixed_player(o, name, run) for o, name in fixed.items()}
+                names = dict.fromkeys(roles, LEARNER) | fixed
+                found.append((role, "", {**learners, **opponents}, names))
         return found
 
-    def _given(self, role: str, name: str, run: Path | None) -> Player:
-        """Who plays a role that is not learned: the last of its ladder."""
+    def _fixed_player(self, role: str, name: str, run: Path | None) -> Player:
+        """Returns the player of a role that does not learn."""
         if (found := by_name(self.matches, role, name)) is not None:
             return found
         if run is None:
-            raise RunError(f"{name}, who plays {role}, is kept in a run that is not named")
+            raise RunError(f"{name}, which plays {role}, is stored in a run, but no run was given")
         guest = Snapshots.guest(role, len(self.cfg.roles[role].plays) - 1)
         return sampling_player(Snapshots(run).read(guest, role))
 
@@ -239,18 +248,18 @@ class MatchEvaluator:
         version: int,
         watch: Watch,
     ) -> list[PlayedMatch]:
-        bears = self.cfg.env.on_fault == "restart"
+        retries = self.cfg.env.on_fault == "restart"
         played = play_matches(
             self.matches,
             players,
             names,
             plan.seeds,
             version=version,
-            attempts=self.cfg.env.max_faults if bears else 1,
+            attempts=self.cfg.env.max_faults if retries else 1,
             watch=watch,
             timeout=plan.timeout,
         )
-        if not bears:
+        if not retries:
             raise_fault(self.matches.name, watch.left_out)
         return played
 
@@ -259,18 +268,18 @@ class MatchEvaluator:
 
 
 def learning_roles(cfg: Config[Any], roles: Sequence[str]) -> list[str]:
-    """Those that the config does not give to somebody else."""
+    """Returns the roles that learn: those for which the config names no other player."""
     return [role for role in roles if role not in cfg.roles or cfg.roles[role].learns]
 
 
-def wins_of(worth: Sequence[float]) -> Interval:
-    return wilson_interval(sum(worth), len(worth))
+def win_interval(scores: Sequence[float]) -> Interval:
+    return wilson_interval(sum(scores), len(scores))
 
 
-def _win_row(scope: str, worth: Sequence[float]) -> dict[str, float]:
-    if not worth:
+def _win_row(scope: str, scores: Sequence[float]) -> dict[str, float]:
+    if not scores:
         return {}
-    rate = wins_of(worth)
+    rate = win_interval(scores)
     return {
         f"{scope}:match/win_rate": rate.mean,
         f"{scope}:match/win_low": rate.low,

@@ -1,7 +1,7 @@
-"""Against whom the roles of a run learn: past selves, scripted players, and each other.
+"""The league of a run: against whom its roles train, namely each other, past selves and scripted players.
 
-All of it is decided by counters, streams and what is in `state()`, so a resumed run goes on with the
-same opponents.
+Every decision follows from counters, seeded random streams and `state()`, so a resumed run continues with
+the same opponents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gymnast.config.cadence import Every
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import Matches
 from gymnast.league.gates import Gate
-from gymnast.league.opponents import Choosing
+from gymnast.league.opponents import OpponentSampling
 from gymnast.league.pool import Pool
 from gymnast.league.results import Entrant, Results, score
 from gymnast.league.standing import ratings_of
@@ -31,7 +31,8 @@ from gymnast.selfplay.rows import match_row
 from gymnast.selfplay.snapshots import Snapshots
 
 GATE_MATCHES = 50
-"""Matches before a ladder or a gate decides anything; a shorter window must be full."""
+"""Minimum number of matches before a ladder or an entry gate decides; with a shorter `league.window`, the
+whole window."""
 
 
 class League:
@@ -43,26 +44,26 @@ class League:
         run: Path,
         runs: Path | None = None,
     ) -> None:
-        """`runs`: where other runs are, if not beside this one."""
+        """`runs` is the directory of other runs, by default the parent directory of this one."""
         self.cfg, self.matches, self.learners = cfg, matches, tuple(learners)
         self.snapshots = Snapshots(run)
         window = cfg.league.window
         self.pools = {role: Pool(max(cfg.league.keep, 2), window) for role in learners}
         self.wins = {role: Wins(window) for role in learners}
-        """Of each learner, in matches of all learners."""
+        """Recent results of each learner in matches without past selves."""
         self.past = {role: Wins(window) for role in learners}
-        """Of each learner, against past selves."""
+        """Recent results of each learner against past selves."""
         self.recent: deque[MatchEnd] = deque(maxlen=window)
-        """Of all learners."""
+        """The last matches without past selves."""
         self.rung = dict.fromkeys(matches.roles, 0)
-        """How far each ladder has been climbed."""
+        """Index of the current opponent on the ladder of each role that does not learn."""
         self.climbed = {role: Wins(window) for role in matches.roles}
-        """What came of the present rung, for whoever plays it."""
+        """Recent results of that opponent, from its own side."""
         self.balance = Balance(cfg.league.balance)
         self.results = self._no_results()
-        """Of evaluations: what ratings are made of."""
-        self._enough = min(GATE_MATCHES, window)
-        self._choosing = Choosing(cfg.league.draw)
+        """Results of all evaluations, from which ratings are computed; None if ratings are not possible."""
+        self._min_matches = min(GATE_MATCHES, window)
+        self._sampling = OpponentSampling(cfg.league.draw)
         self._players: dict[tuple[str, str], Player] = {}
         self._due: Every | None = None
         self._runs = runs or run.parent
@@ -72,30 +73,32 @@ class League:
 
     @property
     def has_pool(self) -> bool:
-        """Past selves are for those who may win against each other, not for partners."""
+        """Whether learners play past selves: only if they are opponents, not partners."""
         return len(self.learners) > 1 and bool(self.matches.outcomes)
 
-    # ---- who plays ---------------------------------------------------------------------------
+    # ---- casting -----------------------------------------------------------------------------
 
     def cast(self, match: int, number: int) -> Cast:
+        """Draws who plays a match. With probability `league.live_share` all learners play each other; else
+        one of them, drawn at random, plays past selves of the others."""
         ladders = self._ladders()
         cast = dict.fromkeys(self.learners, LEARNER)
         cast |= {role: ladder[self.rung[role]] for role, ladder in ladders.items()}
         draws = stream(self.cfg.seed, "cast", match, number)
         if self.has_pool and draws.random() >= self.cfg.league.live_share:
-            alone = self.learners[int(draws.integers(len(self.learners)))]
+            learner = self.learners[int(draws.integers(len(self.learners)))]
             for role in self.learners:
-                if role != alone and self.pools[role].steps:
-                    cast[role] = f"{STEP}{self.pools[role].draw(self._choosing, draws)}"
+                if role != learner and self.pools[role].steps:
+                    cast[role] = f"{STEP}{self.pools[role].draw(self._sampling, draws)}"
         return {role: cast[role] for role in self.matches.roles}
 
     def player(self, role: str, name: str) -> Player:
         if (role, name) not in self._players:
-            self._players[role, name] = self._found(role, name)
+            self._players[role, name] = self._load_player(role, name)
         return self._players[role, name]
 
     def learns(self, role: str, clock: Clock) -> bool:
-        """Whether it is the role's turn to learn."""
+        """True if the role is to be updated now: with alternating learning, only in its turn."""
         helped = self.balance.weaker if "alone" in self.balance.applied else ""
         if helped:
             return role == helped
@@ -105,15 +108,16 @@ class League:
         return self.learners[turn % len(self.learners)] == role
 
     def reward_factor(self, role: str) -> float:
-        """Of the role's own shaping terms."""
+        """Returns the factor for the role's shaping terms, which the remedy `reward` raises."""
         helped = self.balance.has("reward", role)
         return self.cfg.league.balance.reward if helped else 1.0
 
     def _ladders(self) -> dict[str, tuple[str, ...]]:
+        """Returns the opponents of each role that does not learn, in the order in which they are played."""
         others = [role for role in self.matches.roles if role not in self.learners]
         return {role: self.cfg.roles[role].plays for role in others}
 
-    def _found(self, role: str, name: str) -> Player:
+    def _load_player(self, role: str, name: str) -> Player:
         if (found := by_name(self.matches, role, name)) is not None:
             return found
         if name.startswith(STEP):
@@ -121,24 +125,24 @@ class League:
         return sampling_player(self._from_elsewhere(role, name))
 
     def _from_elsewhere(self, role: str, ref: str) -> Policy:
-        """A policy of another run, copied so that this run does not depend on that one."""
-        own = Snapshots.guest(role, self._ladders()[role].index(ref))
-        if not self.snapshots.file(own).exists():
-            self.snapshots.write(own, {role: from_elsewhere(self.matches, role, ref, self._runs)})
-        return self.snapshots.read(own, role)
+        """Returns the policy of another run, copied so that this run does not depend on that one."""
+        copy = Snapshots.guest(role, self._ladders()[role].index(ref))
+        if not self.snapshots.file(copy).exists():
+            self.snapshots.write(copy, {role: from_elsewhere(self.matches, role, ref, self._runs)})
+        return self.snapshots.read(copy, role)
 
-    # ---- what came of it ---------------------------------------------------------------------
+    # ---- results -----------------------------------------------------------------------------
 
     def record_matches(self, ends: Sequence[MatchEnd]) -> None:
-        """The matches of a rollout that are over."""
+        """Records the matches that ended during a rollout."""
         for end in ends:
             past = {r: end.cast[r] for r in self.learners if end.cast[r] != LEARNER}
             if past:
-                (alone,) = (r for r in self.learners if r not in past)
-                worth = score(alone, end.winner)
-                self.past[alone].add(worth)
+                (learner,) = (r for r in self.learners if r not in past)
+                points = score(learner, end.winner)
+                self.past[learner].add(points)
                 for role, name in past.items():
-                    self.pools[role].report(int(name.removeprefix(STEP)), worth)
+                    self.pools[role].report(int(name.removeprefix(STEP)), points)
                 continue
             self.recent.append(end)
             for role in self.learners:
@@ -148,25 +152,28 @@ class League:
                     self.climbed[role].add(score(role, end.winner))
 
     def advance(self, clock: Clock, policies: Mapping[str, Policy]) -> list[tuple[str, dict]]:
-        """What a rollout's matches lead to: (kind, detail) of the events to be told."""
-        told: list[tuple[str, dict[str, Any]]] = []
+        """Takes snapshots, moves ladders on and applies remedies, after the matches of a rollout were
+        recorded. Returns (kind, detail) of the events to be logged."""
+        events: list[tuple[str, dict[str, Any]]] = []
         if self.snapshot_due(clock):
-            told += self._snapshot(clock.env_steps, policies)
+            events += self._snapshot(clock.env_steps, policies)
         for role, ladder in self._ladders().items():
-            gate = Gate(1 - self.cfg.league.gate, self._enough)
+            # `climbed` counts wins of the opponent, so the gate is on its side of the threshold.
+            gate = Gate(1 - self.cfg.league.gate, self._min_matches)
             if self.rung[role] + 1 < len(ladder) and gate.verdict(self.climbed[role]) == "below":
-                why = gate.why(self.climbed[role])
+                why = gate.explain(self.climbed[role])
                 self.rung[role] += 1
                 self.climbed[role] = Wins(self.cfg.league.window)
-                told.append(
+                events.append(
                     ("next opponent", {"role": role, "plays": ladder[self.rung[role]], "why": why})
                 )
         if len(self.learners) > 1 and (moved := self.balance.watch(self.wins)):
-            told.append(("rebalanced", moved | self._remedy(moved, policies)))
-        return told
+            events.append(("rebalanced", moved | self._remedy(moved, policies)))
+        return events
 
     def snapshot_due(self, clock: Clock) -> bool:
         if self._due is None:
+            # The first call of a new run: the untrained policy becomes the first past self.
             self._due = Every(self.cfg.league.snapshot, clock)
             return self.cfg.league.snapshot is not None and not any(
                 pool.steps for pool in self.pools.values()
@@ -177,7 +184,7 @@ class League:
         entered: list[str] = []
         for role, pool in self.pools.items() if self.has_pool else ():
             entry = self.cfg.league.entry
-            gate = None if entry is None or not pool.steps else Gate(entry, self._enough)
+            gate = None if entry is None or not pool.steps else Gate(entry, self._min_matches)
             if gate is None or gate.verdict(self.wins[role]) == "above":
                 pool.add(step)
                 entered.append(role)
@@ -185,7 +192,8 @@ class League:
         return [("snapshot", {"step": step, "roles": entered})]
 
     def _remedy(self, moved: Mapping[str, Any], policies: Mapping[str, Policy]) -> dict[str, Any]:
-        """Do what is done once; the rest asks `learns` and `reward_factor`."""
+        """Applies or withdraws a remedy that needs an action: `warm_start` or `handicap`. The others take
+        effect through `learns` and `reward_factor`."""
         weaker, applied = moved["weaker"], moved["what"] == "applied"
         if moved["remedy"] == "warm_start" and applied:
             return self._warm_start(weaker, policies[weaker])
@@ -193,23 +201,26 @@ class League:
             return {}
         handicap = getattr(self.matches, "handicap", None)
         if handicap is None:
-            return {"note": f"{self.matches.name} knows no handicap"}
+            return {"note": f"{self.matches.name} does not support handicaps"}
         (stronger,) = (role for role in self.learners if role != weaker)
         factor = float(self.cfg.league.balance.handicap) if applied else 1.0
         handicap(stronger, factor)
         return {"stronger": stronger, "factor": factor}
 
     def _warm_start(self, role: str, policy: Policy) -> dict[str, Any]:
-        """The past self that does best against the present opponent, if that is better than now."""
-        met = {s: w.rate().mean for s, w in self.pools[role].against.items() if w.known >= 10}
-        best = min(met, key=lambda step: met[step], default=None)
-        if best is None or 1 - met[best] <= self.wins[role].rate().mean:
+        """Loads the role's past self that does best against the current opponent, if it does better than the
+        current policy."""
+        # `against` counts wins of the opponent, so the best past self has the lowest rate.
+        losses = {s: w.rate().mean for s, w in self.pools[role].against.items() if w.known >= 10}
+        best = min(losses, key=lambda step: losses[step], default=None)
+        if best is None or 1 - losses[best] <= self.wins[role].rate().mean:
             return {"note": "no past self does better"}
         policy.load(self.snapshots.read(best, role).arrays())
         return {"from_step": best}
 
     def rated(self, evaluation: Any) -> dict[str, float]:
-        """Take in the matches of an evaluation; what they make of the ratings of its version."""
+        """Adds the matches of an evaluation to the results. Returns the metrics with the ratings of the
+        evaluated version."""
         if self.results is None:
             return {}
         pair = self.results.row, self.results.column
@@ -224,7 +235,7 @@ class League:
         return row
 
     def _no_results(self) -> Results | None:
-        """Ratings are between two roles, one of which wins."""
+        """Returns an empty table; None unless there are exactly two roles and matches have a winner."""
         if len(self.matches.roles) != 2 or not self.matches.outcomes:
             return None
         row, column = self.matches.roles

@@ -1,6 +1,6 @@
-"""Play matches of given seeds to their ends, in several places at once.
+"""Plays matches with given seeds to their ends, several at the same time.
 
-What happens in a match depends on its players and its seed and nothing else.
+The course of a match depends on its players and its seed only, not on the other matches.
 """
 
 from __future__ import annotations
@@ -21,27 +21,28 @@ from gymnast.seeds import stream
 
 Array = np.ndarray
 _BLOCK = 64
-"""Steps that noise is drawn for at once."""
+"""Number of steps for which noise is drawn at once."""
 
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """One match to its end."""
+    """A finished match."""
 
     seed: int
     end: MatchEnd
     returns: dict[str, tuple[float, ...]]
-    """Role -> the return of each of its agents."""
-    paid: dict[str, dict[str, Array]]
-    """Role -> term -> what it paid each agent in each step, [T, seats], where the environment tells."""
+    """The return of each agent, by role."""
+    term_rewards: dict[str, dict[str, Array]]
+    """Reward of each agent in each step, [T, seats], by role and reward term; empty if the environment does
+    not report its reward terms."""
     trace: MatchTrace
 
     @property
     def terms(self) -> dict[str, dict[str, float]]:
-        """Role -> term -> what it added up to over its agents."""
+        """Sum of each reward term over steps and agents, by role and term."""
         return {
-            role: {term: float(paid.sum()) for term, paid in by_term.items()}
-            for role, by_term in self.paid.items()
+            role: {term: float(rewards.sum()) for term, rewards in by_term.items()}
+            for role, by_term in self.term_rewards.items()
         }
 
 
@@ -56,15 +57,15 @@ def play_matches(
     watch: Watch | None = None,
     timeout: float | None = None,
 ) -> list[PlayedMatch]:
-    """In the order of the seeds. `names`: what the players are called. A match that a fault broke is
-    retried; after so many attempts it is left out. Matches that still run after `timeout` seconds are
-    given up."""
+    """Plays one match per seed and returns them in the order of the seeds. `names` are the names of the
+    players by role. A match that has a fault is retried, `attempts` times in total, and then left out.
+    Matches that are not finished after `timeout` seconds are abandoned."""
     table = _Table(matches, players, names, version)
     watch = watch or Watch()
     waiting = [(place, seed, attempts) for place, seed in enumerate(seeds)][::-1]
     done: dict[int, PlayedMatch] = {}
 
-    def broke(fault: Fault) -> None:
+    def on_fault(fault: Fault) -> None:
         place, seed, left = table.playing.pop(fault.copy)
         if left > 1:
             waiting.append((place, seed, left - 1))
@@ -75,8 +76,8 @@ def play_matches(
     def fill() -> None:
         for match in range(matches.n_matches):
             while match not in table.playing and waiting:
-                for fault in table.begin(match, waiting.pop()):
-                    broke(fault)
+                for fault in table.start(match, waiting.pop()):
+                    on_fault(fault)
 
     fill()
     while table.playing:
@@ -84,7 +85,7 @@ def play_matches(
         if watch.passed(timeout):
             watch.late += table.running()
             break
-        ended = dict(table.step(broke))
+        ended = dict(table.step(on_fault))
         watch.done += len(ended)
         done |= ended
         fill()
@@ -92,6 +93,8 @@ def play_matches(
 
 
 class _Table:
+    """The matches that are being played, with their noise and their steps so far."""
+
     def __init__(
         self,
         matches: Matches,
@@ -101,52 +104,52 @@ class _Table:
     ) -> None:
         self.matches, self.players, self.names, self.version = matches, players, names, version
         self.playing: dict[int, tuple[int, int, int]] = {}
-        """Match -> place, seed and attempts that are left."""
+        """For each busy slot, the index of the seed, the seed, and the number of attempts left."""
         n, roles = matches.n_matches, matches.roles
         self._heads = {role: head_for(roles[role].action) for role in roles}
         self._streams: dict[tuple[int, str], np.random.Generator] = {}
         self._noise: dict[str, Array] = {}
-        self._even = {role: np.zeros((_BLOCK, n, roles[role].seats)) for role in roles}
-        self._began = np.zeros(n, dtype=np.int64)
-        """Steps of the table before each match."""
+        self._uniform = {role: np.zeros((_BLOCK, n, roles[role].seats)) for role in roles}
+        self._started = np.zeros(n, dtype=np.int64)
+        """Value of `len(self._past)` at the start of each match."""
         self._past: list[dict[str, Array]] = []
-        """Of every step: what all matches did and got."""
+        """Actions, rewards and reward terms of all slots in every step so far."""
         self._in_play = {role: np.zeros((n, roles[role].seats), dtype=bool) for role in roles}
 
-    def begin(self, match: int, turn: tuple[int, int, int]) -> tuple[Fault, ...]:
+    def start(self, match: int, turn: tuple[int, int, int]) -> tuple[Fault, ...]:
         self.playing[match] = turn
         for role in self.matches.roles:
             self._streams[match, role] = stream(turn[1], "match noise", role)
             self._in_play[role][match] = True
-        self._began[match] = len(self._past)
+        self._started[match] = len(self._past)
         return self.matches.reset([match], [turn[1]])
 
-    def step(self, broke: Callable[[Fault], None]) -> list[tuple[int, PlayedMatch]]:
-        """One step of every match that is played; those that it ended."""
-        matches, told = self.matches, dict[str, Array]()
+    def step(self, on_fault: Callable[[Fault], None]) -> list[tuple[int, PlayedMatch]]:
+        """Steps every match once. Returns (index of the seed, match) for each match that ended."""
+        matches, record = self.matches, dict[str, Array]()
         for role, kind in matches.roles.items():
-            noise, even = self._draws(role)
+            noise, uniform = self._draws(role)
             n = matches.n_matches * kind.seats
-            obs = matches.obs[role]
-            # always of all seats: row sums must not depend on who plays
-            given = self.players[role](
-                obs.reshape(n, *obs.shape[2:]), noise.reshape(n, *noise.shape[2:]), even.reshape(n)
-            )
-            told[f"action/{role}"] = given.reshape(matches.n_matches, kind.seats, *given.shape[1:])
-        everyone = len(self.playing) == matches.n_matches
-        actions = {role: told[f"action/{role}"] for role in matches.roles}
-        step = matches.step(actions, None if everyone else sorted(self.playing))
+            obs = matches.obs[role].reshape(n, *matches.obs[role].shape[2:])
+            # Always all seats, also of idle slots: with another batch size, matrix products round
+            # differently, and a match must not depend on how many others are playing.
+            action = self.players[role](obs, noise.reshape(n, *noise.shape[2:]), uniform.reshape(n))
+            shape = (matches.n_matches, kind.seats, *action.shape[1:])
+            record[f"action/{role}"] = action.reshape(shape)
+        all_play = len(self.playing) == matches.n_matches
+        actions = {role: record[f"action/{role}"] for role in matches.roles}
+        step = matches.step(actions, None if all_play else sorted(self.playing))
         for role in matches.roles:
             in_play = self._in_play[role]
-            told[f"reward/{role}"] = np.where(in_play, step.reward[role], 0.0)
+            record[f"reward/{role}"] = np.where(in_play, step.reward[role], 0.0)
             for term, by_role in step.terms.items():
                 if role in by_role:
-                    told[f"term/{role}/{term}"] = np.where(in_play, by_role[role], 0.0)
+                    record[f"term/{role}/{term}"] = np.where(in_play, by_role[role], 0.0)
             self._in_play[role] = in_play & ~(step.terminated[role] | step.truncated[role])
-        self._past.append(told)
+        self._past.append(record)
         for fault in {fault.copy: fault for fault in step.faults}.values():
             if fault.copy in self.playing:
-                broke(fault)
+                on_fault(fault)
         ended: list[tuple[int, PlayedMatch]] = []
         for match in [m for m in np.flatnonzero(step.over).tolist() if m in self.playing]:
             place, seed, _ = self.playing.pop(match)
@@ -154,16 +157,16 @@ class _Table:
         return ended
 
     def running(self) -> list[str]:
-        """The matches that are played, in words."""
+        """Describes the unfinished matches, for messages."""
         now = len(self._past)
         return [
-            f"the match of seed {seed} (copy {match}) after {now - self._began[match]:,} steps"
+            f"the match of seed {seed} (copy {match}) after {now - self._started[match]:,} steps"
             for match, (_, seed, _) in self.playing.items()
         ]
 
     def _finished(self, match: int, seed: int, step: MatchStep) -> PlayedMatch:
-        past = self._past[self._began[match] :]
-        whole = {name: np.stack([told[name][match] for told in past]) for name in past[-1]}
+        past = self._past[self._started[match] :]
+        columns = {name: np.stack([record[name][match] for record in past]) for name in past[-1]}
         outcome, roles = int(step.outcome[match]), self.matches.roles
         name = "" if outcome == UNKNOWN else list(self.matches.outcomes)[outcome]
         end = MatchEnd(
@@ -173,33 +176,33 @@ class _Table:
             length=len(past),
             numbers={key: float(column[match]) for key, column in step.numbers.items()},
         )
-        paid: dict[str, dict[str, Array]] = {}
-        for key in (key for key in whole if key.startswith("term/")):
+        term_rewards: dict[str, dict[str, Array]] = {}
+        for key in (key for key in columns if key.startswith("term/")):
             _, role, term = key.split("/", 2)
-            paid.setdefault(role, {})[term] = whole[key]
+            term_rewards.setdefault(role, {})[term] = columns[key]
         trace = MatchTrace(
             seed=seed,
-            actions={role: whole[f"action/{role}"] for role in roles},
-            rewards={role: whole[f"reward/{role}"] for role in roles},
+            actions={role: columns[f"action/{role}"] for role in roles},
+            rewards={role: columns[f"reward/{role}"] for role in roles},
             cast=dict(self.names),
             outcome=name,
             version=self.version,
             numbers=end.numbers,
         )
         returns = {role: tuple(trace.rewards[role].sum(axis=0).tolist()) for role in roles}
-        return PlayedMatch(seed, end, returns, paid, trace)
+        return PlayedMatch(seed, end, returns, term_rewards, trace)
 
     def _draws(self, role: str) -> tuple[Array, Array]:
-        """This step's noise of every seat: a row of what was drawn for a block of steps."""
+        """Returns this step's noise for every seat, drawn in blocks of `_BLOCK` steps per match."""
         seats, head = self.matches.roles[role].seats, self._heads[role]
         for match in self.playing:
-            if (len(self._past) - self._began[match]) % _BLOCK == 0:
+            if (len(self._past) - self._started[match]) % _BLOCK == 0:
                 draws = self._streams[match, role]
                 noise = head.noise(draws, (_BLOCK, seats))
                 if role not in self._noise:
                     shape = (_BLOCK, self.matches.n_matches, seats, *noise.shape[2:])
                     self._noise[role] = np.zeros(shape, noise.dtype)
                 self._noise[role][:, match] = noise
-                self._even[role][:, match] = draws.random((_BLOCK, seats))
-        at, every = (len(self._past) - self._began) % _BLOCK, np.arange(self.matches.n_matches)
-        return self._noise[role][at, every], self._even[role][at, every]
+                self._uniform[role][:, match] = draws.random((_BLOCK, seats))
+        at, every = (len(self._past) - self._started) % _BLOCK, np.arange(self.matches.n_matches)
+        return self._noise[role][at, every], self._uniform[role][at, every]

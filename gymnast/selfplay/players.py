@@ -1,4 +1,4 @@
-"""Finding who is to play a role: by the names that configs and commands use."""
+"""Finds the player of a role by the name that configs and commands use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gymnast.policy.policy import Policy
 from gymnast.text.closest import closest
 
 SCRIPTED, RANDOM, STEP = "scripted:", "random", "step:"
-"""How names of players begin; anything else is `learner`, or a policy of another run."""
+"""Prefixes of player names. Any other name is `learner` or refers to a policy of another run."""
 
 
 def by_name(matches: Matches, role: str, name: str) -> Player | None:
-    """Who needs no policy: `random` or `scripted:NAME`; None for all others."""
+    """Returns the player for `random` or `scripted:NAME`, or None for names that refer to a policy."""
     if name == RANDOM:
         return random_player(matches.roles[role])
     if name.startswith(SCRIPTED):
@@ -32,34 +32,34 @@ def scripted(matches: Matches, role: str, name: str) -> Any:
     if name not in known:
         listed = ", ".join(known) or "none"
         what = f"{matches.name} has no scripted {role} {name!r} (known: {listed}){closest(name, known)}"
-        raise ConfigError(what, fix="set roles or league.opponents")
+        raise ConfigError(what, fix="change roles or league.opponents")
     return known[name]
 
 
 def from_elsewhere(matches: Matches, role: str, ref: str, runs_dir: Path) -> Policy:
-    """The policy of another run that plays a role here."""
+    """Loads the policy of another run that plays a role in this one, and checks that its spaces fit."""
     _, saved = find(ref, runs_dir)
     if role not in saved.document("policy"):
         roles = ", ".join(saved.document("policy"))
-        raise ConfigError(f"roles.{role}.plays: {ref} has no {role} (it has: {roles})")
+        raise ConfigError(f"roles.{role}.plays: {ref} has no policy for {role} (it has: {roles})")
     policy, here = policy_of(saved, role), matches.roles[role]
     if policy.action != here.action or policy.obs.shape != here.obs.shape:
-        raise ConfigError(f"roles.{role}.plays: {ref} knows other observations or actions")
+        raise ConfigError(f"roles.{role}.plays: {ref} has another observation or action space")
     return policy
 
 
 def refuse_unknown_players(
     cfg: Config[Any], matches: Matches, learners: Sequence[str], runs_dir: Path
 ) -> None:
-    """While there is no run yet: everybody who is to play here can be found."""
+    """Raises an error if a player that the config names cannot be found; called before a run is created."""
     others = [role for role in matches.roles if role not in learners]
     for role in others:
         for name in cfg.roles[role].plays:
             if by_name(matches, role, name) is None:
                 from_elsewhere(matches, role, name, runs_dir)
     for learner in learners:
-        rivals = [role for role in matches.roles if role != learner]
-        if all(matches.scripted.get(role) for role in rivals):
-            for role in rivals:
+        opponents = [role for role in matches.roles if role != learner]
+        if all(matches.scripted.get(role) for role in opponents):
+            for role in opponents:
                 for name in cfg.league.opponents:
                     scripted(matches, role, name)

@@ -1,4 +1,4 @@
-"""What a row says of matches between roles."""
+"""The metrics of a set of finished matches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def match_row(
     outcomes: Mapping[str, str],
     numbers: Mapping[str, str],
 ) -> dict[str, float]:
-    """Of matches that are over: how, after how long, and what the environment told of them."""
+    """Returns the number of matches, mean duration, share of each outcome, and the mean of each match metric;
+    `numbers` maps metric names to keys of `MatchEnd.numbers`."""
     if not ends:
         return {"match/count": 0}
     n = len(ends)
@@ -27,7 +28,7 @@ def match_row(
     for outcome in outcomes:
         row[f"match/{outcome}_share"] = sum(end.outcome == outcome for end in ends) / n
     for metric, key in numbers.items():
-        told = [end.numbers[key] for end in ends if key in end.numbers]
-        if told:
-            row[metric] = float(np.mean(told))
+        values = [end.numbers[key] for end in ends if key in end.numbers]
+        if values:
+            row[metric] = float(np.mean(values))
     return row

@@ -1,4 +1,4 @@
-"""Past selves and players from elsewhere, kept in the run's directory `league/`."""
+"""Policy snapshots in the run's directory `league/`: past selves, and players from other runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnast.runs.parts import of_role, prefixed
 from gymnast.runs.tensors import header_of, pack, unpack
 
 CROSS_PLAY = "crossplay.json"
-"""What came of matches between those of a run."""
+"""File with the results of matches between the snapshots of a run."""
 
 
 class Snapshots:
@@ -25,16 +25,16 @@ class Snapshots:
 
     @staticmethod
     def guest(role: str, rung: int) -> str:
-        """What a player from another run is called here, by its place on the ladder of a role."""
+        """Returns the name of the snapshot of a player from another run, by its rung on a role's ladder."""
         return f"{role}-{rung}"
 
     def steps(self) -> list[int]:
-        """Env steps of the past selves that are kept."""
+        """Returns the env steps at which the stored past selves were taken, in increasing order."""
         stems = (file.stem for file in self.directory.glob("*.safetensors"))
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
     def write(self, name: str | int, policies: Mapping[str, Policy]) -> None:
-        """By role; a file of that name is replaced."""
+        """Writes the policies of all roles to one file, which replaces any file of that name."""
         arrays = prefixed({role: policy.arrays() for role, policy in policies.items()})
         specs = {role: policy.spec() for role, policy in policies.items()}
         self.directory.mkdir(exist_ok=True)
@@ -56,19 +56,20 @@ class Snapshots:
         return policy
 
     def copy(self, run: Path, up_to: int) -> None:
-        """Give another run, in directory `run`, the past selves up to this step and the players
-        from elsewhere."""
-        there = Snapshots(run)
+        """Copies the past selves up to this step, and the players from other runs, to the run in directory
+        `run`."""
+        target = Snapshots(run)
         later = {self.file(step) for step in self.steps() if step > up_to}
         for file in self.directory.glob("*.safetensors"):
             if file not in later:
-                there.directory.mkdir(exist_ok=True)
-                durable.write(there.directory / file.name, file.read_bytes())
+                target.directory.mkdir(exist_ok=True)
+                durable.write(target.directory / file.name, file.read_bytes())
 
     def supersede(self, step: int) -> None:
-        """Forget whatever came after this step."""
-        gone = [later for later in self.steps() if later > step]
-        for later in gone:
+        """Deletes the past selves after this step, for a run that resumes from it."""
+        superseded = [later for later in self.steps() if later > step]
+        for later in superseded:
             self.file(later).unlink(missing_ok=True)
-        if gone:  # another may come at the same step
+        if superseded:
+            # Cross-play results name past selves by step, and another one may be taken at the same step.
             (self.directory / CROSS_PLAY).unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""Measuring what is fastest on this machine."""
+"""Measures which settings are fastest on this machine."""

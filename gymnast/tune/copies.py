@@ -1,7 +1,7 @@
-"""Which backend and how many copies are fastest here, as a patch for a config.
+"""Finds the fastest backend and number of environment copies on this machine, as a patch for a config.
 
-The patch changes the speed and not the learning problem: the number of copies times what each collects
-for an update stays as it is.
+The patch changes the speed, not the learning problem: the number of copies times the steps that each
+collects per update stays the same.
 """
 
 from __future__ import annotations
@@ -29,29 +29,34 @@ from gymnast.tune.sampling import Sample, sample
 Array = np.ndarray
 COPIES = (4, 8, 16, 32)
 SECONDS = 2.0
-"""Longest measurement of one cell."""
+"""Maximum duration of the measurement of one backend with one number of copies."""
 BACKENDS = tuple(name for name in get_args(Backend) if name != "auto")
 _CLOSE = 0.93
-"""Of the best speed: what is as fast, given what a measurement is worth."""
-_LOOK, _LOOKED, _LOOK_SECONDS = 8, 4_096, 3.0
-"""Copies, env steps and time, at most, for a look at rewards and at what copies show."""
-_MEMORY = 2**25
-"""Bytes of observations that are kept for it."""
+"""Fraction of the best speed that counts as equally fast, given the precision of a measurement."""
+_PROBE_COPIES, _PROBE_STEPS, _PROBE_SECONDS = 8, 4_096, 3.0
+"""Copies, and maximum env steps and seconds, with which rewards and observations are probed."""
+_PROBE_BYTES = 2**25
+"""Maximum size of the observations kept by the probe."""
 _ALIKE = 0.2
+"""Diversity below which copies count as nearly the same."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """What random actions get to see, and get."""
+    """Rewards and observations under random actions."""
 
     between: float | None
-    """Mean steps of a copy between two rewards that tell something; None: there was none."""
+    """Mean steps of a copy between two informative rewards; None if there was none."""
     env_steps: int
+    """Number of env steps that were probed."""
     diversity: float
+    """Difference between copies, from 0 (the same observations) to 1 (independent)."""
 
 
 @dataclass(frozen=True)
 class Tuned:
+    """The measurements, the best of them, and the advice that follows."""
+
     target: str
     cores: int
     samples: tuple[Sample, ...]
@@ -78,7 +83,7 @@ def tune_copies(
     seconds: float = SECONDS,
     beat: Callable[[int, int], None] = lambda *_: None,
 ) -> Tuned:
-    """Every backend with every number of copies, those of the config among them."""
+    """Measures every backend with every number of copies, including the configured number."""
     counts = sorted({*copies, cfg.env.n_envs})
     cells = [(backend, n) for backend in backends for n in counts]
     samples: list[Sample] = []
@@ -87,7 +92,7 @@ def tune_copies(
         if backend not in refused:
             one = sample(cfg, backend, n, seconds)
             samples.append(one)
-            if one.refused:  # for its kind, not for its number: once is enough
+            if one.refused:  # the reason does not depend on the number of copies
                 refused[backend] = one
         beat(cells.index((backend, n)) + 1, len(cells))
     dividing = [one for one in samples if per_copy(cfg, one.n_envs) is not None]
@@ -104,55 +109,58 @@ def tune_copies(
 
 
 def best_of(samples: Sequence[Sample], used: tuple[str, int] = ("", 0)) -> Sample | None:
-    """The one that is used, if it is as fast as any; else the fewest copies that are, at the least
-    CPU. One that cannot restore running episodes only where there is no other."""
-    able = [one for one in samples if not one.refused]
-    able = [one for one in able if one.restores] or able
-    if not able:
+    """Returns the sample that is `used` now (backend, copies) if none is clearly faster; else, of the
+    fastest, the one with the fewest copies and the least CPU time. A sample that cannot restore unfinished
+    episodes is returned only if there is no other."""
+    usable = [one for one in samples if not one.refused]
+    usable = [one for one in usable if one.restores] or usable
+    if not usable:
         return None
-    enough = _CLOSE * max(one.per_second for one in able)
-    close = [one for one in able if one.per_second >= enough]
+    fast_enough = _CLOSE * max(one.per_second for one in usable)
+    close = [one for one in usable if one.per_second >= fast_enough]
     return min(
         close, key=lambda one: ((one.backend, one.n_envs) != used, one.n_envs, -one.per_cpu_second)
     )
 
 
 def look(cfg: Config[Any]) -> Signal:
-    """Random actions for a little, in this process."""
-    few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _LOOK})
+    """Probes rewards and observations with random actions, in this process."""
+    few = cfg.env.model_copy(update={"backend": "inprocess", "n_envs": _PROBE_COPIES})
     rng, seeds = stream(0, "tune"), (episode_seed(0, "tune", number) for number in count())
-    every = list(range(_LOOK))
+    every = list(range(_PROBE_COPIES))
     reward: list[Array] = []
     terminated: list[Array] = []
-    seen: list[Array] = []
-    began = perf_counter()
+    observed: list[Array] = []
+    started = perf_counter()
     with closing(open_envs(few, limit=cfg.training_limit(), on_output=lambda _: None)) as envs:
         raise_fault(envs.name, envs.reset(every, [next(seeds) for _ in every]))
-        while len(reward) * _LOOK < _LOOKED and (perf_counter() - began < _LOOK_SECONDS):
-            step = envs.step(random_actions(envs.action_space, (_LOOK,), rng, envs.mask))
+        while len(reward) * _PROBE_COPIES < _PROBE_STEPS and (
+            perf_counter() - started < _PROBE_SECONDS
+        ):
+            step = envs.step(random_actions(envs.action_space, (_PROBE_COPIES,), rng, envs.mask))
             raise_fault(envs.name, step.faults)
             reward.append(step.reward.copy())
             terminated.append(step.terminated.copy())
-            if step.obs.nbytes * len(seen) < _MEMORY:
-                seen.append(step.obs.copy())
+            if step.obs.nbytes * len(observed) < _PROBE_BYTES:
+                observed.append(step.obs.copy())
             ended = np.flatnonzero(step.terminated | step.truncated).tolist()
             raise_fault(envs.name, envs.reset(ended, [next(seeds) for _ in ended]))
     between = steps_between_rewards(np.array(reward), np.array(terminated))
-    return Signal(between, len(reward) * _LOOK, diversity(np.stack(seen)) or 0.0)
+    return Signal(between, len(reward) * _PROBE_COPIES, diversity(np.stack(observed)) or 0.0)
 
 
 def steps_between_rewards(reward: Array, terminated: Array) -> float | None:
-    """Of [T, N]: how many steps a copy takes, on average, until a reward other than the commonest,
-    or a true end, tells it something; None where nothing ever does. A cost of every step alike says
-    nothing about an action."""
-    values, times = np.unique(np.round(reward, 9), return_counts=True)
-    telling = (np.round(reward, 9) != values[times.argmax()]) | terminated
-    return float(reward.size / telling.sum()) if telling.any() else None
+    """Returns the mean number of steps between informative rewards, for arrays [T, N]; None if there are
+    none. A reward is informative if it differs from the most common one or if the episode terminates: a
+    constant cost per step says nothing about an action."""
+    values, counts = np.unique(np.round(reward, 9), return_counts=True)
+    informative = (np.round(reward, 9) != values[counts.argmax()]) | terminated
+    return float(reward.size / informative.sum()) if informative.any() else None
 
 
 def per_copy(cfg: Config[Any], n_envs: int) -> tuple[str, int] | None:
-    """The setting that says how much each of so many copies collects for an update, and its value so
-    that an update learns from as much as before; None where that cannot be divided."""
+    """Returns the setting for the amount that each copy collects per update (`n_steps` or `episodes`), and
+    its value with `n_envs` copies that keeps the total; None if the total is not divisible."""
     span = cfg.starting_values().span()
     name, amount = ("episodes", span.episodes) if span.episodes else ("n_steps", span.steps)
     total = cfg.env.n_envs * (amount or 0)
@@ -177,20 +185,20 @@ def _speed_advice(
     used = cfg.env.backend, cfg.env.n_envs
     now = next((one for one in samples if (one.backend, one.n_envs) == used), None)
     if now == best:
-        yield f"{best.backend} with {best.n_envs}, as configured, is as fast as any"
+        yield f"{best.backend} with {best.n_envs} copies, as configured, is as fast as any"
     elif now is not None and now.per_second:
         times = best.per_second / now.per_second
-        yield f"{times:.2g} times as fast as {now.backend} with {now.n_envs}, as configured"
+        yield f"{times:.2g} times as fast as {now.backend} with {now.n_envs} copies, as configured"
     fastest = max(samples, key=lambda one: one.per_second)
     times = fastest.per_second / best.per_second
     if best.restores and not fastest.restores and times > 1 / _CLOSE:
-        name = f"{fastest.backend} with {fastest.n_envs}"
-        what = "a resumed run begins new episodes with it"
-        yield f"{name} is {times:.2g} times as fast as that, but {what}"
+        name = f"{fastest.backend} with {fastest.n_envs} copies"
+        drawback = "a resumed run restarts its unfinished episodes"
+        yield f"{name} is {times:.2g} times as fast as that, but {drawback}"
 
 
 def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
-    """That the patch leaves alone what an update learns from, and whether the config takes it."""
+    """Yields that the patch keeps the amount of data per update, and any conflict with other settings."""
     for name, value in patch.get("algo", {}).items():
         n_envs, unit = patch["env"]["n_envs"], "env steps" if name == "n_steps" else "episodes"
         total = f"{n_envs * value:,} {unit}"
@@ -202,15 +210,15 @@ def _rollout_advice(cfg: Config[Any], patch: dict[str, Any]) -> Iterator[str]:
 
 
 def _signal_text(signal: Signal, steps: int | None) -> str:
-    """How often rewards tell something. How long a rollout should be does not follow from it alone."""
+    """Says how often rewards are informative. This alone does not determine a good rollout length."""
     how = f"random actions, {signal.env_steps:,} steps"
     if signal.between is None:
         return f"no reward differed from the most common one ({how}): they are rare, or need skill"
     if signal.between < 1.5:
         return f"nearly every step has a reward of its own ({how})"
-    found = f"{signal.between:.3g} steps between rewards that tell something ({how})"
+    found = f"{signal.between:.3g} steps between informative rewards ({how})"
     return (
-        f"{found}: a rollout of {steps} steps holds {steps / signal.between:.2g}"
+        f"{found}: a rollout of {steps} steps contains {steps / signal.between:.2g}"
         if steps
         else found
     )
@@ -218,5 +226,5 @@ def _signal_text(signal: Signal, steps: int | None) -> str:
 
 def _diversity_text(value: float) -> str:
     if value < _ALIKE:
-        return f"diversity {value:.2f}: copies show nearly the same, more of them add little"
-    return f"diversity {value:.2f} (0: copies show the same, 1: independent): more copies add data"
+        return f"diversity {value:.2f}: copies observe nearly the same, so more of them add little"
+    return f"diversity {value:.2f} (0: identical copies, 1: independent): more copies add data"

@@ -1,4 +1,4 @@
-"""How fast one backend with so many copies collects experience, on this machine, now."""
+"""Measures how fast a backend with a given number of environment copies collects on this machine."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from gymnast.errors import GymnastError
 from gymnast.training.learner import policy_for
 from gymnast.training.session import open_vector
 
-SLICE = 0.1
-"""Seconds that are timed at once, at least."""
-SHORTEST = 16
-"""Vector steps of a slice, at least: what is done once for each must not weigh."""
-LEAST = 4
-"""Slices of every sample."""
-SURE = 0.02
-"""Standard error of the mean, as a share of it, at which a sample is long enough."""
+SLICE_SECONDS = 0.1
+"""Minimum duration of one timed slice."""
+MIN_VEC_STEPS = 16
+"""Minimum number of vector steps in a slice, which keeps the cost per rollout negligible."""
+MIN_SLICES = 4
+"""Minimum number of slices in a sample."""
+TARGET_ERROR = 0.02
+"""Relative standard error of the mean speed at which a measurement ends."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,19 @@ class Sample:
     backend: str
     n_envs: int
     per_second: float = 0.0
-    """Env steps, by the clock."""
+    """Env steps per second of wall-clock time."""
     per_cpu_second: float = 0.0
-    """Env steps per second of CPU, of this process and its workers."""
+    """Env steps per CPU second of this process and its workers."""
     env_share: float = 0.0
-    """Of the time: how much went to the environments. The rest went to the network."""
+    """Fraction of the time spent in the environments; the rest is inference."""
     restores: bool = False
-    """Whether a resumed run goes on with its running episodes."""
+    """Whether a resumed run continues its unfinished episodes, however long they are."""
     seconds: float = 0.0
-    """How long it was measured."""
+    """Duration of the measurement."""
     error: float = 0.0
-    """Standard error of the speed, as a share of it."""
+    """Relative standard error of the speed."""
     refused: str = ""
-    """Why it cannot be had, where it cannot."""
+    """Reason why this backend cannot be used; empty if it can."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -65,21 +65,22 @@ class _Slice:
 
 
 def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sample:
-    """Collect for a while as training does, with a policy that has learned nothing: up to `seconds`,
-    shorter where slices agree. Starting up and warming up are not timed."""
+    """Collects as training does, with an untrained policy, for up to `seconds`, or less once the slices
+    agree. Startup and warmup are not timed."""
     env = cfg.env.model_copy(update={"backend": backend, "n_envs": n_envs})
     try:
         collector = open_vector(cfg.model_copy(update={"env": env}))
     except GymnastError as problem:
         return Sample(backend, n_envs, refused=problem.message)
     with closing(collector):
-        collect = _collecting(cfg, collector)
+        collect = _slice_collector(cfg, collector)
         slices: list[_Slice] = []
         cpu = cpu_seconds()
-        while sum(one.seconds for one in slices) < seconds and not _sure(slices):
+        while sum(one.seconds for one in slices) < seconds and not _is_precise(slices):
             slices.append(collect())
         cpu = cpu_seconds() - cpu
-        restores = collector.envs.restore in ("replay", "together")  # however long it trains
+        # The other ways to restore episodes work only for a limited number of steps.
+        restores = collector.envs.restore in ("replay", "together")
     steps, wall = sum(one.env_steps for one in slices), sum(one.seconds for one in slices)
     return Sample(
         backend,
@@ -94,37 +95,38 @@ def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sampl
 
 
 def cpu_seconds() -> float:
-    """Of this process and of all that it started and that still runs."""
+    """Returns the CPU time of this process and of its running descendants."""
     here = psutil.Process()
     times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
     return float(sum(t.user + t.system for t in times))
 
 
-def _collecting(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _Slice]:
-    """Collects a slice when called: rollouts as long as it takes, which is found out first."""
+def _slice_collector(cfg: Config[Any], collector: VectorCollector) -> Callable[[], _Slice]:
+    """Returns a function that collects one slice. The rollout length that takes SLICE_SECONDS is found
+    first, which is also the warmup."""
     policy = policy_for(*collector.spaces[ROLE], cfg)
     policy.initialize(cfg.seed, ROLE)
-    policy.act(collector.envs.obs, None)  # which loads what it acts with
+    policy.act(collector.envs.obs, None)  # loads the inference engine before anything is timed
     fix_threads(cfg.threads, in_shares=splits_batch_over_threads(cfg, policy.network))
     clock = Clock()
     collector.start_episodes()
 
     def collect(vec_steps: int) -> _Slice:
-        began = perf_counter()
+        started = perf_counter()
         done = collector.collect({ROLE: policy}, Span(vec_steps), clock)
         clock.rollouts += 1
         if done.failed is not None:
             raise_fault(collector.envs.name, [done.failed])
-        return _Slice(done.steps, perf_counter() - began, done.env_seconds)
+        return _Slice(done.steps, perf_counter() - started, done.env_seconds)
 
-    vec_steps = SHORTEST
-    while collect(vec_steps).seconds < SLICE:
+    vec_steps = MIN_VEC_STEPS
+    while collect(vec_steps).seconds < SLICE_SECONDS:
         vec_steps *= 2
     return lambda: collect(vec_steps)
 
 
-def _sure(slices: list[_Slice]) -> bool:
-    return len(slices) >= LEAST and _error(slices) < SURE
+def _is_precise(slices: list[_Slice]) -> bool:
+    return len(slices) >= MIN_SLICES and _error(slices) < TARGET_ERROR
 
 
 def _error(slices: list[_Slice]) -> float:

@@ -1,4 +1,4 @@
-"""Audits of small real runs, and of made-up records."""
+"""Audits of small real runs, and of made-up metrics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TAG = {
     "eval.confirm_episodes": 2,
     "league.opponents": ["weak"],
 }
-"""Matches too short to be won."""
+"""Settings with matches that are too short to be won."""
 
 
 def audited(run: Any, *words: str) -> tuple[int, str]:
@@ -43,7 +43,7 @@ def audited(run: Any, *words: str) -> tuple[int, str]:
 # ---- totals of matches -----------------------------------------------------------------------
 
 
-def test_totals_are_sums_of_what_was_paid_by_who_won():
+def test_totals_are_sums_of_term_rewards_split_by_winner():
     matches = TagMatches(8, seekers=2)
     players = {role: scripted_player(matches.scripted[role]["medium"]) for role in ROLES}
     played = play_matches(matches, players, dict.fromkeys(ROLES, "medium"), range(8))
@@ -63,7 +63,7 @@ def test_totals_are_sums_of_what_was_paid_by_who_won():
             assert (total.mean, total.std, total.won, total.lost) == pytest.approx(expected)
 
 
-def test_a_run_of_roles_is_audited_by_its_matches():
+def test_a_multi_role_run_is_audited_with_matches():
     run = train("tag:selfplay", overrides=SMALL | TAG, quiet=True)
     found = audit(run.id, episodes=6)
     alone = [{"seeker": "learner", "hider": "learner"}]
@@ -78,42 +78,42 @@ def test_a_run_of_roles_is_audited_by_its_matches():
     judged = {(line["role"], line["term"]): line["verdict"] for line in found["farming"]["terms"]}
     assert judged["seeker", "time"] == "unknown", "no seeker wins within 20 steps"
     assert not found["flagged"]
-    code, said = audited(run, "--episodes", "6")
+    code, output = audited(run, "--episodes", "6")
     assert code == 0
-    assert "seeker learner against hider scripted:medium: 6 matches" in said
-    assert "not judged: seeker: time" in said
+    assert "seeker learner against hider scripted:medium: 6 matches" in output
+    assert "not judged: seeker: time" in output
 
 
-# ---- shaping by the record -------------------------------------------------------------------
+# ---- shaping terms, from recorded metrics ----------------------------------------------------
 
 
-def test_a_cost_of_each_step_comes_to_the_length_of_an_episode():
+def test_a_cost_per_step_sums_to_the_episode_length():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 2}, "stop.env_steps": 2048}
     run = trained("CartPole-v1", settings)
-    code, said = audited(run, "--json")
-    (line,) = json.loads(said)["shaping"]
-    told = [row for row in rows(run) if "episode/length" in row]
-    assert line["first"] == pytest.approx(-2 * told[0]["episode/length"])
-    assert line["most"] == pytest.approx(-2 * max(row["episode/length"] for row in told))
+    code, output = audited(run, "--json")
+    (line,) = json.loads(output)["shaping"]
+    recorded = [row for row in rows(run) if "episode/length" in row]
+    assert line["first"] == pytest.approx(-2 * recorded[0]["episode/length"])
+    assert line["most"] == pytest.approx(-2 * max(row["episode/length"] for row in recorded))
     assert line["raw"] == [
-        min(row["episode/return_min"] for row in told),
-        max(row["episode/return_max"] for row in told),
+        min(row["episode/return_min"] for row in recorded),
+        max(row["episode/return_max"] for row in recorded),
     ]
     assert code == (1 if line["share"] > 1 else 0)
 
 
-def test_a_term_larger_than_the_raw_return_ranges_over_is_flagged():
+def test_a_term_larger_than_the_range_of_raw_returns_is_flagged():
     settings = {"shaping.late": {"kwargs": {"after": 0}, "weight": 100}, "stop.env_steps": 1024}
-    code, said = audited(trained("CartPole-v1", settings))
+    code, output = audited(trained("CartPole-v1", settings))
     assert code == 1
-    assert "OUTWEIGHS" in said
-    assert "lower its weight" in said
+    assert "OUTWEIGHS" in output
+    assert "lower its weight" in output
 
 
-def test_a_run_without_terms_says_so():
-    code, said = audited(trained("CartPole-v1", {"stop.env_steps": 512}))
+def test_the_audit_of_a_run_without_shaping_says_so():
+    code, output = audited(trained("CartPole-v1", {"stop.env_steps": 512}))
     assert code == 0
-    assert "no shaping terms" in said
+    assert "no shaping terms" in output
 
 
 def record(
@@ -129,42 +129,42 @@ def only(rows: list[dict[str, float]], term: str = "late") -> ShapingTotal:
     return one
 
 
-def test_how_training_ended_decides_and_not_how_it_began():
+def test_the_end_of_training_decides_and_not_the_start():
     fading = only(record([50.0, 8.0, 2.0, 1.0]))
     assert (fading.first, fading.last, fading.most) == (500.0, 10.0, 500.0)
     assert fading.verdict == "sound"
     assert only(record([1.0, 1.0, 1.0, -11.0])).verdict == "outweighs"
 
 
-def test_a_term_that_is_large_for_most_of_the_run_is_flagged_though_it_faded():
+def test_a_term_that_is_large_for_most_of_the_run_is_flagged_although_it_fades():
     fading = only(record([50.0, 40.0, 30.0, 20.0, 15.0, 12.0, 1.0, 1.0]))
     assert (fading.last, fading.usual) == (10.0, 175.0)
     assert fading.verdict == "outweighs"
 
 
 def test_equal_raw_returns_are_compared_by_their_size():
-    """MountainCar that never reaches the flag returns -200 in every episode."""
+    """A MountainCar agent that never reaches the flag gets -200 in every episode."""
     large = only(record([172.0, 66.0], raw=(-200.0, -200.0)))
     assert large.verdict == "outweighs"
     assert large.share == pytest.approx(5.95)
     assert only(record([1.0], raw=(-200.0, -200.0))).verdict == "sound"
 
 
-def test_a_large_count_bonus_is_flagged_where_every_raw_return_is_the_same():
+def test_a_large_count_bonus_is_flagged_if_all_raw_returns_are_equal():
     settings = {"shaping.count.weight": 50, "stop.env_steps": 4096, "eval.every": "off"}
-    code, said = audited(trained("MountainCar-v0", settings))
+    code, output = audited(trained("MountainCar-v0", settings))
     assert code == 1
-    assert "OUTWEIGHS" in said
-    assert "count outweighs the raw returns" in said
+    assert "OUTWEIGHS" in output
+    assert "count outweighs the raw returns" in output
 
 
-def test_a_potential_is_never_flagged_and_raw_returns_of_0_judge_nothing():
+def test_a_potential_is_never_flagged_and_raw_returns_of_0_allow_no_verdict():
     assert only(record([50.0]), term="energy").verdict == "potential"
     assert only(record([50.0], raw=(0.0, 0.0))).verdict == "unknown"
     assert only(record([0.0], raw=(0.0, 0.0))).verdict == "sound"
 
 
-def test_terms_of_roles_are_told_apart():
+def test_terms_of_different_roles_are_kept_apart():
     fixed = {"episode/length": 10.0, "episode/return_min": 0.0, "episode/return_max": 1.0}
     row = {f"seeker:{key}": value for key, value in fixed.items()} | {"seeker:shaping/late": 1.0}
     assert [t.first for t in shaping_totals([row], {"late": TermConfig()}, "seeker")] == [10.0]

@@ -1,4 +1,4 @@
-"""What a rollout holds, against what the scripts say must have happened."""
+"""Rollouts agree with the scripted environments, whose every step is known in advance."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def collector_of(
 
 
 def collector_on(envs: InProcessBackend, *, seed: int = 0, **more: Any) -> VectorCollector:
-    given = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
-    return VectorCollector(envs, seed=seed, **given)
+    settings = {"numbers": {}, "traced": lambda _seed: True, "keep_obs": True} | more
+    return VectorCollector(envs, seed=seed, **settings)
 
 
 def policy_for(collector: VectorCollector) -> Policy:
@@ -52,7 +52,7 @@ def policy_for(collector: VectorCollector) -> Policy:
 
 
 def collect(collector: VectorCollector, policy: Policy, lengths: list[int], done: int = 0):
-    """Rollouts of these lengths, one after the other, from rollout number `done` on."""
+    """Collects rollouts of these lengths one after the other, starting with rollout number `done`."""
     clock = Clock(rollouts=done)
     found = []
     for n_steps in lengths:
@@ -68,28 +68,28 @@ def begun(make: Callable[[], gym.Env] = Script, **more: Any) -> tuple[VectorColl
     return collector, policy_for(collector)
 
 
-def followed(obs: np.ndarray, start: np.ndarray, *, length=None, end=None) -> list[dict]:
-    """The steps of one copy as the script must have gone, told by the seeds it echoed."""
-    told = []
+def expected_steps(obs: np.ndarray, start: np.ndarray, *, length=None, end=None) -> list[dict]:
+    """Returns the steps of one copy according to the script, given the seeds in its observations."""
+    steps = []
     for t in range(len(obs)):
         seed = seed_in(obs[t])
-        at = 1 if start[t] else told[-1]["at"] + 1 if told else None
-        assert at is not None, "a rollout that follows no other begins with an episode"
+        at = 1 if start[t] else steps[-1]["at"] + 1 if steps else None
+        assert at is not None, "the first rollout starts with an episode"
         over = at == (length or length_of(seed))
         how = (end or end_of(seed)) if over else ""
-        told.append({"seed": seed, "at": at, "over": over, "how": how})
-    return told
+        steps.append({"seed": seed, "at": at, "over": over, "how": how})
+    return steps
 
 
 @pytest.mark.parametrize(
     ("length", "end"), [(None, None), (4, "truncated"), (4, "both"), (1, "terminated")]
 )
-def test_every_step_is_what_the_script_says(length, end):
+def test_every_step_agrees_with_the_script(length, end):
     collector, policy = begun(lambda: Script(length, end))
     (found,) = collect(collector, policy, [40])
     rollout = found.rollouts["agent"]
     for n in range(N):
-        steps = followed(rollout.obs[:, n], rollout.start[:, n], length=length, end=end)
+        steps = expected_steps(rollout.obs[:, n], rollout.start[:, n], length=length, end=end)
         for t, step in enumerate(steps):
             seed, at = step["seed"], step["at"]
             assert np.array_equal(rollout.obs[t, n], obs_of(seed, at - 1))
@@ -103,7 +103,7 @@ def test_every_step_is_what_the_script_says(length, end):
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_the_next_value_is_of_the_state_reached_and_never_of_the_one_reset_to(end):
+def test_the_next_value_is_that_of_the_final_observation_and_not_of_the_reset(end):
     collector, policy = begun(lambda: Script(5, end))
     (found,) = collect(collector, policy, [23])
     rollout = found.rollouts["agent"]
@@ -119,7 +119,7 @@ def test_the_next_value_is_of_the_state_reached_and_never_of_the_one_reset_to(en
         assert advantage[t, n] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_last_observation_is_where_the_next_rollout_begins():
+def test_the_next_rollout_starts_at_the_last_observation():
     collector, policy = begun()
     first, second = (c.rollouts["agent"] for c in collect(collector, policy, [7, 5]))
     assert np.array_equal(first.last_obs, second.obs[0])
@@ -129,7 +129,7 @@ def test_the_last_observation_is_where_the_next_rollout_begins():
     assert np.allclose(reached, second.value[0][running], atol=1e-6)
 
 
-def test_what_is_stored_of_the_policy_is_what_it_says_of_the_observation():
+def test_stored_distributions_values_and_logprobs_are_those_of_the_policy():
     for box in (False, True):
         collector, policy = begun(lambda box=box: Script(box=box))
         rollout = collect(collector, policy, [12])[0].rollouts["agent"]
@@ -140,7 +140,7 @@ def test_what_is_stored_of_the_policy_is_what_it_says_of_the_observation():
         assert np.allclose(rollout.logprob, expected, atol=1e-6)
 
 
-def test_raw_returns_are_the_sums_of_the_scripts_rewards_also_over_several_rollouts():
+def test_raw_returns_are_sums_of_rewards_across_rollouts():
     collector, policy = begun()
     found = collect(collector, policy, [3, 1, 10, 2, 24])
     episodes = [e for c in found for e in c.rollouts["agent"].episodes]
@@ -160,7 +160,7 @@ def test_every_step_belongs_to_exactly_one_episode():
     assert finished + int(collector.running.length.sum()) == 27 * N
 
 
-def test_traces_are_the_episodes_as_they_happened():
+def test_traces_agree_with_the_script_and_the_policy():
     collector, policy = begun()
     found = collect(collector, policy, [3, 1, 10, 2, 24])
     traces = [t for c in found for t in c.traces]
@@ -180,18 +180,18 @@ def test_traces_are_the_episodes_as_they_happened():
         assert trace.env == episode.env
 
 
-def test_a_trace_holds_actions_as_the_environment_got_them():
+def test_a_trace_contains_actions_in_the_format_of_the_environment():
     collector, policy = begun(lambda: Script(length=4, end="terminated", box=True))
     (found,) = collect(collector, policy, [8])
     rollout = found.rollouts["agent"]
-    given = policy.head.for_env(rollout.action)
-    assert (np.abs(given) <= 2).all()
+    env_action = policy.head.for_env(rollout.action)
+    assert (np.abs(env_action) <= 2).all()
     for trace in found.traces:
         first = next(t for t in range(8) if seed_in(rollout.obs[t, trace.env]) == trace.seed)
-        assert np.array_equal(trace.action, given[first : first + 4, trace.env])
+        assert np.array_equal(trace.action, env_action[first : first + 4, trace.env])
 
 
-def test_only_chosen_episodes_are_traced_and_observations_only_where_asked():
+def test_only_chosen_episodes_are_traced_and_observations_only_with_keep_obs():
     collector, policy = begun(traced=lambda seed: seed % 2 == 0, keep_obs=False)
     (found,) = collect(collector, policy, [60])
     assert found.traces
@@ -200,14 +200,14 @@ def test_only_chosen_episodes_are_traced_and_observations_only_where_asked():
     assert len(found.traces) == len(even)
 
 
-def test_the_presets_own_numbers_are_read_from_the_last_info():
+def test_metrics_of_a_preset_are_read_from_the_last_info():
     collector, policy = begun(numbers={"env/steps": "steps", "env/absent": "nowhere"})
     (found,) = collect(collector, policy, [20])
     for episode in found.rollouts["agent"].episodes:
         assert episode.numbers == {"env/steps": float(episode.length)}
 
 
-def test_seeds_differ_between_copies_episodes_and_roots_and_repeat_with_the_root():
+def test_seeds_differ_between_copies_episodes_and_roots_and_are_reproducible():
     def seeds(root: int) -> list[int]:
         collector, policy = begun(lambda: Script(1, "terminated"), seed=root)
         (found,) = collect(collector, policy, [50])
@@ -218,7 +218,7 @@ def test_seeds_differ_between_copies_episodes_and_roots_and_repeat_with_the_root
     assert not set(seeds(0)) & set(seeds(1))
 
 
-def test_where_a_rollout_is_cut_changes_nothing_in_the_episodes():
+def test_episodes_do_not_depend_on_the_rollout_length():
     whole = _episodes(collect(*begun(), [30]))
     parts = _episodes(collect(*begun(), [7, 1, 12, 10]))
     assert whole == parts
@@ -235,7 +235,7 @@ ENVS: dict[str, Callable[[], gym.Env]] = {
 
 
 @pytest.mark.parametrize("make", ENVS.values(), ids=ENVS)
-def test_a_collector_goes_on_in_the_middle_of_episodes_bit_for_bit(make):
+def test_a_restored_collector_continues_bit_for_bit(make):
     collector, policy = begun(make)
     collect(collector, policy, [8, 8])
     state = {name: array.copy() for name, array in collector.state().items()}
@@ -248,7 +248,7 @@ def test_a_collector_goes_on_in_the_middle_of_episodes_bit_for_bit(make):
         _same(before, after)
 
 
-def test_a_state_taken_does_not_change_while_the_collector_goes_on():
+def test_a_saved_state_does_not_change_while_collecting_continues():
     collector, policy = begun()
     collect(collector, policy, [5])
     state = collector.state()
@@ -258,7 +258,7 @@ def test_a_state_taken_does_not_change_while_the_collector_goes_on():
 
 
 @pytest.mark.parametrize("declared", [True, False], ids=["declared", "found out"])
-def test_episodes_that_cannot_be_replayed_begin_anew_and_are_named(declared: bool):
+def test_episodes_that_cannot_be_replayed_are_restarted_and_reported(declared: bool):
     collector, policy = begun(lambda: Forgetful(length=50))
     collect(collector, policy, [8])
     again = collector_of(lambda: Forgetful(length=50))

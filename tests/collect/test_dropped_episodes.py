@@ -1,4 +1,4 @@
-"""An environment that breaks costs the episode it was in, and nothing else."""
+"""A fault in an environment drops the current episode of that copy, and nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Short(Broken):
 
 
 class Hopeless(Script):
-    """Cannot even be reset, after its first episodes."""
+    """Raises in every reset after the first episodes."""
 
     def reset(self, *, seed: int | None = None, options: Any = None):
         if seed == BAD or getattr(Hopeless, "gone", False):
@@ -51,7 +51,7 @@ HOWS = ["raises", "nan obs", "nan reward", "shape", "list", "text reward"]
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_the_broken_episode_is_dropped_and_the_copy_begins_another(how: str):
+def test_the_broken_episode_is_dropped_and_the_copy_starts_another(how: str):
     _, found = played(lambda: Short(how), Span(40))
     rollout = found.rollouts["agent"]
     (fault,) = found.faults
@@ -66,10 +66,10 @@ def test_the_broken_episode_is_dropped_and_the_copy_begins_another(how: str):
     assert rollout.start[16, 1]
     assert np.isfinite(rollout.obs).all()
     assert np.isfinite(rollout.reward).all()
-    assert found.steps == 120  # steps that cost time, learned from or not
+    assert found.steps == 120  # env steps are counted whether or not they are valid
 
 
-def test_the_others_do_not_notice():
+def test_a_fault_does_not_affect_other_copies():
     _, found = played(Short, Span(40))
     _, fine = played(lambda: Short(only=-1), Span(40))
     a, b = found.rollouts["agent"], fine.rollouts["agent"]
@@ -78,7 +78,7 @@ def test_the_others_do_not_notice():
         assert np.array_equal(getattr(a, name)[:, others], getattr(b, name)[:, others]), name
 
 
-def test_an_advantage_never_crosses_a_dropped_episode():
+def test_advantages_do_not_cross_a_dropped_episode():
     _, found = played(Short, Span(40))
     rollout = found.rollouts["agent"]
     advantage, _ = rollout.advantages(0.9, 0.9)
@@ -88,7 +88,7 @@ def test_an_advantage_never_crosses_a_dropped_episode():
     assert np.allclose(advantage[keep, 1], alone[:, 1])
 
 
-def test_whole_episode_rollouts_replace_the_broken_one():
+def test_rollouts_of_whole_episodes_replace_a_dropped_episode():
     _, found = played(Short, Span(None, 4))
     rollout = found.rollouts["agent"]
     assert len(found.faults) == 1
@@ -97,7 +97,7 @@ def test_whole_episode_rollouts_replace_the_broken_one():
     assert rollout.valid.sum() == 3 * 4 * 6
 
 
-def test_a_copy_that_breaks_again_and_again_ends_the_rollout():
+def test_repeated_faults_of_a_copy_end_the_rollout():
     _, found = played(lambda: Short(only=0, at=9), Span(40))
     assert not found.faults
 
@@ -117,7 +117,7 @@ def seed_in_copy_1(seed: int) -> bool:
     return seed in {episode_seed(0, "episode", "agent", 1, k) for k in range(100)}
 
 
-def test_a_fault_now_and_then_is_borne_for_ever():
+def test_occasional_faults_never_end_the_run():
     class Often(Short):
         def _now(self) -> bool:
             return self.t == 2 and self.seed % 2 == 0
@@ -127,13 +127,13 @@ def test_a_fault_now_and_then_is_borne_for_ever():
     assert found.failed is None
 
 
-def test_one_fault_is_enough_where_that_is_asked_for():
+def test_one_fault_ends_the_rollout_with_on_fault_stop():
     _, found = played(Short, Span(40), on_fault="stop")
     assert found.failed is not None
     assert found.vec_steps == 16
 
 
-def test_a_reset_that_fails_is_tried_with_the_next_seed_and_given_up_in_the_end():
+def test_a_failed_reset_is_retried_with_the_next_seed_until_the_limit():
     Hopeless.gone = False
     _, found = played(lambda: Hopeless(length=6, end="terminated"), Span(40), max_faults=4)
     assert found.failed is not None
@@ -142,14 +142,14 @@ def test_a_reset_that_fails_is_tried_with_the_next_seed_and_given_up_in_the_end(
     assert "def reset" in found.failed.traceback or "raise RuntimeError" in found.failed.traceback
 
 
-def test_a_copy_that_never_begins_is_an_error_at_once():
+def test_a_copy_whose_first_reset_fails_is_an_error():
     Hopeless.gone = True
     collector = collector_of(lambda: Hopeless(length=6))
     with pytest.raises(EnvError, match=r"copy 0, step 0.*RuntimeError: no more"):
         collector.start_episodes()
 
 
-def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
+def test_a_state_saved_after_a_fault_can_be_restored():
     collector, _ = played(Short, Span(14))
     policy = policy_for(collector)
     collector.collect({"agent": policy}, Span(5), Clock(rollouts=1))  # breaks in its second step
@@ -162,8 +162,8 @@ def test_what_a_collector_saves_after_a_fault_can_be_gone_on_with():
 
 
 class Rebuilt(InProcessBackend):
-    """Begins episodes with a step of its own, like a vector, and at its sixth call all copies but the
-    first have faults, as bystanders."""
+    """Uses a step for each reset, like a vector environment with next-step autoreset. In its sixth call, all
+    copies but the first have faults as bystanders."""
 
     calls = 0
 
@@ -176,7 +176,7 @@ class Rebuilt(InProcessBackend):
         return replace(step, stepped=np.zeros(self.n_envs, bool), faults=faults)
 
 
-def test_what_is_dropped_in_a_step_that_only_reset_is_dropped_from_where_it_began():
+def test_a_fault_in_a_reset_step_drops_the_whole_episode_before_it():
     envs = Rebuilt(lambda: Script(length=50), 3, "Rebuilt")
     collector = collector_on(envs, max_faults=1)
     collector.start_episodes()
@@ -184,11 +184,11 @@ def test_what_is_dropped_in_a_step_that_only_reset_is_dropped_from_where_it_bega
     valid = found.rollouts["agent"].valid
     assert not valid[:6, 1:].any()
     assert valid[6:, 1:].all()
-    assert found.failed is None  # bystanders are not counted
+    assert found.failed is None  # faults of bystanders do not count
 
 
 @pytest.mark.parametrize("seconds_over", [True, False])
-def test_whole_episodes_are_cut_off_when_there_is_no_time_left(seconds_over: bool):
+def test_whole_episodes_are_cut_off_when_time_is_up(seconds_over: bool):
     collector = collector_of(lambda: Script(length=30))
     collector.start_episodes()
     policy = {"agent": policy_for(collector)}

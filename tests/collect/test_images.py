@@ -1,4 +1,4 @@
-"""Stacks of images, every picture kept once: what comes out is what went in."""
+"""Frame stacks stored with every frame once: reading returns exactly what was recorded."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from gymnast.spaces.observations import ImageObs
 SIZE = (4, 6)
 N = 3
 MOVES = ("next", "next", "next", "still", "start", "anything")
-"""What an observation may do from one step to the next."""
+"""How an observation may change from one step to the next."""
 
 Played = tuple[str, int, int, int, list[list[str]]]
 played = st.tuples(
     st.sampled_from(["first", "last"]),
     st.integers(1, 4),  # frames
-    st.sampled_from([1, 1, 3]),  # colours
+    st.sampled_from([1, 1, 3]),  # colors
     st.integers(0, 2**32 - 1),
     st.lists(st.lists(st.sampled_from(MOVES), min_size=N, max_size=N), max_size=12),
 )
 
 
 def stacks(how: Played) -> np.ndarray:
-    """[T, N, ...] as environments with all kinds of habits would show them."""
-    channels, frames, colours, seed, moves = how
+    """Returns observations [T, N, ...] with all kinds of changes between steps."""
+    channels, frames, colors, seed, moves = how
     rng = np.random.default_rng(seed)
 
-    def some(n: int) -> np.ndarray:  # of few values, so that some planes are equal by chance
+    def some(n: int) -> np.ndarray:  # few values, so that some planes are equal by chance
         return rng.integers(0, 2, (n, *SIZE), dtype=np.uint8)
 
     def moved(now: np.ndarray, move: str) -> np.ndarray:
         if move == "next":
-            return np.concatenate([now[colours:], some(colours)])
+            return np.concatenate([now[colors:], some(colors)])
         if move == "start":
-            return np.concatenate([np.zeros_like(now[colours:]), some(colours)])
+            return np.concatenate([np.zeros_like(now[colors:]), some(colors)])
         return now.copy() if move == "still" else some(len(now))
 
-    shown = [np.stack([some(frames * colours) for _ in range(N)])]
+    obs = [np.stack([some(frames * colors) for _ in range(N)])]
     for step in moves:
-        shown.append(np.stack([moved(*pair) for pair in zip(shown[-1], step, strict=True)]))
-    rows = np.stack(shown)
+        obs.append(np.stack([moved(*pair) for pair in zip(obs[-1], step, strict=True)]))
+    rows = np.stack(obs)
     return rows if channels == "first" else np.ascontiguousarray(np.moveaxis(rows, 2, -1))
 
 
-def noted(rows: np.ndarray, channels, room: int = 4) -> Images:
-    book, shown = ImageRecorder(rows[0], channels, room), np.empty_like(rows[0])
+def recorded(rows: np.ndarray, channels, capacity: int = 4) -> Images:
+    book, obs = ImageRecorder(rows[0], channels, capacity), np.empty_like(rows[0])
     for t, row in enumerate(rows):
-        shown[...] = row  # an environment shows everything in the same memory
-        assert np.array_equal(book.record(t, shown), row)
+        obs[...] = row  # environments reuse the memory of their observations
+        assert np.array_equal(book.record(t, obs), row)
     return book[: len(rows)]
 
 
@@ -71,9 +71,9 @@ def same(images, rows: np.ndarray) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(played, st.data())
-def test_whatever_is_noted_comes_out_whole_and_in_parts(how: Played, data: st.DataObject):
+def test_recorded_images_can_be_read_whole_and_in_parts(how: Played, data: st.DataObject):
     rows, channels = stacks(how), how[0]
-    images = noted(rows, channels)
+    images = recorded(rows, channels)
     same(images, rows)
     cut = data.draw(st.integers(0, len(rows)))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=N, max_size=N)))
@@ -88,10 +88,10 @@ def test_whatever_is_noted_comes_out_whole_and_in_parts(how: Played, data: st.Da
 
 @settings(max_examples=40, deadline=None)
 @given(played)
-def test_what_each_action_led_to_is_found_in_what_is_kept_once(how: Played):
+def test_next_observations_are_found_in_the_frames_stored_once(how: Played):
     rows, channels = stacks(how), how[0]
     rows = rows if len(rows) > 1 else np.concatenate([rows, rows])
-    steps, images = len(rows) - 1, noted(rows, channels)
+    steps, images = len(rows) - 1, recorded(rows, channels)
     cut = stacks((channels, *how[1:3], how[3] // 2, []))[0][:1]
     at = np.array([steps - 1]), np.array([1])
     plain, once = (_rollout(obs, rows[-1], cut, at) for obs in (rows[:-1], images[:-1]))
@@ -104,7 +104,7 @@ def test_what_each_action_led_to_is_found_in_what_is_kept_once(how: Played):
 
 @pytest.mark.parametrize("channels", ["first", "last"])
 @pytest.mark.parametrize("n", [2, 4, 12])
-def test_a_minibatch_is_made_of_the_same_pixels_with_their_channels_side_by_side(channels, n: int):
+def test_a_minibatch_has_the_same_pixels_and_memory_layout_as_plain_arrays(channels, n: int):
     rng = np.random.default_rng(1)
     shape = (n, 40, 36) if channels == "first" else (40, 36, n)
     rows = rng.integers(0, 256, (20, *shape), dtype=np.uint8)
@@ -119,34 +119,34 @@ def test_a_minibatch_is_made_of_the_same_pixels_with_their_channels_side_by_side
     assert np.array_equal(once.numpy(), rows[index.numpy()])
 
 
-def test_eight_copies_of_128_steps_of_atari_take_a_quarter():
+def test_frame_stacks_of_an_atari_rollout_take_a_quarter_of_the_memory():
     rng = np.random.default_rng(1)
     frames = rng.integers(0, 256, (132, 8, 84, 84), dtype=np.uint8)
     rows = np.stack([frames[t : t + 4] for t in range(129)]).swapaxes(1, 2)
     assert rows.shape == (129, 8, 4, 84, 84)
-    images = noted(rows, "first", room=129)
+    images = recorded(rows, "first", capacity=129)
     same(images, rows)
     assert images.nbytes < 0.26 * rows.nbytes
     assert images.plane.base is None or images.plane.base.nbytes < 0.27 * rows.nbytes
 
 
-def test_copies_that_wait_or_show_colours_add_nothing_twice():
+def test_frames_that_repeat_or_have_colors_are_stored_once():
     grey = stacks(("first", 4, 1, 1, [["still"] * N] * 5))
-    assert len(noted(grey, "first").plane) == 4 * N
-    colours = stacks(("last", 4, 3, 1, [["next"] * N] * 5))
-    assert len(noted(colours, "last").plane) == (12 + 5 * 3) * N
+    assert len(recorded(grey, "first").plane) == 4 * N
+    colors = stacks(("last", 4, 3, 1, [["next"] * N] * 5))
+    assert len(recorded(colors, "last").plane) == (12 + 5 * 3) * N
 
 
-def test_only_several_pictures_of_some_size_are_taken_for_a_stack():
+def test_only_several_large_enough_frames_count_as_a_stack():
     assert ImageObs((4, 84, 84), 255, "first").is_stack
     assert ImageObs((84, 84, 12), 255, "last").is_stack
     for shape in ((84, 84, 3), (84, 84, 1), (84, 84), (10, 10, 6)):
         assert not ImageObs(shape, 255, "last").is_stack
 
 
-def test_traces_hold_pictures_once(tmp_path):
+def test_traces_store_each_frame_once(tmp_path):
     rows = stacks(("first", 4, 1, 1, [["next"] * N] * 6))
-    images = noted(rows, "first")
+    images = recorded(rows, "first")
     steps = len(rows) - 1
     numbers = {"action": np.zeros(steps), "reward": np.zeros(steps)}
     numbers |= {"value": np.zeros(steps, np.float32), "dist": np.zeros((steps, 2), np.float32)}
@@ -160,7 +160,7 @@ def test_traces_hold_pictures_once(tmp_path):
         same(trace.obs, rows[:, copy])
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_reshapes_and_views_are_rejected():
     images = Images.of(np.zeros((6, 4, *SIZE), np.uint8), "first")
     with pytest.raises(ValueError, match="cannot be reshaped"):
         images.reshape(2, 3, 2, 8, 6)

@@ -1,4 +1,4 @@
-"""What rollouts of matches hold, against a plain loop over the game's own rules."""
+"""Rollouts of matches agree with a plain loop over the rules of a small game."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ Array = np.ndarray
 
 
 def collector_of(matches: Coop, learners: tuple[str, ...] = (FOX, HEN), **more: Any):
-    given = {"traced": lambda _seed: True} | more
-    collector = MatchCollector(matches, seed=SEED, learners=learners, **given)
+    settings = {"traced": lambda _seed: True} | more
+    collector = MatchCollector(matches, seed=SEED, learners=learners, **settings)
     collector.casting = Casts()
     return collector
 
@@ -56,7 +56,7 @@ def collector_of(matches: Coop, learners: tuple[str, ...] = (FOX, HEN), **more: 
 def collect(
     collector: MatchCollector, policies: dict, lengths: list[int], done: int = 0, env_steps: int = 0
 ) -> list[Collected]:
-    """Rollouts of these lengths, one after the other, from rollout number `done` on."""
+    """Collects rollouts of these lengths one after the other, starting with rollout number `done`."""
     clock, found = Clock(rollouts=done, env_steps=env_steps), list[Collected]()
     for steps in lengths:
         found.append(collector.collect(policies, Span(steps), clock))
@@ -70,7 +70,7 @@ def collect(
 
 @dataclass
 class Place:
-    """Where one match is played after the other."""
+    """A slot in which one match is played after the other."""
 
     index: int
     number: int = -1
@@ -96,7 +96,7 @@ class Place:
 
 @dataclass
 class Expected:
-    """One seat's step, as it must be in the rollout of its role."""
+    """The expected step of one seat in the rollout of its role."""
 
     obs: Array
     action: Array
@@ -110,45 +110,49 @@ class Expected:
 
 
 def played(policies: dict, lengths: list[int], *, faulty: bool = False):
-    """The steps of every seat, [rollout][t][(match, seat)], the ends of matches and of their agents."""
+    """Returns the steps of every seat, [rollout][t][(match, seat)], the ends of matches, and the episodes of
+    their agents."""
     places = [Place(i) for i in range(N)]
     for place in places:
         place.begin()
     steps, ends, episodes = [], [], []
     for number, length in enumerate(lengths):
-        noise, theirs, even = {}, {}, {}
+        noise, opponent_noise, uniform = {}, {}, {}
         for role, kind in ROLES.items():
             head, n = policies[role].head, N * kind.seats
             noise[role] = head.noise(stream(SEED, "action", role, number), (length, n))
             other = stream(SEED, "opponent", role, number)
-            theirs[role], even[role] = head.noise(other, (length, n)), other.random((length, n))
+            opponent_noise[role], uniform[role] = (
+                head.noise(other, (length, n)),
+                other.random((length, n)),
+            )
         steps.append([])
         ends.append([])
         episodes.append([])
         for t in range(length):
             row: dict[tuple[int, Seat], Expected] = {}
             for place in places:
-                given = {}
+                actions = {}
                 for seat in filter(place.plays, SEATS):
                     role, at = seat[0], place.index * ROLES[seat[0]].seats + seat[1]
                     obs, policy = place.sees(seat), policies[role]
                     dist = policy.dist(obs[None])
                     action = policy.head.sample(dist, noise[role][t, at : at + 1])
-                    given[seat] = policy.head.for_env(action)[0]
+                    actions[seat] = policy.head.for_env(action)[0]
                     if place.cast[role] != LEARNER:
                         other = by_rules if role == FOX else by_luck
-                        drawn = theirs[role][t, at : at + 1], even[role][t, at : at + 1]
-                        given[seat] = other(obs[None], *drawn)[0]
+                        drawn = opponent_noise[role][t, at : at + 1], uniform[role][t, at : at + 1]
+                        actions[seat] = other(obs[None], *drawn)[0]
                     opens, learned = place.t == 0, place.cast[role] == LEARNER
                     row[place.index, seat] = Expected(
                         obs, action[0], dist[0], 0.0, False, False, opens, obs, learned
                     )
                 place.memory = next_memory(
-                    place.memory, {s: float(np.ravel(a)[0]) for s, a in given.items()}
+                    place.memory, {s: float(np.ravel(a)[0]) for s, a in actions.items()}
                 )
                 place.t += 1
                 broke = faulty and breaks(place.seed) and place.t == BREAKS_AT
-                for seat in given:
+                for seat in actions:
                     step = row[place.index, seat]
                     step.reward = reward_of(seat, place.memory, place.t)
                     place.returns[seat] += step.reward
@@ -158,16 +162,16 @@ def played(policies: dict, lengths: list[int], *, faulty: bool = False):
                     step.after = place.sees(seat)
                     if step.done and not broke and step.learned:
                         cut = truncated and not terminated
-                        told = (place.returns[seat], place.t, place.index, place.seed, cut)
-                        episodes[-1].append((seat, *told))
+                        summary = (place.returns[seat], place.t, place.index, place.seed, cut)
+                        episodes[-1].append((seat, *summary))
                     if broke:
                         step.learned = False
                         for back in range(1, min(place.t - 1, t) + 1):
                             steps[-1][t - back][place.index, seat].learned = False
                 if not broke and place.t == length_of(place.seed):
                     names = list(OUTCOMES)
-                    told = outcome_of(place.seed)
-                    ends[-1].append((place.seed, "" if told < 0 else names[told], place.t))
+                    index = outcome_of(place.seed)
+                    ends[-1].append((place.seed, "" if index < 0 else names[index], place.t))
                 if broke or place.t == length_of(place.seed):
                     place.begin()
             steps[-1].append(row)
@@ -175,7 +179,7 @@ def played(policies: dict, lengths: list[int], *, faulty: bool = False):
 
 
 def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
-    """Every step of a role's rollout is what it must be; how many can be learned from."""
+    """Asserts that every step of a role's rollout is as expected; returns the number of valid steps."""
     seats, learned = ROLES[role].seats, 0
     advantage, _ = rollout.advantages(0.9, 0.0)
     for t, row in enumerate(expected):
@@ -204,18 +208,18 @@ def same(rollout: Rollout, role: str, expected: list[dict], policy: Any) -> int:
 
 
 @pytest.mark.parametrize("faulty", [False, True])
-def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: bool):
+def test_every_step_of_every_agent_agrees_with_the_rules_of_the_game(faulty: bool):
     policies, lengths = lineup(), [11, 1, 30, 17]
     collector = collector_of(Careless(N, faulty=faulty), max_faults=99)
     collector.start_episodes()
     found = collect(collector, policies, lengths)
     steps, ends, episodes = played(policies, lengths, faulty=faulty)
     assert any(breaks(end[0]) for rollout in ends for end in rollout) != faulty
-    for told, rows, over, parts in zip(found, steps, ends, episodes, strict=True):
-        assert told.steps == N * len(rows)
-        assert told.episodes == len(over)
+    for collected, rows, over, parts in zip(found, steps, ends, episodes, strict=True):
+        assert collected.steps == N * len(rows)
+        assert collected.episodes == len(over)
         for role in ROLES:
-            rollout = told.rollouts[role]
+            rollout = collected.rollouts[role]
             assert same(rollout, role, rows, policies[role]) > 0
             mine = [part for part in parts if part[0][0] == role]
             assert [(e.env, e.length, e.seed, e.truncated) for e in rollout.episodes] == [
@@ -224,48 +228,48 @@ def test_every_step_of_every_agent_is_what_the_rules_of_the_game_say(faulty: boo
             ]
             returns = [e.raw_return for e in rollout.episodes]
             assert returns == pytest.approx([part[1] for part in mine])
-        traces = [(trace.seed, trace.outcome, len(trace)) for trace in told.match_traces]
+        traces = [(trace.seed, trace.outcome, len(trace)) for trace in collected.match_traces]
         assert traces == over
-        assert [(end.outcome, end.length) for end in told.ends] == [end[1:] for end in over]
-        assert bool(told.faults) <= faulty
-    assert faulty == any(told.faults for told in found)
+        assert [(end.outcome, end.length) for end in collected.ends] == [end[1:] for end in over]
+        assert bool(collected.faults) <= faulty
+    assert faulty == any(collected.faults for collected in found)
     assert sum(len(over) for over in ends) > 10
 
 
-def test_what_is_learned_never_pairs_an_action_with_what_somebody_else_saw():
+def test_valid_steps_pair_each_action_with_the_observation_of_the_same_agent():
     game, policies = Coop(N), lineup()
     collector = collector_of(game)
     collector.start_episodes()
-    for told in collect(collector, policies, [40]):
-        for role, rollout in told.rollouts.items():
+    for collected in collect(collector, policies, [40]):
+        for role, rollout in collected.rollouts.items():
             pairs = {
                 (obs.tobytes(), np.asarray(action).tobytes())
                 for (_, _, seat), (obs, action) in game.noted.items()
                 if seat[0] == role
             }
-            given = policies[role].head.for_env(rollout.action)
+            actions = policies[role].head.for_env(rollout.action)
             for t, at in zip(*rollout.valid.nonzero(), strict=True):
-                assert (rollout.obs[t, at].tobytes(), given[t, at].tobytes()) in pairs
+                assert (rollout.obs[t, at].tobytes(), actions[t, at].tobytes()) in pairs
 
 
-def test_a_trace_holds_what_was_done_and_paid_in_the_whole_match():
+def test_a_trace_contains_the_actions_and_rewards_of_the_whole_match():
     game = Careless(N)
     collector = collector_of(game)
     collector.start_episodes()
     longest = 0
-    for told in collect(collector, lineup(), [7, 7, 7, 7]):
-        for trace in told.match_traces:
+    for collected in collect(collector, lineup(), [7, 7, 7, 7]):
+        for trace in collected.match_traces:
             longest = max(longest, len(trace))
             for role, seat in SEATS:
                 for t in range(1, end_of((role, seat), trace.seed)[0] + 1):
                     _, action = game.noted[trace.seed, t, (role, seat)]
                     assert np.array_equal(trace.actions[role][t - 1, seat], action)
-                paid = trace.rewards[role][end_of((role, seat), trace.seed)[0] :, seat]
-                assert not paid.any()
-    assert longest > 7  # one that began before its rollout did
+                rewards = trace.rewards[role][end_of((role, seat), trace.seed)[0] :, seat]
+                assert not rewards.any()
+    assert longest > 7  # a match that started in an earlier rollout
 
 
-def test_roles_that_nobody_learns_have_no_rollout_and_play_all_the_same():
+def test_roles_that_do_not_learn_have_no_rollout_but_play():
     class Given(Casts):
         def cast(self, match: int, number: int) -> dict[str, str]:
             return {FOX: LEARNER, HEN: "luck"}
@@ -274,24 +278,24 @@ def test_roles_that_nobody_learns_have_no_rollout_and_play_all_the_same():
     collector.casting = Given()
     collector.start_episodes()
     assert collector.spaces.keys() == {FOX}
-    (told,) = collect(collector, lineup(roles=[FOX]), [20])
-    assert told.rollouts.keys() == {FOX}
-    assert told.ends
-    assert {end.cast[HEN] for end in told.ends} == {"luck"}
+    (collected,) = collect(collector, lineup(roles=[FOX]), [20])
+    assert collected.rollouts.keys() == {FOX}
+    assert collected.ends
+    assert {end.cast[HEN] for end in collected.ends} == {"luck"}
 
 
-def test_matches_are_counted_and_not_the_agents_that_left_them():
+def test_episodes_counts_matches_and_not_agents():
     collector = collector_of(Coop(N))
     collector.start_episodes()
     first, rest = collect(collector, lineup(), [2, 3])
     parts = sum(len(rollout.episodes) for rollout in first.rollouts.values())
-    assert parts > 0  # some left early
+    assert parts > 0  # some agents finished early
     assert (first.episodes, len(first.ends)) == (0, 0)
     assert rest.episodes == len(rest.ends)
 
 
 @pytest.mark.parametrize("restore", ["state", "replay"])
-def test_going_on_from_the_middle_of_matches_is_the_same_as_never_having_stopped(restore):
+def test_a_restored_collector_continues_running_matches_exactly(restore):
     policies = lineup()
     whole = collector_of(Coop(N, restore, faulty=True), max_faults=99)
     whole.start_episodes()
@@ -313,7 +317,7 @@ def test_going_on_from_the_middle_of_matches_is_the_same_as_never_having_stopped
             same_collected(one, other)
     last = (second.state(), whole.state())
     for name in last[1]:
-        if not name.endswith("/obs"):  # of whoever is out of play it is of no meaning
+        if not name.endswith("/obs"):  # the observations of agents out of play are undefined
             assert np.array_equal(last[0][name], last[1][name]), name
 
 
@@ -336,7 +340,7 @@ def same_collected(one: Collected, other: Collected) -> None:
             assert np.array_equal(trace.rewards[role], twin.rewards[role])
 
 
-def test_a_match_that_does_not_come_back_the_same_begins_anew_and_is_named():
+def test_a_match_that_replays_differently_is_restarted_and_reported():
     policies = lineup()
     first = collector_of(Coop(N, "replay"))
     first.start_episodes()
@@ -350,12 +354,12 @@ def test_a_match_that_does_not_come_back_the_same_begins_anew_and_is_named():
     assert list(second.load(saved)) == [running[0]]
     assert second.running.length[running[0]] == 0
     assert second.running.number[running[0]] == saved["number"][running[0]] + 1
-    (told,) = collect(second, policies, [3], 1)
+    (collected,) = collect(second, policies, [3], 1)
     columns = second.columns(FOX, [int(running[0])])
-    assert told.rollouts[FOX].start[0, columns].all()
+    assert collected.rollouts[FOX].start[0, columns].all()
 
 
-def test_what_cannot_be_had_again_begins_anew():
+def test_matches_that_cannot_be_restored_are_restarted():
     first = collector_of(Coop(N, "none"))
     first.start_episodes()
     collect(first, lineup(), [5])
@@ -364,21 +368,21 @@ def test_what_cannot_be_had_again_begins_anew():
     assert list(second.load(first.state())) == list(range(N))
 
 
-def test_a_match_that_breaks_too_often_ends_collecting():
+def test_repeated_faults_of_a_match_end_the_rollout():
     class Rotten(Coop):
         def reset(self, matches, seeds):
             return super().reset(matches, [7 * seed for seed in seeds])
 
     collector = collector_of(Rotten(N, faulty=True), max_faults=2)
     collector.start_episodes()
-    (told,) = collect(collector, lineup(), [20])
-    assert told.failed is not None
-    assert told.vec_steps == 2 * BREAKS_AT
-    assert not any(rollout.valid.any() for rollout in told.rollouts.values())
-    assert len(told.faults) == 2 * N
+    (collected,) = collect(collector, lineup(), [20])
+    assert collected.failed is not None
+    assert collected.vec_steps == 2 * BREAKS_AT
+    assert not any(rollout.valid.any() for rollout in collected.rollouts.values())
+    assert len(collected.faults) == 2 * N
 
 
-def test_matches_that_cannot_begin_are_refused_with_their_reason():
+def test_matches_whose_first_reset_fails_raise_the_reason():
     class Stillborn(Coop):
         def reset(self, matches, seeds):
             super().reset(matches, seeds)

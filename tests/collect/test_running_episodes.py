@@ -1,4 +1,4 @@
-"""What is kept of episodes that outlast a rollout: enough to tell them whole, and not much more."""
+"""Episodes longer than a rollout are kept completely, with little memory beyond that."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class Uneven(Script):
         return 1 + seed % 60
 
 
-def test_episodes_over_many_rollouts_are_whole_in_any_number_of_copies():
+def test_traces_of_episodes_over_many_rollouts_are_complete():
     collector, policy = begun(Uneven, n_envs=N)
     found = collect(collector, policy, [3, 1, 7, 2, 5, 3, 11, 4] * 3)
     traces = [trace for c in found for trace in c.traces]
     assert len(traces) > 100
     for trace in traces:
-        shown = [obs_of(trace.seed, t) for t in range(Uneven.steps_of(trace.seed) + 1)]
-        assert np.array_equal(trace.obs, shown)
+        expected = [obs_of(trace.seed, t) for t in range(Uneven.steps_of(trace.seed) + 1)]
+        assert np.array_equal(trace.obs, expected)
     assert sum(len(c.rollouts["agent"].episodes) for c in found) == len(traces)
 
 
-def test_a_state_holds_the_running_episodes_of_all_copies():
+def test_the_state_contains_the_running_episodes_of_all_copies():
     collector, policy = begun(Uneven, n_envs=N)
     collect(collector, policy, [5, 3, 9, 4])
     again = collector_of(Uneven, n_envs=N)
@@ -56,23 +56,25 @@ def test_a_state_holds_the_running_episodes_of_all_copies():
         assert np.array_equal(one.value, two.value)
 
 
-def test_what_cannot_be_replayed_is_not_stored():
+def test_episodes_that_cannot_be_replayed_are_not_stored():
     collector, policy = begun(Script)
     collect(collector, policy, [4])
     collector.envs.restore = "none"
     state = collector.state()
     assert not [name for name in state if name.startswith("past.")]
-    restarted = collector_of(Script).load(state)  # which could have replayed it
+    restarted = collector_of(Script).load(state)  # although this collector could replay
     assert list(restarted) == np.flatnonzero(collector.running.length).tolist()
 
 
-def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pytest.MonkeyPatch):
+def test_one_endless_episode_does_not_keep_the_steps_of_other_copies(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(module, "MAX_BYTES", 2**20)
-    running, told = RunningEpisodes(100), np.zeros(100, dtype=np.int64)
+    running, zeros = RunningEpisodes(100), np.zeros(100, dtype=np.int64)
     for k in range(60):
         running.length += 64
         running.length[np.arange(100) != 7] = k % 64  # the others ended in this rollout
-        running.append_rollout({"reward": told + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
+        running.append_rollout({"reward": zeros + np.arange(64 * k, 64 * (k + 1))[:, None]}, 64)
         assert running.partial_episode(7)["reward"].tolist() == list(range(64 * (k + 1)))
         other = running.partial_episode(8).get("reward", np.zeros(0))
         assert other.tolist() == list(range(64 * (k + 1) - k % 64, 64 * (k + 1)))
@@ -83,7 +85,7 @@ def test_one_endless_episode_does_not_keep_what_the_others_did(monkeypatch: pyte
     assert not running._before
 
 
-def test_long_episodes_over_short_rollouts_are_let_go_when_they_end():
+def test_old_rollouts_are_freed_when_long_episodes_end():
     running = RunningEpisodes(2)
     for _ in range(500):
         running.length += 1
@@ -94,7 +96,7 @@ def test_long_episodes_over_short_rollouts_are_let_go_when_they_end():
     assert len(running._past) == 3
 
 
-def test_a_trace_does_not_hold_on_to_its_rollout():
+def test_a_trace_does_not_keep_its_rollout_in_memory():
     collector, policy = begun(lambda: Script(length=2))
     (found,) = collect(collector, policy, [20])
     assert all(trace.reward.base is None and trace.dist.base is None for trace in found.traces)

@@ -1,4 +1,4 @@
-"""The table beside each checkpoint: one line per step, every number with all its digits."""
+"""The step table of a checkpoint: one line per step, with floats at full precision."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def lines(box: bool, facts: Facts) -> tuple[list[dict[str, str]], object, object
     return list(csv.DictReader(io.StringIO(text))), rollout, policy
 
 
-def test_a_line_per_step_copy_by_copy_in_order_of_time():
+def test_there_is_one_line_per_step_ordered_by_copy_and_time():
     table, rollout, _ = lines(False, FACTS)
     assert [(int(x["env"]), int(x["step"])) for x in table] == list(np.ndindex(N, T))
     advantage, returns, _ = credit(rollout)
     for line in table:
         t, n = int(line["step"]), int(line["env"])
         obs = rollout.obs[t, n]
-        shown = [float(line[f"obs/{name}"]) for name in ("step", "high half", "low half")]
-        assert np.array_equal(np.float32(shown), obs)
+        written = [float(line[f"obs/{name}"]) for name in ("step", "high half", "low half")]
+        assert np.array_equal(np.float32(written), obs)
         assert float(line["reward_raw"]) == rollout.reward[t, n]
         assert float(line["advantage_learned"]) == advantage[t, n]
         assert float(line["return_learned"]) == returns[t, n]
@@ -56,7 +56,7 @@ def test_a_line_per_step_copy_by_copy_in_order_of_time():
         )
 
 
-def test_rewards_add_up_within_an_episode_and_begin_anew_with_the_next():
+def test_cumulative_rewards_restart_with_each_episode():
     table, rollout, _ = lines(False, FACTS)
     for line in table:
         t, n = int(line["step"]), int(line["env"])
@@ -66,7 +66,7 @@ def test_rewards_add_up_within_an_episode_and_begin_anew_with_the_next():
         assert float(line["reward_so_far_raw"]) == expected
 
 
-def test_actions_are_named_with_the_probability_of_each():
+def test_actions_have_names_and_probabilities():
     table, rollout, policy = lines(False, FACTS)
     for line in table:
         t, n = int(line["step"]), int(line["env"])
@@ -80,14 +80,14 @@ def test_actions_are_named_with_the_probability_of_each():
     assert policy.head.n_outputs == 3
 
 
-def test_without_facts_numbers_stand_for_names():
+def test_without_facts_indices_replace_names():
     table, _, _ = lines(False, Facts())
     assert {"obs/0", "obs/1", "obs/2", "p/0", "p/1", "p/2"} <= table[0].keys()
     continuous, _, _ = lines(True, Facts())
     assert {"action/0", "action/1", "mean/0", "mean/1"} <= continuous[0].keys()
 
 
-def test_only_steps_that_are_learned_from_have_a_line():
+def test_only_valid_steps_have_a_line():
     practice = Practice.on("Script", {"env.n_envs": N, "algo.episodes": 4}, algo="reinforce")
     rollout, policy = practice.collect(), practice.learner.policy
     assert not rollout.valid.all()

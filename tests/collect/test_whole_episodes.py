@@ -1,4 +1,4 @@
-"""Rollouts of whole episodes: a quota of every copy, nothing unfinished, nothing counted twice."""
+"""Rollouts of whole episodes: every copy plays its quota, and every step is counted exactly once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rollouts_of(collector: Any, policy: Any, spans: list[Span], done: int = 0) -
 
 
 def columns(rollout: Rollout, n: int) -> list[list[int]]:
-    """Seeds shown in a copy's valid steps, episode by episode as `start` divides them."""
+    """Returns the seeds observed in the valid steps of a copy, one list per episode (divided by `start`)."""
     episodes: list[list[int]] = []
     for t in np.flatnonzero(rollout.valid[:, n]):
         if rollout.start[t, n]:
@@ -44,7 +44,7 @@ def columns(rollout: Rollout, n: int) -> list[list[int]]:
 
 @settings(max_examples=15)
 @given(quota=st.integers(1, 4), rollouts=st.integers(1, 3), seed=st.integers(0, 5))
-def test_every_copy_gives_its_quota_of_whole_episodes_and_no_step_more(quota, rollouts, seed):
+def test_every_copy_plays_exactly_its_quota_of_whole_episodes(quota, rollouts, seed):
     for found in collected([Span(None, quota)] * rollouts, seed=seed):
         rollout = found.rollouts["agent"]
         assert found.steps == rollout.steps == sum(e.length for e in rollout.episodes)
@@ -57,7 +57,7 @@ def test_every_copy_gives_its_quota_of_whole_episodes_and_no_step_more(quota, ro
         assert len(rollout.episodes) == quota * N
 
 
-def test_each_step_is_what_the_script_says_and_padding_is_not_valid():
+def test_each_step_agrees_with_the_script_and_padding_is_not_valid():
     (found,) = collected([Span(None, 5)])
     rollout = found.rollouts["agent"]
     assert not rollout.valid.all()
@@ -75,8 +75,8 @@ def test_each_step_is_what_the_script_says_and_padding_is_not_valid():
         assert rollout.terminated[t, n] == (rollout.done[t, n] and end_of(seed) != "truncated")
 
 
-def test_short_and_long_episodes_have_the_weight_of_what_was_played():
-    """Every copy plays its own seeds in order, so none is left out for being long."""
+def test_long_episodes_are_not_left_out():
+    """Every copy plays its own seeds in order, so short episodes are not overrepresented."""
     found = collected([Span(None, 2)] * 6)
     first, second, third = [], [], []
     for n, seeds in enumerate((first, second, third)):
@@ -88,14 +88,14 @@ def test_short_and_long_episodes_have_the_weight_of_what_was_played():
         assert seeds == [e.seed for e in steps.episodes if e.env == n][: len(seeds)]
 
 
-def test_unfinished_episodes_are_carried_over_whole():
-    """Cut after so many steps, what is learned from is the same as without the cut."""
+def test_unfinished_episodes_continue_in_the_next_rollout():
+    """A limit of steps per rollout does not change which episodes are learned from."""
     free = collected([Span(None, 4)])[0].rollouts["agent"]
     cut = collected([Span(3, 4)] * 12)
     for n in range(N):
-        told = [e for c in cut for e in columns(c.rollouts["agent"], n)]
+        episodes = [e for c in cut for e in columns(c.rollouts["agent"], n)]
         expected = columns(free, n)
-        assert told[: len(expected)] == expected
+        assert episodes[: len(expected)] == expected
     for c in cut:
         rollout = c.rollouts["agent"]
         assert c.vec_steps <= 3
@@ -105,7 +105,7 @@ def test_unfinished_episodes_are_carried_over_whole():
         assert rollout.steps == sum(e.length for e in rollout.episodes)
 
 
-def test_a_collector_goes_on_in_the_middle_of_a_cut_rollout():
+def test_a_restored_collector_continues_unfinished_whole_episodes():
     spans = [Span(3, 2)] * 6
     whole, policy = begun()
     expected = rollouts_of(whole, policy, spans)
@@ -122,7 +122,7 @@ def test_a_collector_goes_on_in_the_middle_of_a_cut_rollout():
         assert a.episodes == b.episodes
 
 
-def test_traces_are_of_the_same_whole_episodes():
+def test_traces_contain_the_same_whole_episodes():
     (found,) = collected([Span(None, 3)])
     assert len(found.traces) == 3 * N
     for trace in found.traces:
@@ -132,7 +132,7 @@ def test_traces_are_of_the_same_whole_episodes():
 
 
 @pytest.mark.parametrize("end", ["terminated", "truncated"])
-def test_true_successors_are_known_where_an_episode_is_cut_short(end):
+def test_next_observations_are_the_true_successors_at_truncations(end):
     collector, policy = begun(lambda: Script(4, end))
     rollout = collector.collect({"agent": policy}, Span(10), Clock()).rollouts["agent"]
     following = rollout.next_obs()

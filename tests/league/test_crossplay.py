@@ -1,4 +1,4 @@
-"""The cross-play matrix as data, text and picture."""
+"""The cross-play matrix as data, text and heat map."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def matrix() -> Matrix:
     return Matrix.of(Results("seeker", "hider", dict(PAIRS)))
 
 
-def test_each_cell_is_the_win_rate_of_its_row_and_nothing_where_nothing_is_known():
+def test_each_cell_is_the_win_rate_of_its_row_and_empty_without_known_outcomes():
     found = json.loads(json.dumps(matrix().to_json(), allow_nan=False))
     assert found["roles"] == ["seeker", "hider"]
     assert (found["rows"], found["columns"]) == (["200", "1000"], ["0", "7", "scripted:easy"])
@@ -46,30 +46,30 @@ def test_each_cell_is_the_win_rate_of_its_row_and_nothing_where_nothing_is_known
                 assert (cell["rate"], cell["low"], cell["high"]) == (None, 0, 1)
 
 
-def test_the_table_reads_like_this():
+def test_the_matrix_as_text():
     assert matrix().text().splitlines() == [
         r"seeker \ hider               0  7       scripted:easy",
         "200             0% [0, 35] / 7  -   40% [17, 69] / 10",
         "1000                         -  -  90% [83, 94] / 100",
         "win rate of the seeker [95 % interval] / matches with a known outcome;"
-        " 7 unknown, counted for nobody",
+        " 7 unknown, not counted",
     ]
 
 
-def test_rows_and_columns_may_be_chosen():
+def test_rows_and_columns_can_be_chosen():
     found = Matrix.of(Results("seeker", "hider", dict(PAIRS)), ["1000", "new"], ["scripted:easy"])
     assert found.rows == ("1000", "new")
     assert found.cells == ((Tally(90, 10),), (Tally(),))
     assert "unknown" not in found.note
 
 
-def test_a_table_of_nothing_says_so():
+def test_an_empty_matrix_says_that_there_are_no_matches():
     empty = Matrix.of(Results("seeker", "hider"))
     assert empty.text() == "(no matches yet)"
     assert empty.to_json()["cells"] == []
 
 
-def test_the_picture_is_red_where_the_row_loses_and_blue_where_it_wins():
+def test_the_heat_map_is_red_where_the_row_loses_and_blue_where_it_wins():
     """One seeker that always loses and one that always wins: half of the cells each."""
     pairs = {("0", name): Tally(0, 50) for name in "xyz"}
     pairs |= {("1", name): Tally(50, 0) for name in "xyz"}
@@ -78,25 +78,25 @@ def test_the_picture_is_red_where_the_row_loses_and_blue_where_it_wins():
     pixel = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
     red, _, blue = np.moveaxis(pixel, 2, 0)
     of_red, of_blue = (np.argwhere(mask) for mask in (red - blue > 60, blue - red > 60))
-    left = slice(0, int(0.8 * pixel.shape[1]))  # without the bar of colours
+    left = slice(0, int(0.8 * pixel.shape[1]))  # without the color bar
     cells_red, cells_blue = (part[part[:, 1] < left.stop] for part in (of_red, of_blue))
     assert len(cells_red) == pytest.approx(len(cells_blue), rel=0.1)
     assert cells_red[:, 0].max() <= cells_blue[:, 0].min() + 2, "the first row is on top"
 
 
 @pytest.mark.parametrize("pairs", [{}, PAIRS], ids=["nothing", "some never met"])
-def test_a_picture_can_be_made_of_any_table(pairs: dict[tuple[str, str], Tally]):
+def test_a_heat_map_can_be_drawn_of_any_table(pairs: dict[tuple[str, str], Tally]):
     png = heat.picture(Matrix.of(Results("seeker", "hider", dict(pairs))))
     assert Image.open(io.BytesIO(png)).format == "PNG"
 
 
-def test_without_matplotlib_the_picture_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+def test_without_matplotlib_the_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(GymnastError, match=r"matplotlib.*\n.*gymnast\[report\]"):
         heat.picture(matrix())
 
 
-def test_only_a_picture_loads_matplotlib():
+def test_matplotlib_is_imported_only_to_draw():
     code = """
 import sys
 import gymnast.league.heat, gymnast.league.pool, gymnast.league.ratings

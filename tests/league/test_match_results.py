@@ -1,4 +1,4 @@
-"""Tables of results: nothing is lost, nothing is counted for the wrong side."""
+"""Tables of results count every match once and for the right side."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def test_every_match_is_counted_once_and_for_its_winner(matches: list[tuple[str,
 
 @property_test
 @given(played, played)
-def test_merged_tables_are_the_table_of_all_matches(
+def test_merged_tables_equal_the_table_of_all_matches(
     first: list[tuple[str, str, str | None]], second: list[tuple[str, str, str | None]]
 ):
     one = table(first)
     assert one.merge(table(second)) == table(first + second)
-    assert one == table(first), "merging leaves its parts as they were"
+    assert one == table(first), "merging does not change its parts"
 
 
 @property_test
 @given(played)
-def test_json_gives_back_the_table_and_does_not_depend_on_the_order_of_matches(
+def test_json_round_trips_and_does_not_depend_on_the_order_of_matches(
     matches: list[tuple[str, str, str | None]],
 ):
     text = json.dumps(table(matches).to_json())
@@ -60,7 +60,7 @@ def test_json_gives_back_the_table_and_does_not_depend_on_the_order_of_matches(
     assert json.dumps(table(matches[::-1]).to_json()) == text
 
 
-def test_unknown_outcomes_count_for_nobody():
+def test_unknown_outcomes_count_for_neither_side():
     results = table([("a", "b", "seeker"), ("a", "b", "hider"), ("a", "b", NOBODY)])
     before = results.between("a", "b").rate()
     results.add("a", "b", None, n=100)
@@ -69,48 +69,48 @@ def test_unknown_outcomes_count_for_nobody():
     assert tally.rate() == before
 
 
-def test_a_match_is_worth_the_same_to_both_roles_together():
+def test_the_scores_of_both_roles_add_up_to_1():
     for winner in ("seeker", "hider", NOBODY):
-        mine, yours = score("seeker", winner), score("hider", winner)
-        assert mine is not None
-        assert yours is not None
-        assert mine + yours == 1
+        seeker, hider = score("seeker", winner), score("hider", winner)
+        assert seeker is not None
+        assert hider is not None
+        assert seeker + hider == 1
     assert score("seeker", "seeker") == 1
     assert score("seeker", None) is None
 
 
-def test_numbers_are_ordered_by_size_and_before_words():
+def test_natural_order_sorts_numbers_by_size_and_before_words():
     assert sorted(["scripted:b", "1000", "200", "scripted:a", "0", "x10", "x9"], key=natural) == [
         "0", "200", "1000", "scripted:a", "scripted:b", "x9", "x10",
     ]  # fmt: skip
 
 
-def test_an_entrant_is_read_as_it_is_written():
+def test_an_entrant_survives_formatting_and_parsing():
     entrant = Entrant("hider", "scripted:medium")
     assert str(entrant) == "hider:scripted:medium"
     assert Entrant.parse(str(entrant)) == entrant
 
 
 @pytest.mark.parametrize("text", ["seeker", ":200", "seeker:", ""])
-def test_what_is_no_entrant_is_refused(text: str):
-    with pytest.raises(GymnastError, match="no entrant"):
+def test_text_that_is_not_an_entrant_is_rejected(text: str):
+    with pytest.raises(GymnastError, match="not an entrant"):
         Entrant.parse(text)
 
 
-def test_mistakes_are_named():
+def test_invalid_results_are_rejected_with_the_reason():
     results = table([])
     with pytest.raises(GymnastError, match=r"seeker a against hider b.*'referee'"):
         results.add("a", "b", "referee")
     assert not results.pairs
-    with pytest.raises(GymnastError, match="cannot join"):
+    with pytest.raises(GymnastError, match="cannot be merged"):
         results.merge(Results("hider", "seeker"))
     with pytest.raises(GymnastError, match="both roles"):
         Results("agent", "agent")
-    with pytest.raises(GymnastError, match="cannot name a role"):
+    with pytest.raises(GymnastError, match="not a valid role name"):
         Results("see:ker", "hider")
-    with pytest.raises(GymnastError, match="nobody plays referee"):
+    with pytest.raises(GymnastError, match="there is no role referee"):
         results.of(Entrant("referee", "a"))
     pair = {"row": "x", "column": "y", "won": [-1, 0], "drawn": 0, "unknown": 0}
     for pairs in ([pair], [{"row": "x"}], 3):
-        with pytest.raises(GymnastError, match="no table of results"):
+        with pytest.raises(GymnastError, match="not a table of results"):
             Results.from_json({"roles": ["a", "b"], "pairs": pairs})

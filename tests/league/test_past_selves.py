@@ -1,4 +1,4 @@
-"""The pool of past selves: who stays, who is drawn how often."""
+"""The pool of past selves: which of them it keeps, and how often each is drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gymnast.errors import GymnastError
-from gymnast.league.opponents import Choosing, Scheme, by_loss, recent
+from gymnast.league.opponents import OpponentSampling, Scheme, by_loss, recent
 from gymnast.league.pool import Pool
 from gymnast.seeds import stream
 
@@ -25,7 +25,7 @@ records = st.lists(
     min_size=1,
     max_size=12,
 )
-"""(won, a drawn one as half; known) against each, oldest first."""
+"""(matches won, where a draw is half; matches with a known outcome) against each past self, oldest first."""
 
 
 def pool_of(*steps: int, keep: int = 100, window: int = 50) -> Pool:
@@ -37,24 +37,22 @@ def pool_of(*steps: int, keep: int = 100, window: int = 50) -> Pool:
 
 @property_test
 @given(st.sets(st.integers(0, 10**7), min_size=1, max_size=60).map(sorted), st.integers(2, 12))
-def test_the_first_and_the_newest_stay_and_all_others_stay_or_are_told_to_leave(
-    steps: list[int], keep: int
-):
-    pool, left = Pool(keep, 10), []
+def test_the_first_and_the_newest_stay_and_removed_ones_are_returned(steps: list[int], keep: int):
+    pool, removed = Pool(keep, 10), []
     for step in steps:
-        left += pool.add(step)
+        removed += pool.add(step)
         assert (pool.steps[0], pool.steps[-1]) == (steps[0], step)
         assert len(pool.steps) <= keep
-    assert sorted(left + pool.steps) == steps
+    assert sorted(removed + pool.steps) == steps
     assert pool.steps == sorted(pool.steps)
 
 
 @pytest.mark.parametrize("keep", [3, 5, 10, 30])
-def test_whoever_stays_covers_history_evenly(keep: int):
+def test_the_pool_covers_history_evenly(keep: int):
     pool = Pool(keep, 10)
     for n in range(300):
         pool.add(1000 * n)
-        # the newest gap has just begun to grow
+        # without the newest gap, which still grows
         gaps = [b - a for a, b in pairwise(pool.steps)][:-1]
         if n >= keep:
             assert max(gaps) <= 3 * min(gaps)
@@ -63,18 +61,18 @@ def test_whoever_stays_covers_history_evenly(keep: int):
 
 @property_test
 @given(records, st.sampled_from(SCHEMES), st.floats(0.01, 1), st.floats(0, 5000))
-def test_probabilities_are_probabilities(
+def test_probabilities_are_not_negative_and_sum_to_1(
     met: list[tuple[float, int]], by: Scheme, decay: float, power: float
 ):
     won, known = zip(*met, strict=True)
-    found = Choosing(by, decay, power).probabilities(won, known)
+    found = OpponentSampling(by, decay, power).probabilities(won, known)
     assert found.shape == (len(met),)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("decay", [0.3, 0.8, 1.0])
-def test_recent_ones_are_geometrically_more_likely(decay: float):
+def test_recent_opponents_are_geometrically_more_likely(decay: float):
     found = recent(7, decay)
     assert found[:-1] / found[1:] == pytest.approx(np.full(6, decay))
 
@@ -89,85 +87,85 @@ def test_the_more_often_the_learner_loses_the_more_likely_the_opponent(
     lost = (known - won + 1) / (known + 2)
     order = np.argsort(lost)
     assert (np.diff(found[order]) >= -1e-12).all()
-    assert (found > 0).all(), "nobody is given up for ever"
+    assert (found > 0).all(), "no opponent is ever excluded"
     assert found / found.sum() == pytest.approx(lost**power / (lost**power).sum())
 
 
-def test_one_that_was_never_met_is_tried_before_those_that_are_beaten():
+def test_an_opponent_that_was_never_met_is_drawn_more_often_than_a_beaten_one():
     pool = pool_of(1, 2, 3)
     for _ in range(20):
         pool.report(1, 1.0)
         pool.report(2, 0.0)
         pool.report(2, None)
-    beaten, lost_to, new = pool.probabilities(Choosing("loss")).values()
+    beaten, lost_to, new = pool.probabilities(OpponentSampling("loss")).values()
     assert beaten < new < lost_to
     assert new / beaten == pytest.approx((0.5 / (1 / 22)) ** 2)
 
 
-def test_only_the_last_matches_against_one_matter():
+def test_only_the_last_matches_against_an_opponent_count():
     pool = pool_of(1, 2, window=10)
     for score in [0.0] * 500 + [1.0] * 10:
         pool.report(1, score)
     for _ in range(10):
         pool.report(2, 1.0)
-    assert pool.probabilities(Choosing("loss")) == {1: 0.5, 2: 0.5}
+    assert pool.probabilities(OpponentSampling("loss")) == {1: 0.5, 2: 0.5}
 
 
 @pytest.mark.parametrize("by", SCHEMES)
-def test_draws_come_as_often_as_their_probabilities_and_follow_from_the_stream(by: Scheme):
-    pool, choosing = pool_of(10, 20, 30, 40), Choosing(by)
+def test_draws_follow_their_probabilities_and_depend_on_the_stream_only(by: Scheme):
+    pool, sampling = pool_of(10, 20, 30, 40), OpponentSampling(by)
     for step, score in ((10, 1.0), (10, 1.0), (20, 0.0), (30, 0.5)):
         pool.report(step, score)
     noise = stream(3, "opponent")
-    drawn = [pool.draw(choosing, noise) for _ in range(4000)]
+    drawn = [pool.draw(sampling, noise) for _ in range(4000)]
     again = stream(3, "opponent")
-    assert [pool.draw(choosing, again) for _ in range(50)] == drawn[:50]
-    for step, chance in pool.probabilities(choosing).items():
+    assert [pool.draw(sampling, again) for _ in range(50)] == drawn[:50]
+    for step, chance in pool.probabilities(sampling).items():
         deviation = np.sqrt(chance * (1 - chance) / 4000)
         assert drawn.count(step) / 4000 == pytest.approx(chance, abs=4 * deviation)
 
 
-def test_a_pool_goes_on_from_its_state_as_if_nothing_had_happened():
+def test_a_restored_pool_continues_exactly():
     pool = pool_of(*range(0, 900, 100), keep=6, window=5)
     for number in range(40):
         pool.report(pool.steps[number % 6], (0.0, 0.5, 1.0, None)[number % 4])
     other = pool_of(7, keep=6, window=5)
     assert other.load(json.loads(json.dumps(pool.state()))) == []
     assert other.state() == pool.state()
-    choosing = Choosing("loss")
-    assert other.probabilities(choosing) == pool.probabilities(choosing)
+    sampling = OpponentSampling("loss")
+    assert other.probabilities(sampling) == pool.probabilities(sampling)
     assert other.add(1000) == pool.add(1000)
     assert other.state() == pool.state()
 
 
-def test_a_smaller_pool_takes_over_what_it_can_keep():
+def test_a_smaller_pool_loads_as_many_past_selves_as_it_keeps():
     smaller = Pool(3, 2)
     wide = pool_of(0, 10, 20, 30, 40)
     for _ in range(5):
         wide.report(40, 1.0)
-    left = smaller.load(wide.state())
+    removed = smaller.load(wide.state())
     assert len(smaller.steps) == 3
-    assert sorted(left + smaller.steps) == wide.steps
+    assert sorted(removed + smaller.steps) == wide.steps
     assert {0, 40} <= set(smaller.steps)
     assert smaller.against[40].known == 2
 
 
-def test_a_result_of_one_that_has_left_is_not_kept():
+def test_results_against_removed_past_selves_are_ignored():
     pool = pool_of(0, 1, 2, keep=2)
     before = pool.state()
     pool.report(1, 1.0)
     assert pool.state() == before
 
 
-def test_mistakes_are_named():
+def test_invalid_settings_are_rejected_with_the_reason():
     with pytest.raises(GymnastError, match="at least 2"):
         Pool(1, 10)
     with pytest.raises(GymnastError, match="uniform, recent, loss"):
-        Choosing("best")  # type: ignore[arg-type]
+        OpponentSampling("best")  # type: ignore[arg-type]
     for wrong in ({"decay": 0.0}, {"decay": 1.1}, {"power": -1.0}, {"power": float("nan")}):
         with pytest.raises(GymnastError, match=next(iter(wrong))):
-            Choosing(**wrong)
+            OpponentSampling(**wrong)
     with pytest.raises(ValueError, match="not after 5"):
         pool_of(5, 5)
-    with pytest.raises(ValueError, match="nobody"):
-        Pool(2, 10).draw(Choosing(), stream(0))
+    with pytest.raises(ValueError, match="no opponents to sample"):
+        Pool(2, 10).draw(OpponentSampling(), stream(0))

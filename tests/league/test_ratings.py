@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gymnast.errors import GymnastError
-from gymnast.league.ratings import CENTRE, PRIOR, Rating, Ratings, rate
+from gymnast.league.ratings import CENTER, PRIOR, Rating, Ratings, rate
 from gymnast.league.results import NOBODY, Entrant, Results, Tally
 
 S = {name: Entrant("seeker", name) for name in ("a", "b", "c", "never")}
@@ -33,29 +33,31 @@ def log_posterior(
     results: Results,
     points: dict[Entrant, float],
     advantage: float,
-    centre: float,
+    center: float,
     free: set[Entrant],
 ) -> float:
-    """From the definition: odds of ten to one for 400 points, match by match."""
+    """Returns the log posterior from its definition: 400 points are odds of ten to one, match by match."""
     total = -((advantage / PRIOR) ** 2) / 2
     for (row, column), tally in results.pairs.items():
         ahead = points[Entrant("seeker", row)] - points[Entrant("hider", column)] + advantage
         p = 1 / (1 + 10 ** (-ahead / 400))
         total += (tally.row + tally.drawn / 2) * math.log(p)
         total += (tally.column + tally.drawn / 2) * math.log(1 - p)
-    return total - sum(((points[who] - centre) / PRIOR) ** 2 / 2 for who in free)
+    return total - sum(((points[entrant] - center) / PRIOR) ** 2 / 2 for entrant in free)
 
 
-def climbed(results: Results, found: Ratings, anchors: dict[Entrant, float], centre: float):
-    """The mode and the standard errors (with the advantage last), by trying each number by itself."""
-    names = [who for who in found.entrants if who not in anchors]
+def coordinate_ascent(
+    results: Results, found: Ratings, anchors: dict[Entrant, float], center: float
+):
+    """Returns the names, the mode and the covariance (advantage last), found by coordinate ascent."""
+    names = [entrant for entrant in found.entrants if entrant not in anchors]
     with_advantage = found.advantage is not None
-    x = [centre] * len(names) + [0.0] * with_advantage
+    x = [center] * len(names) + [0.0] * with_advantage
 
     def height(x: list[float]) -> float:
         points = dict(zip(names, x, strict=False)) | anchors
         advantage = x[-1] if with_advantage else 0.0
-        return log_posterior(results, points, advantage, centre, set(names))
+        return log_posterior(results, points, advantage, center, set(names))
 
     def moved(*by: tuple[int, float]) -> float:
         y = list(x)
@@ -70,9 +72,9 @@ def climbed(results: Results, found: Ratings, anchors: dict[Entrant, float], cen
             for far in (step, -step):
                 if moved((i, far)) > height(x):
                     x[i] += far
-        if with_advantage:  # along the valley where the whole role is better, not the game
+        if with_advantage:  # along the ridge that trades better players for a favored role
             for far in (step, -step):
-                all_rows = [(i, far) for i, who in enumerate(names) if who.role == "seeker"]
+                all_rows = [(i, far) for i, entrant in enumerate(names) if entrant.role == "seeker"]
                 if moved(*all_rows, (len(x) - 1, -far)) > height(x):
                     for i, by in (*all_rows, (len(x) - 1, -far)):
                         x[i] += by
@@ -80,7 +82,7 @@ def climbed(results: Results, found: Ratings, anchors: dict[Entrant, float], cen
             step /= 2
 
     def mixed(i: int, j: int, d: float = 2.0) -> float:
-        """The second derivative, by differences."""
+        """Returns the second derivative, by finite differences."""
         alike = moved((i, d), (j, d)) + moved((i, -d), (j, -d))
         return (alike - moved((i, d), (j, -d)) - moved((i, -d), (j, d))) / (4 * d * d)
 
@@ -90,28 +92,30 @@ def climbed(results: Results, found: Ratings, anchors: dict[Entrant, float], cen
 
 @pytest.mark.parametrize("advantage", [False, True])
 @pytest.mark.parametrize("anchored", [False, True])
-def test_ratings_are_the_mode_and_the_curvature_found_by_trying(advantage: bool, anchored: bool):
+def test_ratings_agree_with_the_mode_and_curvature_of_coordinate_ascent(
+    advantage: bool, anchored: bool
+):
     anchors = {H["x"]: 1200.0, S["c"]: 900.0} if anchored else {}
-    centre = 1050.0 if anchored else CENTRE
+    center = 1050.0 if anchored else CENTER
     results = small_table()
     found = rate(results, anchors, advantage=advantage)
-    names, x, covariance = climbed(results, found, anchors, centre)
+    names, x, covariance = coordinate_ascent(results, found, anchors, center)
     if not anchored:  # relative to the mean of all
         apart = np.eye(len(x))
         apart[: len(names), : len(names)] -= 1 / len(names)
         covariance = apart @ covariance @ apart.T
-    all_found = [found.entrants[who] for who in names]
+    all_found = [found.entrants[entrant] for entrant in names]
     if found.advantage is not None:
         all_found.append(found.advantage)
     assert [rating.value for rating in all_found] == pytest.approx(x, abs=0.05)
     errors = np.sqrt(covariance.diagonal())
     assert [rating.error for rating in all_found] == pytest.approx(errors, rel=1e-3)
-    for who, points in anchors.items():
-        assert found.entrants[who].value == pytest.approx(points, abs=1e-9)
-        assert found.entrants[who].error == 0
+    for entrant, points in anchors.items():
+        assert found.entrants[entrant].value == pytest.approx(points, abs=1e-9)
+        assert found.entrants[entrant].error == 0
 
 
-def test_one_opponent_of_known_strength_gives_elos_formula():
+def test_one_anchored_opponent_gives_the_formula_of_elo():
     results = Results("seeker", "hider", {("a", "x"): Tally(30, 10)})
     rating = rate(results, {H["x"]: 1000}, prior=1e6).entrants[S["a"]]
     assert rating.value == pytest.approx(1000 + 400 * math.log10(3), abs=1e-3)
@@ -132,28 +136,28 @@ def simulated(rng: np.random.Generator, truth: dict[Entrant, float], n: int) -> 
 
 
 @pytest.mark.parametrize("anchored", [False, True])
-def test_intervals_hold_the_truth_95_times_in_100(anchored: bool):
+def test_95_percent_of_the_intervals_contain_the_truth(anchored: bool):
     rng, hits, narrow = np.random.default_rng(1), [], []
     for _ in range(300):
-        truth = {who: float(rng.normal(1000, 250)) for who in (*S.values(), *H.values())}
+        truth = {entrant: float(rng.normal(1000, 250)) for entrant in (*S.values(), *H.values())}
         anchors = {H["x"]: truth[H["x"]]} if anchored else {}
-        # without an anchor only differences from the mean can be known
-        shift = 0.0 if anchored else float(np.mean(list(truth.values()))) - CENTRE
+        # without an anchor, only differences from the mean are identifiable
+        shift = 0.0 if anchored else float(np.mean(list(truth.values()))) - CENTER
         found = rate(simulated(rng, truth, 20), anchors)
-        for who, rating in found.entrants.items():
-            if who not in anchors:
-                off = abs(rating.value - truth[who] + shift)
+        for entrant, rating in found.entrants.items():
+            if entrant not in anchors:
+                off = abs(rating.value - truth[entrant] + shift)
                 hits.append(off <= rating.interval.high - rating.value)
                 narrow.append(off <= rating.error)
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
     assert np.mean(narrow) == pytest.approx(0.683, abs=0.04)
 
 
-def test_differences_hold_the_truth_and_are_surer_than_their_parts():
+def test_intervals_of_differences_contain_the_truth_and_are_narrower_than_independent_ones():
     rng, hits = np.random.default_rng(2), []
     for _ in range(300):
-        truth = {who: float(rng.normal(1000, 200)) for who in (*S.values(), *H.values())}
-        # everybody is compared with an anchor that played little
+        truth = {entrant: float(rng.normal(1000, 200)) for entrant in (*S.values(), *H.values())}
+        # all ratings are relative to an anchor with few matches, an error that they share
         results = simulated(rng, truth, 40)
         for name in S:
             results.pairs[name, "x"] = Tally(1, 1)
@@ -165,24 +169,24 @@ def test_differences_hold_the_truth_and_are_surer_than_their_parts():
     assert np.mean(hits) == pytest.approx(0.95, abs=0.04)
 
 
-def test_twice_the_results_are_surer_by_the_root_of_two():
+def test_twice_the_matches_reduce_the_error_by_the_root_of_two():
     results = small_table()
     results.pairs = {
         pair: Tally(10 * t.row + 5, 10 * t.column + 5) for pair, t in results.pairs.items()
     }
     once, twice = rate(results), rate(results.merge(results))
-    for who, rating in once.entrants.items():
-        assert twice.entrants[who].value == pytest.approx(rating.value, abs=2)
-        assert rating.error / twice.entrants[who].error == pytest.approx(math.sqrt(2), rel=0.01)
+    for entrant, rating in once.entrants.items():
+        assert twice.entrants[entrant].value == pytest.approx(rating.value, abs=2)
+        assert rating.error / twice.entrants[entrant].error == pytest.approx(math.sqrt(2), rel=0.01)
 
 
-def test_the_order_in_which_matches_came_does_not_matter_to_the_last_bit():
+def test_ratings_do_not_depend_on_the_order_of_matches_to_the_last_bit():
     results = small_table()
     other = Results("seeker", "hider", dict(reversed(results.pairs.items())))
     assert rate(other, advantage=True).to_json() == rate(results, advantage=True).to_json()
 
 
-def test_names_do_not_matter_and_roles_may_change_places():
+def test_ratings_do_not_depend_on_names_or_on_which_role_is_in_the_rows():
     results, found = small_table(), rate(small_table())
     renamed = {"a": "9", "b": "1", "c": "5"}
     other = Results(
@@ -193,15 +197,15 @@ def test_names_do_not_matter_and_roles_may_change_places():
         "seeker",
         {(c, r): Tally(t.column, t.row, t.drawn, t.unknown) for (r, c), t in results.pairs.items()},
     )
-    for who, rating in found.entrants.items():
-        again = rate(mirrored).entrants[who]
+    for entrant, rating in found.entrants.items():
+        again = rate(mirrored).entrants[entrant]
         assert (again.value, again.error) == pytest.approx((rating.value, rating.error))
-        if who.role == "seeker":
-            same = rate(other).entrants[Entrant("seeker", renamed[who.name])]
+        if entrant.role == "seeker":
+            same = rate(other).entrants[Entrant("seeker", renamed[entrant.name])]
             assert (same.value, same.error) == pytest.approx((rating.value, rating.error))
 
 
-def test_unknown_outcomes_move_nothing_and_a_draw_is_half_a_win_for_each():
+def test_unknown_outcomes_change_nothing_and_a_draw_is_half_a_win_for_each():
     results = small_table()
     known = {pair: Tally(t.row, t.column, t.drawn) for pair, t in results.pairs.items()}
     assert rate(Results("seeker", "hider", known)).to_json() == rate(results).to_json()
@@ -211,7 +215,7 @@ def test_unknown_outcomes_move_nothing_and_a_draw_is_half_a_win_for_each():
     assert rate(drawn).to_json() == rate(split).to_json()
 
 
-def test_who_never_lost_is_finite_and_the_more_it_won_the_better():
+def test_an_entrant_that_never_lost_has_a_finite_rating_that_grows_with_its_wins():
     found = [
         rate(Results("seeker", "hider", {("a", "x"): Tally(n, 0)}), {H["x"]: 1000}).entrants[S["a"]]
         for n in (1, 10, 1000, 10**6)
@@ -222,7 +226,7 @@ def test_who_never_lost_is_finite_and_the_more_it_won_the_better():
     assert all(0 < rating.error <= PRIOR for rating in found)
 
 
-def test_who_never_met_anybody_is_as_unsure_as_the_prior():
+def test_an_entrant_without_matches_has_the_uncertainty_of_the_prior():
     results = small_table()
     results.add("never", "x", None)
     found = rate(results, {H["x"]: 1000, H["y"]: 1000})
@@ -231,7 +235,7 @@ def test_who_never_met_anybody_is_as_unsure_as_the_prior():
     assert found.entrants[H["y"]].matches == 19
 
 
-def test_two_anchors_tell_a_favoured_role_from_better_players():
+def test_two_anchors_distinguish_a_favored_role_from_better_players():
     """The game gives seekers 120 points; the seeker `a` is 80 better than the hider `x`."""
 
     def tally(ahead: float) -> Tally:
@@ -247,17 +251,17 @@ def test_two_anchors_tell_a_favoured_role_from_better_players():
     assert found.chance(S["a"], H["x"]) == pytest.approx(1 / (1 + 10 ** (-0.5)), abs=1e-3)
     unanchored = rate(results, advantage=True).advantage
     assert unanchored is not None
-    assert unanchored.error > 200, "matches between roles alone cannot tell"
+    assert unanchored.error > 200, "matches between roles alone cannot distinguish them"
 
 
-def test_no_results_are_no_ratings_but_anchors_stand():
+def test_without_results_only_anchors_are_rated():
     empty = Results("seeker", "hider")
     assert rate(empty).to_json() == {"entrants": [], "advantage": None}
     assert rate(empty, {H["x"]: 1234}).entrants == {H["x"]: Rating(1234, 0, 0)}
 
 
-def test_mistakes_are_named():
-    with pytest.raises(GymnastError, match=r"anchor referee:x: nobody plays referee"):
+def test_invalid_anchors_and_priors_are_rejected():
+    with pytest.raises(GymnastError, match=r"anchor referee:x: there is no role referee"):
         rate(small_table(), {Entrant("referee", "x"): 1000})
     with pytest.raises(GymnastError, match="anchor hider:x"):
         rate(small_table(), {H["x"]: math.nan})

@@ -1,4 +1,4 @@
-"""Rolling win rates and the gates that ask them."""
+"""Rolling win rates, and gates that compare them with a threshold."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ outcomes = st.lists(st.sampled_from([0.0, 0.5, 1.0, None]), max_size=60)
 property_test = settings(deadline=None, max_examples=80)
 
 
-def wins_of(seen: list[float | None], window: int) -> Wins:
+def wins_from(scores: list[float | None], window: int) -> Wins:
     wins = Wins(window)
-    for score in seen:
+    for score in scores:
         wins.add(score)
     return wins
 
 
 @property_test
 @given(outcomes, st.integers(1, 30))
-def test_a_win_rate_is_that_of_the_last_known_outcomes(seen: list[float | None], window: int):
-    wins = wins_of(seen, window)
-    last = [score for score in seen if score is not None][-window:]
+def test_a_win_rate_is_that_of_the_last_known_outcomes(scores: list[float | None], window: int):
+    wins = wins_from(scores, window)
+    last = [score for score in scores if score is not None][-window:]
     assert (wins.known, wins.score) == (len(last), sum(last))
-    assert wins.unknown == seen.count(None)
+    assert wins.unknown == scores.count(None)
     if last:
         assert wins.rate() == wilson_interval(sum(last), len(last))
     else:
@@ -41,29 +41,29 @@ def test_a_win_rate_is_that_of_the_last_known_outcomes(seen: list[float | None],
 
 @property_test
 @given(outcomes, outcomes, st.integers(1, 30))
-def test_a_win_rate_goes_on_from_its_state(
+def test_a_restored_win_rate_continues_exactly(
     before: list[float | None], after: list[float | None], window: int
 ):
     resumed = Wins(window)
-    resumed.add(1.0)  # whatever was there is gone
-    resumed.load(json.loads(json.dumps(wins_of(before, window).state())))
+    resumed.add(1.0)  # replaced by what is loaded
+    resumed.load(json.loads(json.dumps(wins_from(before, window).state())))
     for score in after:
         resumed.add(score)
-    assert resumed.state() == wins_of(before + after, window).state()
+    assert resumed.state() == wins_from(before + after, window).state()
 
 
-def test_a_win_rate_forgets_how_it_began():
-    assert wins_of([0.0] * 10_000 + [1.0] * 100, 100).rate().mean == 1
+def test_a_win_rate_forgets_old_outcomes():
+    assert wins_from([0.0] * 10_000 + [1.0] * 100, 100).rate().mean == 1
 
 
-def test_what_is_no_score_is_refused():
+def test_invalid_scores_and_windows_are_rejected():
     with pytest.raises(ValueError, match="1/2"):
         Wins(3).add(2.0)
     with pytest.raises(GymnastError, match="window"):
         Wins(0)
 
 
-def test_a_gate_is_sure_only_when_the_whole_interval_is_on_one_side():
+def test_a_gate_decides_only_if_the_whole_interval_is_on_one_side():
     gate = Gate(0.6, matches=20)
     verdicts = [gate.verdict(Tally(won, 100 - won)) for won in range(101)]
     low = [wilson_interval(won, 100).low for won in range(101)]
@@ -75,15 +75,15 @@ def test_a_gate_is_sure_only_when_the_whole_interval_is_on_one_side():
     assert {*verdicts} == {"above", "below", "unsure"}
 
 
-def test_a_gate_waits_for_enough_matches_and_unknown_ones_are_none():
+def test_a_gate_waits_for_enough_matches_with_a_known_outcome():
     gate = Gate(0.5, matches=20)
-    assert gate.verdict(wins_of([1.0] * 19 + [None] * 50, 100)) == "unsure"
-    assert gate.verdict(wins_of([1.0] * 20, 100)) == "above"
-    assert gate.verdict(wins_of([0.0] * 20, 100)) == "below"
+    assert gate.verdict(wins_from([1.0] * 19 + [None] * 50, 100)) == "unsure"
+    assert gate.verdict(wins_from([1.0] * 20, 100)) == "above"
+    assert gate.verdict(wins_from([0.0] * 20, 100)) == "below"
 
 
 def test_at_its_threshold_a_gate_opens_by_chance_at_most_once_in_forty():
-    """One sided, so half of the 5 % that the interval misses."""
+    """The test is one-sided, so it errs in half of the 5 % that the interval misses."""
     gate = Gate(0.5, matches=1)
     opened = math.fsum(
         math.comb(200, won) / 2**200
@@ -93,14 +93,14 @@ def test_at_its_threshold_a_gate_opens_by_chance_at_most_once_in_forty():
     assert 0.01 < opened < 0.035
 
 
-def test_a_gate_says_why():
+def test_a_gate_explains_its_verdict():
     gate = Gate(0.6, matches=50)
-    assert gate.why(Tally(80, 20)) == "above: wins 80% [71, 87] of 100 matches, threshold 60%"
-    assert gate.why(Tally(8, 2)) == "unsure: wins 80% [49, 94] of 10 matches, 50 are needed"
-    assert gate.why(Tally(unknown=4)) == "unsure: no known outcome, 50 are needed"
+    assert gate.explain(Tally(80, 20)) == "above: wins 80% [71, 87] of 100 matches, threshold 60%"
+    assert gate.explain(Tally(8, 2)) == "unsure: wins 80% [49, 94] of 10 matches, 50 are needed"
+    assert gate.explain(Tally(unknown=4)) == "unsure: no known outcome, 50 are needed"
 
 
 @pytest.mark.parametrize(("threshold", "matches"), [(1.2, 10), (-0.1, 10), (math.nan, 1), (0.5, 0)])
-def test_a_gate_without_sense_is_refused(threshold: float, matches: int):
+def test_invalid_gates_are_rejected(threshold: float, matches: int):
     with pytest.raises(GymnastError):
         Gate(threshold, matches)

@@ -310,7 +310,7 @@ def test_players_that_cannot_be_had_are_refused_before_there_is_a_run(settings, 
 
 def test_a_run_that_has_not_learned_the_role_cannot_play_it():
     other = trained("tag", tag(roles__hider__plays="random", stop__env_steps=ROLLOUT))
-    with pytest.raises(ConfigError, match=r"has no hider \(it has: seeker\)"):
+    with pytest.raises(ConfigError, match=r"has no policy for hider \(it has: seeker\)"):
         trained("tag", tag(roles__hider__plays=other.id))
 
 

@@ -1,4 +1,4 @@
-"""`gymnast tune envs`: measured for real, chosen by rules that do not depend on the machine."""
+"""`gymnast tune envs`: real measurements, and the machine-independent rules that choose the best."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def answer() -> dict[str, Any]:
     return json.loads(invoke(*words).stdout)
 
 
-def test_every_backend_is_measured_with_every_number_of_copies_and_those_configured(answer):
+def test_every_backend_is_measured_with_every_number_of_copies_and_the_configured_one(answer):
     cells = [(one["backend"], one["n_envs"]) for one in answer["samples"]]
     assert cells == [(backend, n) for backend in BACKENDS for n in (2, 16)]
     for one in answer["samples"]:
@@ -49,7 +49,7 @@ def test_every_backend_is_measured_with_every_number_of_copies_and_those_configu
     assert not restoring["vector"]
 
 
-def test_the_best_restores_episodes_and_is_what_the_patch_says(answer):
+def test_the_best_sample_restores_episodes_and_is_in_the_patch(answer):
     best = answer["best"]
     assert best["restores"]
     assert answer["patch"]["env"] == {"n_envs": best["n_envs"], "backend": best["backend"]}
@@ -57,7 +57,7 @@ def test_the_best_restores_episodes_and_is_what_the_patch_says(answer):
     assert resolve("CartPole-v1", overrides).config.env.n_envs == best["n_envs"]
 
 
-def test_the_page_has_a_patch_to_paste_and_a_command_to_type():
+def test_the_output_has_a_patch_for_a_preset_and_a_command():
     page = invoke("FrozenLake-v1", "--copies", "2", "--backends", "inprocess", "--seconds", "0.1")
     text = page.stdout
     (patch,) = re.findall(r"for a preset:\n\n(.*?)\n\nor on", text, re.S)
@@ -67,29 +67,29 @@ def test_the_page_has_a_patch_to_paste_and_a_command_to_type():
     assert "diversity" in text
 
 
-def test_a_backend_that_cannot_be_had_is_named_once_with_its_reason():
+def test_an_unavailable_backend_is_reported_once_with_its_reason():
     cfg = resolve("py:tests.scripted:Script").config
     found = tune_copies("script", cfg, backends=["inprocess", "vector"], copies=[2], seconds=0.1)
-    refused = [one for one in found.samples if one.refused]
-    assert [one.backend for one in refused] == ["vector"]
-    assert "no vector implementation" in refused[0].refused
+    rejected = [one for one in found.samples if one.refused]
+    assert [one.backend for one in rejected] == ["vector"]
+    assert "no vector implementation" in rejected[0].refused
     assert found.best is not None
     assert found.best.backend == "inprocess"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["CartPole-v1", "--backends", "thread"], "unknown backend thread"),
         (["CartPole-v1", "--copies", "4,x"], "no numbers of copies"),
         (["CartPol-v1"], "did you mean CartPole-v1"),
     ],
 )
-def test_a_mistake_is_refused_with_a_hint(words: list[str], said: str):
-    assert said in str(invoke(*words).exception)
+def test_invalid_arguments_are_rejected_with_a_hint(words: list[str], message: str):
+    assert message in str(invoke(*words).exception)
 
 
-def test_the_fewest_copies_that_are_as_fast_win_and_less_cpu_breaks_ties():
+def test_the_best_of_equally_fast_samples_has_the_fewest_copies_and_the_least_cpu():
     samples = [
         measured("inprocess", 4, 50),
         measured("inprocess", 8, 98),
@@ -101,14 +101,14 @@ def test_the_fewest_copies_that_are_as_fast_win_and_less_cpu_breaks_ties():
     assert best_of(samples, ("inprocess", 4)) == samples[1]
 
 
-def test_what_cannot_restore_episodes_is_chosen_only_where_nothing_else_can_be_had():
+def test_a_backend_that_cannot_restore_episodes_is_chosen_only_if_there_is_no_other():
     fast, slow = measured("vector", 8, 300, restores=False), measured("inprocess", 8, 100)
     assert best_of([fast, slow]) == slow
     assert best_of([fast, Sample("inprocess", 8, refused="no")]) == fast
     assert best_of([Sample("inprocess", 8, refused="no")]) is None
 
 
-def test_a_reward_tells_something_where_it_is_not_the_commonest_or_ends_the_episode():
+def test_rewards_are_informative_if_uncommon_or_at_a_termination():
     reward, never = np.full((100, 4), -1.0), np.zeros((100, 4), dtype=bool)
     assert steps_between_rewards(reward, never) is None
     reward[9::10] = 0.0
@@ -120,7 +120,7 @@ def test_a_reward_tells_something_where_it_is_not_the_commonest_or_ends_the_epis
 
 
 @pytest.mark.parametrize("algo", ["ppo", "a2c", "reinforce", "dqn"])
-def test_an_update_learns_from_as_much_whatever_the_number_of_copies(algo: str):
+def test_the_data_per_update_does_not_depend_on_the_number_of_copies(algo: str):
     cfg = resolve("CartPole-v1", {"env.n_envs": 8}, algo=algo).config
     before = per_copy(cfg, 8)
     assert before is not None
@@ -147,9 +147,9 @@ def _rollout(cfg: Any) -> int:
     return cfg.env.n_envs * cfg.algo.n_steps
 
 
-def test_copies_of_an_environment_with_one_start_and_no_luck_are_alike_until_actions_differ():
-    chain = look(resolve("py:tests.scripted:Chain").config)  # the same, whatever is done
+def test_diversity_is_0_in_a_deterministic_environment_until_actions_matter():
+    chain = look(resolve("py:tests.scripted:Chain").config)  # the same for all actions
     assert chain.diversity == 0
-    assert chain.between == pytest.approx(5, abs=0.1)  # only its end tells anything
+    assert chain.between == pytest.approx(5, abs=0.1)  # only its termination is informative
     choose = look(resolve("py:tests.scripted:Choose").config)
     assert choose.diversity == pytest.approx(1, abs=0.05)
