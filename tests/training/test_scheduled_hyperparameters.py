@@ -100,7 +100,7 @@ def test_every_schedule_is_followed_recorded_and_resumed_exactly(name: str, engi
     same_run(resumed(gone_back(whole, steps[1])), whole)
 
 
-def test_a_constant_hyperparameter_stays_a_plain_number_and_is_no_metric_of_its_own():
+def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
     config = resolve("CartPole-v1", {"algo.epochs": 4, "algo.gamma": "0.9"}).config
     assert (config.algo.epochs, config.algo.gamma) == (4, 0.9)
     assert isinstance(config.algo.epochs, int)
@@ -167,7 +167,7 @@ def test_a_role_has_schedules_of_its_own():
         ("policy.log_std", "0 -> -1", "can follow a schedule"),
     ],
 )
-def test_what_no_schedule_can_do_is_refused_with_the_reason(key: str, value: Any, problem: str):
+def test_impossible_schedules_are_refused_with_the_reason(key: str, value: Any, problem: str):
     with pytest.raises(ConfigError, match=problem) as refused:
         resolve("CartPole-v1", {key: value})
     assert key in str(refused.value)

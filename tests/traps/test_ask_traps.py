@@ -41,7 +41,7 @@ def answered(answer: bytes, runs: Path, *words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("answer", "code"), [(b"\x03", 130), (b"n\n", 1), (b"\n", 1)], ids=["ctrl-c", "no", "enter"]
 )
-def test_25_without_a_yes_nothing_is_left_behind(answer: bytes, code: int, tmp_path: Path):
+def test_25_without_a_yes_nothing_is_written(answer: bytes, code: int, tmp_path: Path):
     runs = tmp_path / "runs"
     ended, said = answered(answer, runs)
     assert ended == code
@@ -70,7 +70,7 @@ def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("more", [[], ["--seeds", "2"], ["--detach"]])
-def test_25_without_a_terminal_nobody_can_be_asked(more, tmp_path: Path):
+def test_25_without_a_terminal_ask_is_refused(more, tmp_path: Path):
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     result = CliRunner().invoke(cli, words)
     assert isinstance(result.exception, UsageError)
