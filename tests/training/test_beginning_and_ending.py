@@ -113,7 +113,7 @@ def test_every_budget_ends_a_run(budget, expected):
 
 
 def test_a_training_return_ends_a_run_once_enough_episodes_support_it():
-    """Any return will do, but one lucky episode is not a result."""
+    """Any return reaches this goal, but one lucky episode is not a result."""
     settings = {"env.kwargs": {"length": 4}, "stop.rollouts": 100, "stop.train_return": -1e9}
     run = trained("Script", TINY | settings)
     assert run.info["reason_kind"] == "train_return"
@@ -124,7 +124,7 @@ def test_a_training_return_ends_a_run_once_enough_episodes_support_it():
 
 
 def test_a_run_is_solved_when_the_lower_bound_reaches_the_threshold():
-    """The script pays what it pays; the threshold is put just below and just above its lower bound."""
+    """The rewards are scripted; the threshold is set just below and just above the lower bound."""
     settings = TINY | {"eval.every": "1 rollouts", "stop.rollouts": 4, "stop.solved": "on"}
     known = trained("Script", settings)
     low = min(row["eval:episode/low"] for row in rows(known) if "eval:episode/low" in row)

@@ -58,7 +58,7 @@ WORKER = {
 
 @pytest.mark.parametrize(("how", "what"), WORKER.items(), ids=WORKER)
 def test_a_worker_that_dies_or_hangs_costs_the_episodes_it_was_in(how: str, what: str):
-    """Each copy breaks once it has begun more episodes than a run this short needs of a new one."""
+    """A copy breaks after a number of episodes that a new copy does not reach in so short a run."""
     settings = TINY | PROCESS | YES | {"env.kwargs": {"how": how, "after": 5}, "stop.rollouts": 4}
     run = trained("Trouble", settings)
     assert run.info["status"] == "finished"

@@ -95,7 +95,8 @@ def test_with_eval_wait_each_score_is_received_at_its_own_evaluation_point():
 
 @pytest.mark.parametrize(("wait", "after"), [("off", 6), ("on", 3)])
 def test_nothing_is_learned_after_a_score_that_ends_the_run(wait: str, after: int):
-    """Any return will do, so the first result ends it: at its own point, or one point later."""
+    """Any return reaches this goal, so the first score ends the run: at its own evaluation point, or one
+    later."""
     run = cartpole(stop__eval_return=-1e9, eval__wait=wait)
     info = run.info
     assert info["clocks"]["env_steps"] == after * ROLLOUT
@@ -114,7 +115,7 @@ def test_warmup_and_start_at_delay_the_first_evaluation():
 
 
 def test_plateau_ends_a_run_that_no_longer_improves():
-    """The script pays the same whatever is done: no result is better than the first."""
+    """The scripted reward does not depend on the actions: no score is better than the first."""
     settings = {"stop.rollouts": 30, "eval.every": "1 rollouts", "stop.plateau": 3}
     run = trained("Script", settings | {"env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["reason_kind"] == "plateau"
@@ -153,7 +154,7 @@ def test_with_one_episode_per_evaluation_the_best_is_the_highest_return():
 
 
 def test_a_score_belongs_to_the_weights_of_the_version_it_names():
-    """Every version that still has a checkpoint scores again what the record says of it."""
+    """Every version that still has a checkpoint gets its recorded score again."""
     run = cartpole(checkpoint__keep=20)
     for row in rows(run):
         if "eval:clock/env_steps" in row:
@@ -199,7 +200,7 @@ def test_an_error_in_an_evaluation_reaches_the_user_with_its_cause(mode: str, ru
 
 
 def test_the_evaluation_process_closes_its_environments(tmp_path: Path):
-    """An environment may have an engine behind it: it must not be left running."""
+    """An environment may have started an engine process, which must not be left running."""
     notes = tmp_path / "notes"
     notes.mkdir()
     settings = CARTPOLE | {"env.kwargs.directory": str(notes), "eval.mode": "process"}

@@ -62,7 +62,7 @@ ROLES: dict[str, dict[str, Any]] = {
     "seekers and hiders": {"league.live_share": "10%", "league.snapshot": "1 rollouts"},
     "a ladder": {"roles.seeker.plays": ["random", "scripted:weak"]},
 }
-"""Settings of runs in which roles meet."""
+"""Settings of runs with several roles."""
 EVERY_RUN = {name: ("Script", *settings) for name, settings in RUNS.items()} | {
     name: ("tag", "ppo", MATCHES | settings) for name, settings in ROLES.items()
 }
@@ -72,7 +72,7 @@ EVERY_RUN = {name: ("Script", *settings) for name, settings in RUNS.items()} | {
 def reported(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, dict[str, list[dict[str, float]]]]:
-    """Rows by engine and run."""
+    """Returns engine -> run -> its rows."""
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     for engine in ENGINES:
         found[engine] = {}

@@ -24,7 +24,7 @@ PPO = SETTINGS | {"algo.n_steps": T, "checkpoint.every": "2 rollouts", "checkpoi
 
 
 def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run]:
-    """One run with pictures kept once, one with whole observations."""
+    """Returns a run that stores each frame once, and one that stores whole observations."""
     once = trained("Pictures", settings, algo=algo)
     patch.setattr(ImageObs, "is_stack", False)
     return once, trained("Pictures", settings, algo=algo)

@@ -62,7 +62,7 @@ def test_a_signal_stops_at_the_next_rollout_boundary_and_resume_is_exact(
 
 @pytest.mark.parametrize("wait", ["off", "on"])
 def test_a_signal_while_training_waits_for_a_score_loses_no_evaluation(alarm, wait: str):
-    """The evaluation process has only just been started: no result can be there yet."""
+    """The evaluation process has only just been started, so its score cannot be available yet."""
     settings = ALARMED | {"eval.mode": "process", "eval.wait": wait, "eval.episodes": 400}
     whole = trained("Alarm", settings)
     alarm.after = (2 if wait == "on" else 4) * PER_ROLLOUT - 3

@@ -41,7 +41,7 @@ PATIENCE = 60.0
 
 @dataclass
 class Session:
-    """A shell as far as job control goes, with one training in the foreground of its terminal."""
+    """A minimal shell with job control, with one training in the foreground of its terminal."""
 
     master: int
     leader: int
@@ -63,7 +63,7 @@ class Session:
         return result
 
     def listen(self) -> bool:
-        """Take in what it says; whether it said anything."""
+        """Reads the pending output; True if there was any."""
         with suppress(BlockingIOError, OSError):
             output = os.read(self.master, 65536)
             self.output += output
@@ -81,7 +81,7 @@ class Session:
         return [event["kind"] for event in self.run().events()]
 
     def ended(self) -> int:
-        """The exit code, once it is over; the terminal must be as it was."""
+        """Waits for the end and returns the exit code; asserts that the terminal is restored."""
         code = self.until(lambda: self._polled())
         while self.listen():
             pass  # its last words

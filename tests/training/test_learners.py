@@ -19,7 +19,7 @@ SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.epochs": 2, "algo.batch_s
 
 
 def test_observation_statistics_change_after_the_update_not_before():
-    """The update must see what the policy saw when it acted: the first one moves from ratio 1."""
+    """The update must normalize as the policy did when it acted: its first ratios are 1."""
     still = SETTINGS | {"normalize.obs": "running", "algo.lr": 0.0}
     practice = Practice.on("Script", still)
     for k in (1, 2, 3):
@@ -96,7 +96,7 @@ def test_rescoring_a_run_repeats_its_confirmed_score():
 
 @pytest.mark.parametrize("kind", ["masked choice", "masked choices", "masked switches"])
 def test_entropy_share_is_relative_to_the_maximum_under_the_masks(kind: str):
-    """A policy that knows nothing yet is as undecided as it may be."""
+    """An untrained policy has the maximum entropy that the masks allow."""
     settings = ACTION_SPACES[kind] | {"env.n_envs": 4, "algo.n_steps": 64, "algo.lr": 0}
     practice = Practice.on(IDENTITY, settings)
     rollout = practice.collect()

@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {"env.n_envs": 8, "policy.hidden": [6, 5]}
 
 
 def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
-    """A fresh learner, a rollout of its policy, the hyperparameters."""
+    """Returns an untrained learner, a rollout of its policy, and the hyperparameters."""
     cfg = resolve(target, SMALL | more).config
     collector = open_collector(cfg)
     learner = Learner("agent", *collector.spaces["agent"], cfg)

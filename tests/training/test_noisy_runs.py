@@ -70,7 +70,7 @@ _KINDS = ("train", "eval", "confirm")
 
 
 def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
-    """Replayed with a renderer, in Gymnasium's own step, every reward is the one that was stored."""
+    """Replayed with a renderer and Gymnasium's own step, every reward equals the stored one."""
     cfg = load(run.config())
     with without_screen():
         for kind in ("train", "eval"):

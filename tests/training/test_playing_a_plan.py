@@ -117,7 +117,8 @@ def test_the_mean_over_all_starts_has_no_interval():
 
 @pytest.mark.parametrize(("slippery", "exact"), [(False, True), (True, False)])
 def test_the_mean_over_all_starts_is_exact_only_without_randomness_in_the_steps(slippery, exact):
-    """One start, but on ice one episode is one sample: as many are played as without `starts: all`."""
+    """There is one start, but on slippery ice its episodes differ: as many are played as without
+    `starts: all`."""
     lake = {"env.kwargs": {"map_name": "4x4", "is_slippery": slippery}, "eval.starts": "all"}
     evaluator = evaluator_of(
         "FrozenLake-v1", lake | {"eval.episodes": 7, "eval.confirm_episodes": 9}
@@ -184,7 +185,7 @@ def test_the_score_of_one_episode_has_no_lower_bound():
 
 
 def test_an_episode_that_breaks_is_restarted_with_its_seed():
-    """An environment that loses its connection now and then, whatever the episode."""
+    """The environment fails now and then, in any episode."""
     evaluator = evaluator_of("Flaky", {"eval.episodes": 20, "eval.n_envs": 3})
     plain = evaluator_of("Script", {"eval.episodes": 20, "eval.n_envs": 3})
     found, _ = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))

@@ -36,7 +36,7 @@ def alarm() -> Iterator[type[Alarm]]:
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fake `scontrol` and a job; the file that its calls are written to."""
+    """Sets up a job and a fake `scontrol`; returns the file that its calls are written to."""
     program, written = tmp_path / "bin" / "scontrol", tmp_path / "calls"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$@" >> {written}\n')

@@ -81,7 +81,7 @@ def test_a_run_may_be_stopped_anywhere_and_more_than_once():
 
 
 def test_resuming_with_a_larger_budget_equals_having_had_it_from_the_start():
-    """Schedules in readings of a clock do not move with the budget."""
+    """Schedules over absolute clock values do not change with the budget."""
     steady = EVERYTHING | {
         "algo.lr": "3e-3 -> 1e-4 @ 0..400",
         "algo.clip": 0.2,

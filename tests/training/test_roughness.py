@@ -80,7 +80,7 @@ def test_a_lost_metric_record_is_reported_and_the_run_continues(harm: str):
 
 @contextmanager
 def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[ProcessEvaluation, Scores]]:
-    """A policy's evaluation under way in its process."""
+    """Yields an evaluation that is running in its process, and the scores."""
     prepared = prepare(target, settings)
     cfg = prepared.resolved.config
     policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy

@@ -48,14 +48,14 @@ def config(overrides: str) -> Config[Any]:
 
 
 class Driven:
-    """A rule and the settings it changes, fed with rows by hand."""
+    """A rule and the settings that it changes; rows are fed by the test."""
 
     def __init__(self, lr: float | str = 1e-3, **more: Any) -> None:
         self.settings = Settings(config(repr({"rules.it": HALVE | more, "algo.lr": lr})))
         self.rule: PlateauRule = rules_of(self.settings.in_use)["it"]
 
     def see(self, *found: float, key: str = "") -> list[tuple[int, str]]:
-        """(which of these values, what the rule did) wherever it did something."""
+        """Returns (index of the value, what the rule did) for each of its actions."""
         done: list[tuple[int, str]] = []
         for number, value in enumerate(found):
             row = {key or self.rule.cfg.watch: value, "clock/rollouts": 1.0}
@@ -244,7 +244,7 @@ def test_parts_of_a_presets_rules_can_be_overridden(
 N, T = 2, 16
 ROLLOUT = N * T
 NEVER = {"gain": 1e6}
-"""Nothing is ever so much better, so that it is known when the rule acts."""
+"""A gain that is never reached, so that the rule acts at known rows."""
 SETTINGS = {
     "env.n_envs": N,
     "env.max_episode_steps": 10,
@@ -350,7 +350,7 @@ def alarm() -> Iterator[type[Alarm]]:
 
 
 def test_a_score_delayed_by_an_interruption_counts_as_if_it_were_not(alarm: type[Alarm]):
-    """The evaluation process has only just been started: no result can be there at its point."""
+    """The evaluation process has only just been started, so its score is not available at its point."""
     settings = {
         "env.kwargs": {"length": 4, "end": "truncated"},
         "facts.deterministic": "yes",  # it is not tried out: the alarm counts steps

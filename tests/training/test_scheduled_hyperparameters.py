@@ -16,7 +16,7 @@ from gymnast.training.live.control import Settings
 from tests.small_runs import gone_back, resumed, rows, same_run, told, trained
 
 FIXED = {"replay"}
-"""Numbers that cannot change during a run: memory that is allocated once."""
+"""Hyperparameters that cannot change during a run, because memory is allocated once."""
 COURSES = {
     "lr": "1e-3 -> 1e-4 warmup 50%",
     "gamma": "0.9 -> 0.99",
@@ -40,7 +40,7 @@ COURSES = {
     "target_every": "1 -> 5",
     "episodes": "1 -> 2",
 }
-"""A course for every hyperparameter, small enough for a run of a second."""
+"""A schedule for every hyperparameter, with values small enough for a run of a second."""
 WHOLE = {
     *("n_steps", "epochs", "batch_size", "gradient_steps", "warmup", "target_every", "episodes")
 }

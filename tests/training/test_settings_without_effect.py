@@ -49,7 +49,7 @@ def test_a_setting_without_effect_is_a_preflight_warning(
     overrides: dict[str, Any], where: str | None
 ):
     found = warnings("CartPole-v1", overrides)
-    if where is None:  # what stands at its default cannot surprise
+    if where is None:  # a setting at its default is not reported
         assert found == []
         return
     start = f"{list(overrides)[-1]} has no effect: it applies only "

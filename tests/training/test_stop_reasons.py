@@ -27,7 +27,7 @@ def alarm() -> Iterator[type[Alarm]]:
 
 
 def agrees(run: Run) -> tuple[str, str]:
-    """Status and kind of the reason, once both records have been found to be the same."""
+    """Returns the status and the kind of the reason, after checking that run.json and events agree."""
     last = [event for event in run.events() if event["kind"] == "stopping"][-1]
     info = run.info
     assert (last["reason"], last["reason_kind"]) == (info["reason"], info["reason_kind"])

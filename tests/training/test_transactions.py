@@ -30,7 +30,7 @@ SETTINGS = {
 
 @pytest.fixture
 def practice():
-    """A learner that has learned once, a rollout it has not learned from yet, current values."""
+    """Yields a learner after one update, a new rollout, and the current hyperparameters."""
     cfg = resolve("CartPole-v1", SETTINGS).config
     collector = open_collector(cfg)
     obs, action = collector.spaces["agent"]

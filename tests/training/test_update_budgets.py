@@ -18,7 +18,7 @@ TINY = {
     "checkpoint.every": "1 rollouts",
 }
 BATCHES = {"algo.epochs": 3, "algo.batch_size": 5}
-"""Four gradient steps in each of three passes over 16 steps."""
+"""Four gradient steps in each of three epochs over 16 env steps."""
 
 
 @pytest.mark.parametrize("most", range(1, 13))

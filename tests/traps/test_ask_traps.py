@@ -18,7 +18,7 @@ SMALL = ["--env-steps", "128", "--set", "eval.every=off", "--set", "eval.confirm
 
 
 def answered(answer: bytes, runs: Path, *words: str) -> tuple[int, str]:
-    """`gymnast train --ask` in a terminal of its own, where this is typed at the prompt."""
+    """Runs `gymnast train --ask` in a terminal of its own and types an answer at the prompt."""
     pid, terminal = pty.fork()
     if pid == 0:
         command = ["-m", "gymnast", "train", "CartPole-v1", "--ask", "--runs", str(runs), *words]
@@ -58,7 +58,7 @@ def test_25_with_a_yes_it_trains(tmp_path: Path):
 
 @pytest.mark.parametrize("more", [["--seeds", "2"], ["--detach"], ["--seeds", "2", "--detach"]])
 def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeypatch):
-    """The one who would start them asks, once for all."""
+    """The command that would start them asks once for all of them."""
     monkeypatch.setattr(launching, "refuse_without_terminal", lambda: None)
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     declined = CliRunner().invoke(cli, words, input="n\n", standalone_mode=False)

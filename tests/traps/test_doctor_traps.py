@@ -33,7 +33,7 @@ TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault
 
 
 def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any) -> Diagnosis:
-    """A stored record, diagnosed as if the run had ended like this."""
+    """Returns the diagnosis of a stored record, as if the run had ended like this."""
     rows, settings = record(name)
     found = [asdict(alert) for alert in judged(rows, settings)] if alerts is None else alerts
     target = TARGETS[name]
@@ -192,7 +192,7 @@ def test_stored_advice_about_measurement_settings_is_not_repeated():
 
 
 def test_a_setting_with_which_the_preset_solves_the_task_is_not_patched():
-    """Another setting is set back to what the preset has, however far the advice would go."""
+    """Another setting is reset to the preset's value, however far the advice would go."""
     _, settings = record("lr-times-100")
     reference = reference_for(TARGETS["lr-times-100"])
     assert reference.solves

@@ -21,7 +21,7 @@ HERE = "py:tests.traps.test_endless_episodes"
 
 
 class Circle(gym.Env[np.int64, np.int64]):
-    """Never ends."""
+    """An environment whose episodes never end."""
 
     def __init__(self) -> None:
         self.observation_space, self.action_space = gym.spaces.Discrete(4), gym.spaces.Discrete(2)
@@ -37,7 +37,7 @@ class Circle(gym.Env[np.int64, np.int64]):
 
 
 class LongCircle(Circle):
-    """States that it ends its episodes itself, later than the default would."""
+    """An environment that declares a time limit longer than the default."""
 
     max_steps = 2 * DEFAULT_EPISODE_STEPS
 

@@ -63,7 +63,7 @@ def test_02_a_kl_stop_ends_its_own_update_only():
 
 
 def test_03_advantages_do_not_leak_across_a_truncation_into_the_previous_episode():
-    """An episode of zero rewards, cut short, then one with a reward of 100."""
+    """The first episode has zero rewards and is truncated, the second has a reward of 100."""
     reward = np.array([[0.0], [0.0], [100.0], [0.0]])
     done = np.array([[False], [True], [False], [True]])
     nothing = np.zeros((4, 1))
@@ -144,7 +144,8 @@ def test_08_the_seed_drives_environments_zero_is_a_seed_and_evaluations_are_pair
 
 
 def test_09_observation_statistics_are_the_policys_own_everywhere():
-    """One set: learned in training, stored with the weights, frozen in evaluation and play."""
+    """There is one set of statistics: learned in training, stored with the weights, frozen in evaluation
+    and play."""
     settings = {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "1 rollouts"}
     run = trained("Script", settings | {"normalize.obs": "running", "traces.train": "100%"})
     stored = arrays(run, which="latest")
@@ -209,9 +210,9 @@ def test_13_the_entropy_of_a_squashed_action_is_its_mean_negative_log_probabilit
     for mean in (0.0, 3.0, 9.0):
         dist = np.tile(np.array([mean, 0.0], np.float32), (50_000, 1))
         action = head.sample(dist, head.noise(stream(5, "noise"), (50_000,)))
-        surprise = -head.logprob(dist, action)
-        assert np.isfinite(surprise).all()
-        assert head.entropy(dist[:1]) == pytest.approx(surprise.mean(dtype=np.float64), abs=0.05)
+        neg_logprob = -head.logprob(dist, action)
+        assert np.isfinite(neg_logprob).all()
+        assert head.entropy(dist[:1]) == pytest.approx(neg_logprob.mean(dtype=np.float64), abs=0.05)
 
 
 @pytest.mark.parametrize("mean", [0.0, 3.0, -8.0])
@@ -220,17 +221,17 @@ def test_13_log_probability_and_entropy_of_squashed_actions_use_the_same_density
     head = SquashedGaussian(BoxAction((1,), (-1.0,), (1.0,)), log_std=0.0)
     dist = np.tile(np.array([mean, -0.5], np.float32), (100_000, 1))
     drawn = head.sample(dist, head.noise(stream(0, "trap"), (len(dist),)))
-    surprise = -head.logprob(dist, drawn).astype(np.float64)
-    assert np.isfinite(surprise).all()
-    error = 5 * surprise.std() / np.sqrt(len(surprise)) + 1e-3
-    assert abs(float(head.entropy(dist[:1])[0]) - surprise.mean()) < error
+    neg_logprob = -head.logprob(dist, drawn).astype(np.float64)
+    assert np.isfinite(neg_logprob).all()
+    error = 5 * neg_logprob.std() / np.sqrt(len(neg_logprob)) + 1e-3
+    assert abs(float(head.entropy(dist[:1])[0]) - neg_logprob.mean()) < error
 
 
 # 14, potentials that change the optimal policy: tests/shaping/test_potential.py
 
 
 def test_15_solved_best_and_early_stop_use_the_raw_return_only():
-    """Shaped rewards make every step worth a fortune, and being wrong better than being right."""
+    """The shaped rewards are huge, and favor wrong actions over right ones."""
     settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "4 rollouts", "checkpoint.every": "off"}
     settings |= {"checkpoint.keep": 20, "facts.threshold": 100.0, "stop.solved": "on"}
     settings |= {"stop.train_return": 100, "stop.eval_return": 100}

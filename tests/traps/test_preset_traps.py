@@ -17,7 +17,7 @@ OF_ITS_SPACES = "default for its spaces"
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of presets of the user's own."""
+    """Returns a directory for a user's own presets."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "presets").mkdir()
     return tmp_path / "presets"

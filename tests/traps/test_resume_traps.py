@@ -58,7 +58,7 @@ def cart_poles(num_envs: int, mode: str, **_: Any) -> SyncVectorEnv:
 
 @pytest.fixture
 def synced() -> Iterator[str]:
-    """The id of an environment whose vector implementation knows every way of resetting."""
+    """Returns the id of an environment whose vector implementation supports every autoreset mode."""
     gym.register("SyncedCartPole-v0", entry_point=cart_pole, vector_entry_point=cart_poles)
     yield "SyncedCartPole-v0"
     del gym.registry["SyncedCartPole-v0"]

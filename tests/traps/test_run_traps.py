@@ -146,7 +146,7 @@ def test_24_a_fault_in_a_worker_is_reported_with_its_cause_at_the_step_where_it_
 
 
 def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
-    """Ctrl-C while it is tried out whether the environment can be replayed."""
+    """Sends Ctrl-C while the environment is tested for reproducible episodes."""
     alarm.after, alarm.number = 3, signal.SIGINT
     with pytest.raises(KeyboardInterrupt):
         trained("Alarm", SETTINGS)

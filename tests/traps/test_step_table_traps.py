@@ -73,7 +73,7 @@ class Trained:
 
 
 def tables(run: Run) -> dict[str, dict[str, list[str]]]:
-    """Name -> columns, of the last checkpoint."""
+    """Returns name -> columns of the last checkpoint."""
     saved = checkpoint.find(run.path, "latest")
     found = {}
     for name in saved.files:
@@ -88,7 +88,7 @@ def numbers(column: list[str]) -> np.ndarray:
 
 
 def is_column_of(used: np.ndarray, column: list[str], valid: np.ndarray) -> bool:
-    """Every digit the same, in the type that was computed with."""
+    """True if all digits are equal in the data type of the computation."""
     return np.array_equal(numbers(column).astype(used.dtype), by_copy(used)[by_copy(valid)])
 
 
@@ -127,7 +127,7 @@ def test_56_the_step_table_has_the_numbers_that_the_update_used(
 
 
 def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():
-    """A factor on the rewards changes units alone: where nothing is learned, nothing else differs."""
+    """A factor on the rewards changes only units: without learning, nothing else differs."""
     plain, scaled = (
         tables(trained("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x}))
         for x in (1.0, 4.0)
