@@ -3,18 +3,21 @@
     python docs/studies/rename_metrics.py            # rewrites the files that contain an old name
     python docs/studies/rename_metrics.py --check    # only lists them
 
-Stored runs are not converted: their format versions reject them (see gymnast/runs/run.py).
+The names are in rename_metrics.json, old -> new. Stored runs are not converted: their format versions
+reject them (see gymnast/runs/run.py).
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
-RENAMED = {"rollout/surprise": "rollout/neg_logprob", "optim/undone": "optim/rollbacks"}
+NAMES = Path(__file__).with_suffix(".json")
+RENAMED: dict[str, str] = json.loads(NAMES.read_text(encoding="utf-8"))
 JSON = (
     "gymnast/presets/results/*.json",
     "gymnast/presets/envelopes/*.json",
@@ -25,8 +28,7 @@ ARRAYS = ("tests/metrics/health/*.npz",)
 
 
 def renamed(text: str) -> str:
-    """Returns the text with every old metric name replaced, also inside names such as
-    `optim/undone:high`."""
+    """Returns the text with every old metric name replaced, also as part of an alert's name."""
     for old, new in RENAMED.items():
         text = text.replace(old, new)
     return text
@@ -57,7 +59,7 @@ def main(arguments: list[str]) -> None:
     for patterns, convert in ((JSON, convert_json), (ARRAYS, convert_arrays)):
         for pattern in patterns:
             for file in sorted(ROOT.glob(pattern)):
-                if convert(file, write=write):
+                if file != NAMES and convert(file, write=write):
                     print(file.relative_to(ROOT))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 RENAMED = "metrics and event kinds were renamed since"
-"""Why format 1 of runs, checkpoints and metric records is rejected."""
+"""The reason for rejecting format 1 of runs, checkpoints and metric records."""
 
 
 def rejection(what: str, found: object, known: int) -> tuple[str, str]:

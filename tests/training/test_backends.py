@@ -1,4 +1,4 @@
-"""Where the copies run is no part of the numbers: weights and exact metrics are the same, bit for bit."""
+"""Every backend gives the same weights and exact metrics, bit for bit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = {
     "traces.train": 1.0,
     "normalize.obs": "running",
     "normalize.reward": "running",
-    "metrics": {"env/steps": {"source": "steps", "description": "Steps, as told."}},
+    "metrics": {"env/steps": {"source": "steps", "description": "Steps, from info."}},
 }
 
 
@@ -46,15 +46,15 @@ def numbers(run: Run) -> list[Any]:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_training_in_workers_equals_training_here_however_many(here: Run, workers: int):
+def test_training_in_any_number_of_workers_equals_training_in_process(here: Run, workers: int):
     there = trained("Script", TINY | {"env.backend": "process", "env.workers": workers})
     assert same(here, there)
     assert traces(there, "train")
-    if workers == 2:  # and as a kill would have left it, it goes on to the same end
+    if workers == 2:  # resumed from what a kill would leave, it ends the same
         assert same(resumed(gone_back(there, 320)), here)
 
 
-def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
+def test_a_worker_that_dies_costs_only_its_episodes_and_is_reported():
     dies = {"how": "killed", "at": 9, "only": episode_seed(0, "episode", "agent", 3, 0)}
     settings = TINY | {"env.kwargs": dies, "env.backend": "process", "env.workers": 2}
     run = trained("Broken", settings)
@@ -70,7 +70,7 @@ def test_a_worker_that_dies_costs_its_episodes_and_the_run_says_so():
     assert sum(row.get("rollout/faults", 0) for row in rows(run)) == 3
 
 
-def test_what_environments_print_in_workers_is_in_the_log():
+def test_output_of_environments_in_workers_is_logged():
     prints = {"how": "prints", "at": 2, "only": episode_seed(0, "episode", "agent", 1, 0)}
     settings = TINY | {"env.kwargs": prints, "env.backend": "process", "env.workers": 1}
     run = trained("Broken", settings | {"stop.env_steps": 160})
@@ -89,11 +89,11 @@ VECTOR = {
 }
 
 
-def test_training_on_a_vector_learns_from_real_steps_only_and_repeats_itself():
+def test_training_on_a_vector_env_uses_real_steps_only_and_is_reproducible():
     first, again = (trained("CartPole-v1", VECTOR | {"env.max_episode_steps": 20}) for _ in "ab")
     assert same(first, again)
-    told = [row for row in rows(first) if "rollout/valid" in row or "episode/return" in row]
-    assert told
+    learned = [row for row in rows(first) if "rollout/valid" in row or "episode/return" in row]
+    assert learned
     episodes = [trace for some in traces(first, "train").values() for trace in some]
     assert len(episodes) > 20
     for trace in episodes:
@@ -115,7 +115,7 @@ def test_training_on_a_vector_learns_from_real_steps_only_and_repeats_itself():
         ("CartPol-v1", {}, "did you mean CartPole-v1"),
     ],
 )
-def test_what_a_vector_cannot_do_is_refused_before_anything_is_written(
+def test_settings_that_a_vector_env_does_not_support_are_refused_before_anything_is_written(
     target: str, settings: dict[str, Any], said: str, runs_dir: Path
 ):
     with pytest.raises(GymnastError, match=said) as refused:
@@ -124,6 +124,6 @@ def test_what_a_vector_cannot_do_is_refused_before_anything_is_written(
     assert not list(runs_dir.glob("*/run.json"))
 
 
-def test_an_algorithm_that_waits_for_whole_episodes_is_refused_on_a_vector():
+def test_an_algorithm_that_needs_whole_episodes_is_refused_on_a_vector_env():
     with pytest.raises(ConfigError, match="reinforce collects whole episodes"):
         train("CartPole-v1:reinforce", overrides={"env.backend": "vector"}, quiet=True)

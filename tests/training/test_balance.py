@@ -15,7 +15,7 @@ from gymnast.selfplay.balance import Balance
 REMEDIES = ("alone", "handicap", "reward")
 WINDOW = 8
 STANDS = ("seeker", "hider", "", "too few")
-"""Who is dominated: a role, nobody, or too few matches to say."""
+"""The dominated role, "" if none is, or "too few" matches to decide."""
 
 
 def balance(patience: int, remedies: tuple[str, ...] = REMEDIES) -> Balance:
@@ -37,36 +37,36 @@ def wins(stands: str) -> dict[str, Wins]:
     st.integers(1, 4),
     st.lists(st.sampled_from([*REMEDIES, "warm_start"]), unique=True),
 )
-def test_remedies_come_in_their_order_and_go_in_reverse(history, patience, remedies):
+def test_remedies_are_applied_in_order_and_withdrawn_in_reverse(history, patience, remedies):
     watched = balance(patience, tuple(remedies))
     in_a_row, last = 0, ""
     for stands in history:
         before, weaker = list(watched.applied), watched.weaker
-        told = watched.watch(wins(stands))
+        action = watched.watch(wins(stands))
         now = "" if stands == "too few" else stands
         in_a_row, last = (in_a_row + 1 if now == last else 1), now
         assert watched.applied == remedies[: len(watched.applied)]
-        assert abs(len(watched.applied) - len(before)) == (told is not None)
+        assert abs(len(watched.applied) - len(before)) == (action is not None)
         if before:  # whoever is being helped stays the same until nothing helps it any more
             assert watched.weaker == weaker
-        if told is None:
+        if action is None:
             continue
-        assert told["win_rates"].keys() == {"seeker", "hider"}
-        assert told["weaker"] == watched.weaker
-        if told["what"] == "applied":
-            assert told["remedy"] == remedies[len(before)]
+        assert action["win_rates"].keys() == {"seeker", "hider"}
+        assert action["weaker"] == watched.weaker
+        if action["what"] == "applied":
+            assert action["remedy"] == remedies[len(before)]
             assert watched.weaker == now
             assert in_a_row == patience
         else:
-            assert told["what"] == "withdrawn"
-            assert told["remedy"] == before[-1]
+            assert action["what"] == "withdrawn"
+            assert action["remedy"] == before[-1]
             turned = now not in ("", weaker)
             assert turned or (now == "" and in_a_row == patience)
         in_a_row = 0
 
 
 @given(st.lists(st.sampled_from(STANDS), max_size=40), st.integers(0, 40), st.integers(1, 3))
-def test_what_is_saved_goes_on_the_same(history, at, patience):
+def test_a_restored_balance_continues_identically(history, at, patience):
     whole, first = balance(patience), balance(patience)
     for stands in history[:at]:
         assert whole.watch(wins(stands)) == first.watch(wins(stands))
@@ -77,13 +77,13 @@ def test_what_is_saved_goes_on_the_same(history, at, patience):
     assert whole.state() == second.state()
 
 
-def test_patience_begins_anew_when_another_role_is_dominated():
+def test_patience_restarts_when_another_role_is_dominated():
     watched = balance(3)
     for stands in ("seeker", "seeker", "hider", "hider"):
         assert watched.watch(wins(stands)) is None
-    told = watched.watch(wins("hider"))
-    assert told is not None
-    assert (told["what"], told["remedy"], told["weaker"]) == ("applied", "alone", "hider")
+    action = watched.watch(wins("hider"))
+    assert action is not None
+    assert (action["what"], action["remedy"], action["weaker"]) == ("applied", "alone", "hider")
 
 
 def test_a_single_learner_is_never_dominated():

@@ -1,4 +1,4 @@
-"""What a run starts from, why it ends, and what it leaves behind."""
+"""Start and end of a run: initial weights, stop reasons, and stored checkpoints and traces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = {
 ROLLOUT = 2 * 8
 
 
-def test_a_run_from_another_takes_its_weights_and_statistics_and_names_its_parent():
+def test_a_run_started_from_another_loads_its_weights_and_statistics_and_names_its_parent():
     normal = {"normalize.obs": "running", "normalize.value": "popart"}
     parent = trained("Script", TINY | normal)
     child = trained("Script", TINY | normal | {"seed": 9}, source=parent)
@@ -39,7 +39,7 @@ def test_a_run_from_another_takes_its_weights_and_statistics_and_names_its_paren
     assert fresh.document("state")["learners"]["agent"]["algorithm"]["steps"] == 0
 
 
-def test_from_another_shape_only_what_fits_is_taken_and_the_rest_is_named():
+def test_with_another_network_shape_only_fitting_weights_are_loaded_and_the_rest_is_listed():
     parent = trained("Script", TINY)
     child = trained("Script", TINY | {"env.kwargs": {"n_actions": 5}}, source=parent)
     (event,) = [e for e in child.events() if e["kind"] == "weights loaded"]
@@ -48,14 +48,14 @@ def test_from_another_shape_only_what_fits_is_taken_and_the_rest_is_named():
     assert np.array_equal(ours["agent/critic.0.weight"], theirs["agent/critic.0.weight"])
 
 
-def test_from_a_checkpoint_that_is_named():
+def test_a_run_can_start_from_a_named_checkpoint():
     parent = trained("Script", TINY | {"checkpoint.every": "1 rollouts"})
     child = trained("Script", TINY, source=f"{parent.path}:{ROLLOUT}")
     assert child.info["parent_step"] == ROLLOUT
     assert same_arrays(arrays(child, which=0), arrays(parent, which=ROLLOUT))
 
 
-def test_weights_of_which_none_fit_are_refused_and_leave_no_run(runs_dir):
+def test_weights_that_do_not_fit_are_refused_and_no_run_is_created(runs_dir):
     parent = trained("Choose", TINY)
     with pytest.raises(CheckpointError, match="no weights that fit"):
         trained("Script", TINY | {"policy.hidden": [8]}, source=parent)
@@ -112,8 +112,8 @@ def test_every_budget_ends_a_run(budget, expected):
         assert info["clocks"][clock] == reading
 
 
-def test_a_training_return_ends_a_run_once_enough_episodes_say_so():
-    """Any return will do, but one lucky episode is not a result."""
+def test_a_training_return_ends_a_run_once_enough_episodes_support_it():
+    """Any return reaches this goal, but one lucky episode is not a result."""
     settings = {"env.kwargs": {"length": 4}, "stop.rollouts": 100, "stop.train_return": -1e9}
     run = trained("Script", TINY | settings)
     assert run.info["reason_kind"] == "train_return"
@@ -123,8 +123,8 @@ def test_a_training_return_ends_a_run_once_enough_episodes_say_so():
     assert last["episode/count"] >= 50 > last["episode/count"] - last["rollout/episodes"]
 
 
-def test_solved_is_when_the_lower_bound_clears_the_threshold():
-    """The script pays what it pays; the threshold is put just below and just above its lower bound."""
+def test_a_run_is_solved_when_the_lower_bound_reaches_the_threshold():
+    """The rewards are scripted; the threshold is set just below and just above the lower bound."""
     settings = TINY | {"eval.every": "1 rollouts", "stop.rollouts": 4, "stop.solved": "on"}
     known = trained("Script", settings)
     low = min(row["eval:episode/low"] for row in rows(known) if "eval:episode/low" in row)
@@ -139,21 +139,21 @@ def test_solved_is_when_the_lower_bound_clears_the_threshold():
     assert known.info["solved"] is None
 
 
-def test_checkpoints_are_there_without_any_evaluation_at_the_start_and_at_the_end():
+def test_checkpoints_are_written_at_the_start_and_at_the_end_without_any_evaluation():
     run = trained("Script", TINY)
     assert list(checkpoint.steps(run.path)) == [0, 3 * ROLLOUT]
     assert not evaluations(run)
     assert run.info["checkpoints"]["latest"] == 3 * ROLLOUT
 
 
-def test_only_as_many_checkpoints_as_asked_for_are_kept_besides_the_best():
+def test_the_configured_number_of_checkpoints_is_kept_plus_the_best():
     settings = {"stop.rollouts": 8, "checkpoint.every": "1 rollouts", "checkpoint.keep": 2}
     run = trained("Script", TINY | settings | {"eval.every": "2 rollouts"})
     best = run.info["checkpoints"]["best"]
     assert set(checkpoint.steps(run.path)) == {best, 7 * ROLLOUT, 8 * ROLLOUT}
 
 
-def test_a_share_of_training_episodes_is_traced_whatever_the_rollouts():
+def test_the_configured_share_of_training_episodes_is_traced():
     many = TINY | {"env.kwargs": {"length": 1}, "stop.rollouts": 20}
     counts = {
         share: sum(
@@ -166,7 +166,7 @@ def test_a_share_of_training_episodes_is_traced_whatever_the_rollouts():
     assert counts["25%"] == pytest.approx(0.25 * 20 * ROLLOUT, rel=0.3)
 
 
-def test_a_refused_start_leaves_no_files(runs_dir):
+def test_a_refused_start_writes_no_files(runs_dir):
     for settings in ({"algo.n_stepz": 4}, {"normalize.obs": "static"}, {"eval.starts": "all"}):
         with pytest.raises(ConfigError):
             trained("Script", TINY | settings)
@@ -192,7 +192,7 @@ def test_an_environment_that_breaks_ends_the_run_as_failed_with_its_checkpoints_
     assert checkpoint.latest(run.path).step == last["clock/env_steps"] == 60
 
 
-def test_the_same_seed_is_the_same_run_and_another_is_not():
+def test_the_same_seed_gives_the_same_run_and_another_seed_does_not():
     settings = TINY | {"normalize.obs": "running", "traces.train": "100%"}
     first, again, other = (trained("CartPole-v1", settings | {"seed": s}) for s in (0, 0, 1))
     assert same_arrays(arrays(first), arrays(again))

@@ -1,4 +1,4 @@
-"""Environments that break while a run trains: named, begun anew, recorded; then a clean end."""
+"""Environments that break while a run trains are named, restarted and recorded, or end it cleanly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.small_runs import resumed, rows, trained
 TINY = {"env.n_envs": 4, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "off"}
 PROCESS = {"env.backend": "process", "env.workers": 2, "env.timeout": 1.0}
 YES = {"facts.deterministic": "yes"}
-"""Or it would be tried in this process, and break it."""
+"""Declared, because trying out the seeds in this process would break it."""
 BAD = episode_seed(0, "episode", "agent", 1, 0)
 
 
@@ -58,7 +58,7 @@ WORKER = {
 
 @pytest.mark.parametrize(("how", "what"), WORKER.items(), ids=WORKER)
 def test_a_worker_that_dies_or_hangs_costs_the_episodes_it_was_in(how: str, what: str):
-    """Each copy breaks once it has begun more episodes than a run this short needs of a new one."""
+    """A copy breaks after a number of episodes that a new copy does not reach in so short a run."""
     settings = TINY | PROCESS | YES | {"env.kwargs": {"how": how, "after": 5}, "stop.rollouts": 4}
     run = trained("Trouble", settings)
     assert run.info["status"] == "finished"
@@ -76,7 +76,7 @@ def test_a_slow_copy_is_waited_for():
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_a_copy_that_always_breaks_ends_training_with_a_checkpoint_to_go_on_from(
+def test_a_copy_that_always_breaks_ends_training_with_a_checkpoint_to_resume_from(
     backend: str, runs_dir
 ):
     settings = TINY | PROCESS | YES | {"env.backend": backend, "env.max_faults": 3}
@@ -90,7 +90,7 @@ def test_a_copy_that_always_breaks_ends_training_with_a_checkpoint_to_go_on_from
     assert checkpoint.latest(run.path).step == run.info["clocks"]["env_steps"] > 0
 
 
-def test_a_run_whose_environment_was_mended_goes_on(tmp_path, monkeypatch, runs_dir):
+def test_a_run_whose_environment_was_fixed_can_be_resumed(tmp_path, monkeypatch, runs_dir):
     module = tmp_path / "shaky_world.py"
     text = "from tests.scripted import Broken\nclass World(Broken):\n    def __init__(self):\n"
     module.write_text(text + "        super().__init__('raises', 2, 'all')\n")

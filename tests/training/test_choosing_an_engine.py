@@ -1,4 +1,4 @@
-"""Which engine a run uses: chosen, said, refused, changed on the way."""
+"""The choice of the engine: reported, refused where impossible, and changed on resume."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str | None, str]] = {
 
 
 def engine_of(target: str, overrides: dict[str, Any], algo: str | None = None) -> str:
-    """What the preflight says."""
+    """Returns the engine as described by the pre-flight text."""
     prepared = prepare(target, overrides, algo)
     try:
         return prepared.preflight()["engine"]
@@ -56,7 +56,7 @@ def engine_of(target: str, overrides: dict[str, Any], algo: str | None = None) -
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_the_native_engine_cannot_run_is_refused_in_one_line(case: str):
+def test_a_network_that_the_native_engine_cannot_run_is_refused_in_one_line(case: str):
     target, settings, algo, why = REFUSED[case]
     with pytest.raises(ConfigError, match=f"engine: native cannot run this: .*{why}") as refused:
         engine_of(target, settings | {"engine": "native"}, algo)
@@ -65,30 +65,30 @@ def test_what_the_native_engine_cannot_run_is_refused_in_one_line(case: str):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_auto_takes_torch_for_it_and_says_why(case: str):
+def test_auto_chooses_torch_for_such_a_network_and_says_why(case: str):
     target, settings, algo, why = REFUSED[case]
-    told = engine_of(target, settings, algo)
-    assert told.startswith("torch: ")
-    assert why.replace("\\", "") in told
+    engine = engine_of(target, settings, algo)
+    assert engine.startswith("torch: ")
+    assert why.replace("\\", "") in engine
 
 
-def test_auto_takes_the_native_engine_where_it_can_and_names_its_instructions():
+def test_auto_chooses_the_native_engine_where_possible_and_names_its_instruction_set():
     from gymnast import _native
 
-    told = engine_of("CartPole-v1", {})
-    assert told == f"native: compiled kernels, {_native.instruction_set()}"
+    engine = engine_of("CartPole-v1", {})
+    assert engine == f"native: compiled kernels, {_native.instruction_set()}"
     assert engine_of("CartPole-v1", {"engine": "torch"}) == "torch: engine=torch"
-    assert engine_of("ALE/Pong-v5:pixels", {"env.n_envs": 2}) == told
+    assert engine_of("ALE/Pong-v5:pixels", {"env.n_envs": 2}) == engine
 
 
 @pytest.mark.usefixtures("without_kernels")
-def test_without_compiled_kernels_auto_takes_torch_and_native_is_refused():
+def test_without_compiled_kernels_auto_chooses_torch_and_native_is_refused():
     assert engine_of("CartPole-v1", {}) == "torch: GYMNAST_NATIVE=off"
     with pytest.raises(ConfigError, match="GYMNAST_NATIVE=off"):
         engine_of("CartPole-v1", {"engine": "native"})
 
 
-def test_an_observation_with_more_elements_than_there_is_room_for_is_torchs():
+def test_an_observation_too_large_for_the_native_engine_uses_torch():
     from gymnast.engine.native.plan import MOST_PIECES, why_unsupported
     from tests.engine.native.problems import OBSERVATIONS, Problem
 
@@ -115,13 +115,13 @@ def kinds(run: Run, kind: str) -> list[dict[str, Any]]:
     return [event for event in run.events() if event["kind"] == kind]
 
 
-def test_a_run_says_what_computed_it(whole: Run):
+def test_a_run_records_its_engine(whole: Run):
     assert whole.info["engine"].startswith("native ")
     assert not kinds(whole, "engine changed")
 
 
-def test_a_native_run_goes_on_with_torch_and_back_and_both_are_on_record(whole: Run):
-    """Within rounding it is the run that never changed."""
+def test_a_native_run_resumes_with_torch_and_back_and_both_are_recorded(whole: Run):
+    """Up to rounding, it equals the run that never changed its engine."""
     run = gone_back(whole, 2 * 32)
     resumed(run, {"engine": "torch", "stop.vec_steps": 3 * 16})
     assert run.info["engine"] == "torch"
@@ -141,7 +141,7 @@ def test_a_native_run_goes_on_with_torch_and_back_and_both_are_on_record(whole: 
     assert all(a["loss/total"] == pytest.approx(b["loss/total"], rel=1e-3) for a, b in pairs)
 
 
-def test_going_on_with_the_same_engine_is_exact_and_no_event(whole: Run):
+def test_resuming_with_the_same_engine_is_exact_and_records_no_engine_change(whole: Run):
     run = resumed(gone_back(whole, 2 * 32))
     (event,) = kinds(run, "resumed")
     assert event["bit_exact"]
@@ -150,7 +150,7 @@ def test_going_on_with_the_same_engine_is_exact_and_no_event(whole: Run):
 
 
 @pytest.mark.parametrize("overlap", ["off", "on"])
-def test_images_are_gone_on_with_exactly(overlap: str):
+def test_a_run_on_images_resumes_exactly(overlap: str):
     more = {"engine": "native", "env.backend": "inprocess", "env.max_episode_steps": 20}
     small = {"algo.batch_size": 12, "eval.confirm_episodes": 1, "eval.n_envs": 1}
     whole = trained("ALE/Pong-v5:pixels", SETTINGS | more | small | {"overlap": overlap})
@@ -160,7 +160,7 @@ def test_images_are_gone_on_with_exactly(overlap: str):
     assert all(np.array_equal(a, arrays(whole)[name]) for name, a in arrays(run).items())
 
 
-def test_losing_the_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):
+def test_resuming_without_compiled_kernels_is_a_change_of_engine(request: pytest.FixtureRequest):
     run = trained("CartPole-v1", SETTINGS)
     assert run.info["engine"].startswith("native")
     request.getfixturevalue("without_kernels")

@@ -23,7 +23,7 @@ def quiet(metrics, _cfg):
     return Console(metrics, quiet=True)
 
 
-def test_a_run_killed_after_its_stopping_result_stays_ended(runs_dir: Path):
+def test_a_run_killed_after_the_score_that_ends_it_stays_ended(runs_dir: Path):
     run = train("CartPole-v1", seed=0, overrides=SETTINGS, runs_dir=runs_dir, quiet=True)
     before = run.info
     assert before["reason_kind"] == "eval_return"
@@ -36,7 +36,7 @@ def test_a_run_killed_after_its_stopping_result_stays_ended(runs_dir: Path):
     assert after["reason"] == before["reason"]
 
 
-def test_a_changed_goal_lets_it_go_on(runs_dir: Path):
+def test_a_changed_goal_allows_an_ended_run_to_resume(runs_dir: Path):
     run = train("CartPole-v1", seed=0, overrides=SETTINGS, runs_dir=runs_dir, quiet=True)
     resume(run, open_collector, overrides={"stop.eval_return": "off"}, console=quiet)
     assert run.info["clocks"]["env_steps"] >= 4096

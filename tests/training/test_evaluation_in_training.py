@@ -47,14 +47,14 @@ def config_of(run: Run) -> Any:
     return load(run.config())
 
 
-def test_evaluating_beside_training_and_inline_gives_the_same_run():
-    inline, beside = cartpole(eval__mode="inline"), cartpole(eval__mode="process")
-    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(beside)]
-    assert same_arrays(arrays(inline), arrays(beside))
-    assert inline.info["score"] == beside.info["score"]
-    assert inline.info["checkpoints"] == beside.info["checkpoints"]
+def test_evaluating_in_a_process_and_inline_gives_the_same_run():
+    inline, in_process = cartpole(eval__mode="inline"), cartpole(eval__mode="process")
+    assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(in_process)]
+    assert same_arrays(arrays(inline), arrays(in_process))
+    assert inline.info["score"] == in_process.info["score"]
+    assert inline.info["checkpoints"] == in_process.info["checkpoints"]
     for kind in ("eval", "confirm"):
-        here, there = traces(inline, kind), traces(beside, kind)
+        here, there = traces(inline, kind), traces(in_process, kind)
         assert here.keys() == there.keys() != set()
         assert all(same_traces(here[step], there[step]) for step in here)
 
@@ -76,26 +76,27 @@ def _learned(run: Run) -> list[dict[str, float]]:
     return [{k: v for k, v in row.items() if not k.startswith("eval")} for row in every]
 
 
-def test_a_result_is_taken_exactly_one_point_later_and_the_last_ones_at_the_end():
+def test_a_score_is_received_exactly_one_evaluation_point_later_and_the_last_ones_at_the_end():
     point = 3 * ROLLOUT
     expected = [(2 * point, point), (3 * point, 2 * point), (4 * point, 3 * point)]
     assert evaluations(cartpole()) == [*expected, (4 * point, 4 * point)]
 
 
-def test_a_version_that_no_point_falls_on_is_scored_at_the_end():
+def test_the_last_version_is_scored_at_the_end_if_it_is_not_at_an_evaluation_point():
     run = cartpole(stop__env_steps=11 * ROLLOUT)
     assert evaluations(run)[-2:] == [(11 * ROLLOUT, 9 * ROLLOUT), (11 * ROLLOUT, 11 * ROLLOUT)]
 
 
-def test_waiting_takes_each_result_at_its_own_point():
+def test_with_eval_wait_each_score_is_received_at_its_own_evaluation_point():
     run = cartpole(eval__wait="on")
     assert evaluations(run) == [(k * 3 * ROLLOUT,) * 2 for k in (1, 2, 3, 4)]
     assert same_arrays(arrays(run), arrays(cartpole()))
 
 
 @pytest.mark.parametrize(("wait", "after"), [("off", 6), ("on", 3)])
-def test_nothing_is_learned_after_a_result_that_ends_the_run_was_taken(wait: str, after: int):
-    """Any return will do, so the first result ends it: at its own point, or one point later."""
+def test_nothing_is_learned_after_a_score_that_ends_the_run(wait: str, after: int):
+    """Any return reaches this goal, so the first score ends the run: at its own evaluation point, or one
+    later."""
     run = cartpole(stop__eval_return=-1e9, eval__wait=wait)
     info = run.info
     assert info["clocks"]["env_steps"] == after * ROLLOUT
@@ -106,7 +107,7 @@ def test_nothing_is_learned_after_a_result_that_ends_the_run_was_taken(wait: str
     assert stopping["overrun"] == (after - 3) * ROLLOUT
 
 
-def test_warm_up_and_a_first_level_put_evaluation_off():
+def test_warmup_and_start_at_delay_the_first_evaluation():
     assert evaluations(cartpole(eval__warmup=7 * ROLLOUT))[0][1] == 9 * ROLLOUT
     never = cartpole(eval__start_at=501)
     assert evaluations(never) == [(12 * ROLLOUT, 12 * ROLLOUT)]  # what came out is scored anyway
@@ -114,7 +115,7 @@ def test_warm_up_and_a_first_level_put_evaluation_off():
 
 
 def test_plateau_ends_a_run_that_no_longer_improves():
-    """The script pays the same whatever is done: no result is better than the first."""
+    """The scripted reward does not depend on the actions: no score is better than the first."""
     settings = {"stop.rollouts": 30, "eval.every": "1 rollouts", "stop.plateau": 3}
     run = trained("Script", settings | {"env.n_envs": 2, "algo.n_steps": 8})
     assert run.info["reason_kind"] == "plateau"
@@ -152,8 +153,8 @@ def test_with_one_episode_per_evaluation_the_best_is_the_highest_return():
     assert run.info["checkpoints"]["best"] == next(v for v, r in results.items() if r == highest)
 
 
-def test_a_result_is_of_the_weights_it_names():
-    """Every version that still has a checkpoint scores again what the record says of it."""
+def test_a_score_belongs_to_the_weights_of_the_version_it_names():
+    """Every version that still has a checkpoint gets its recorded score again."""
     run = cartpole(checkpoint__keep=20)
     for row in rows(run):
         if "eval:clock/env_steps" in row:
@@ -185,7 +186,7 @@ def test_runs_of_different_seeds_are_scored_on_the_same_episodes():
 
 
 @pytest.mark.parametrize("mode", ["inline", "process"])
-def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, runs_dir):
+def test_an_error_in_an_evaluation_reaches_the_user_with_its_cause(mode: str, runs_dir):
     third = episode_seed(1000, "eval", 2)
     settings = {"env.kwargs": {"how": "raises", "only": third}, "env.n_envs": 2, "algo.n_steps": 8}
     settings |= {"eval.every": "1 rollouts", "stop.rollouts": 5, "eval.mode": mode}
@@ -199,10 +200,10 @@ def test_what_breaks_in_an_evaluation_reaches_the_user_with_its_name(mode: str, 
 
 
 def test_the_evaluation_process_closes_its_environments(tmp_path: Path):
-    """An environment may have an engine behind it: it must not be left running."""
+    """An environment may have started an engine process, which must not be left running."""
     notes = tmp_path / "notes"
     notes.mkdir()
     settings = CARTPOLE | {"env.kwargs.directory": str(notes), "eval.mode": "process"}
     trained("Notes", settings)
     closed = {int(entry.name) for entry in notes.iterdir()}
-    assert len(closed - {os.getpid()}) == 1, "the evaluation process, beside this one"
+    assert len(closed - {os.getpid()}) == 1, "the evaluation process, in addition to this one"

@@ -39,7 +39,7 @@ def endless(settings: dict[str, Any]) -> Any:
     return resolve(target, {"stop.env_steps": 1000, "facts.deterministic": "yes"} | settings).config
 
 
-def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_named():
+def test_at_the_timeout_finished_episodes_are_scored_and_the_others_are_listed():
     evaluator = jobs.Evaluator(endless({"eval.max_episode_steps": "off", "eval.n_envs": 4}))
     plan = Plan(tuple(range(10)), timeout=0.2)
     found, traces = evaluator.evaluate(policy_for(evaluator), 0, plan)
@@ -58,12 +58,15 @@ def test_a_run_whose_evaluations_do_not_finish_ends_and_claims_nothing(monkeypat
     monkeypatch.setattr("tests.scripted.Endless", Endless, raising=False)
     run = trained("Endless", settings | {"algo.n_steps": 8, "eval.every": "1 rollouts"})
     assert (run.info["status"], run.info["solved"]) == ("finished", False)
-    told = [event for event in run.events() if event["kind"].endswith("incomplete")]
-    assert {event["kind"] for event in told} == {"evaluation incomplete", "confirmation incomplete"}
-    assert all("after 0.1 s" in event["why"] for event in told)
+    found = [event for event in run.events() if event["kind"].endswith("incomplete")]
+    assert {event["kind"] for event in found} == {
+        "evaluation incomplete",
+        "confirmation incomplete",
+    }
+    assert all("after 0.1 s" in event["why"] for event in found)
 
 
-def test_after_enough_time_no_episode_is_started_and_the_first_seeds_are_scored():
+def test_after_the_time_limit_no_episode_is_started_and_the_first_seeds_are_scored():
     evaluator = evaluator_of("Script", {"eval.n_envs": 2})
     plan = Plan(tuple(range(30)), seconds=1.0, at_least=5)
     late = Watch(began=time.monotonic() - 2)
@@ -96,17 +99,17 @@ def killer(only: int, **more: Any) -> dict[str, Any]:
 
 
 def submitted(settings: dict[str, Any]) -> tuple[ProcessEvaluation, list[str]]:
-    """A policy's evaluation in a process of its own, and what it tells."""
+    """Returns a submitted evaluation in a process of its own, and the list of its log lines."""
     evaluator = evaluator_of("Broken", settings)
-    policy, told = policy_for(evaluator), list[str]()
-    process = ProcessEvaluation(evaluator.cfg, told.append)
+    policy, lines = policy_for(evaluator), list[str]()
+    process = ProcessEvaluation(evaluator.cfg, lines.append)
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
     process.submit(Job(7, {"agent": policy.spec()}, arrays, "eval", None))
-    return process, told
+    return process, lines
 
 
 def test_an_episode_that_kills_its_process_is_left_out_and_the_others_are_scored():
-    process, told = submitted(killer(KILLED, **{"eval.episodes": 4}))
+    process, lines = submitted(killer(KILLED, **{"eval.episodes": 4}))
     found = process.result(lambda: False)
     process.close()
     assert found is not None
@@ -117,17 +120,17 @@ def test_an_episode_that_kills_its_process_is_left_out_and_the_others_are_scored
     assert list(zip(found.seeds, found.returns, strict=True)) == others
     assert (found.shortfall.left_out, found.shortfall.planned) == (1, 4)
     assert "the evaluation process died with exit code -9 (SIGKILL)" in found.shortfall.why
-    assert len(told) == 2  # once among others, once alone
+    assert len(lines) == 2  # once among others, once alone
 
 
-def test_an_environment_that_always_kills_its_process_is_an_error_after_a_few():
-    process, told = submitted(killer("all", **{"env.max_faults": 2}))  # type: ignore[arg-type]
+def test_an_environment_that_always_kills_its_process_is_an_error_after_max_faults_attempts():
+    process, lines = submitted(killer("all", **{"env.max_faults": 2}))  # type: ignore[arg-type]
     with pytest.raises(
         EnvError, match=r"the evaluation process died with exit code -9 \(SIGKILL\)"
     ):
         process.result(lambda: False)
     process.close()
-    assert len([line for line in told if line.startswith("evaluation: the process died")]) == 2
+    assert len([line for line in lines if line.startswith("evaluation: the process died")]) == 2
 
 
 def test_eval_scores_the_episodes_that_do_not_kill_its_process():
@@ -141,22 +144,22 @@ def test_eval_scores_the_episodes_that_do_not_kill_its_process():
     assert HELD_OUT not in found["seeds"]
 
 
-def test_whoever_waits_reads_how_many_episodes_have_ended(monkeypatch: pytest.MonkeyPatch):
+def test_progress_reports_count_the_finished_episodes(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.0)
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     cfg = evaluator_of("Script", {"eval.episodes": 6, "eval.n_envs": 2}).cfg
-    inline = jobs.InlineEvaluation(cfg, lambda done, total, _: told.append((done, total)))
+    inline = jobs.InlineEvaluation(cfg, lambda done, total, _: reports.append((done, total)))
     policy = policy_for(evaluator_of("Script"))
     arrays = {f"agent/{name}": array for name, array in policy.arrays().items()}
     inline.submit(Job(0, {"agent": policy.spec()}, arrays, "eval", None))
     inline.close()
-    assert {total for _, total in told} == {6}
-    assert sorted(told) == told
-    assert told[-1][0] >= 4
+    assert {total for _, total in reports} == {6}
+    assert sorted(reports) == reports
+    assert reports[-1][0] >= 4
     assert progress.progress_text(3, 6, 5.0) == "3 of 6 episodes after 5.0 s"
 
 
-def test_a_journal_knows_what_is_finished_what_was_running_and_who_is_to_blame():
+def test_a_journal_records_finished_running_and_blamed_episodes():
     with tempfile.TemporaryFile() as file:
         first = Journal(file)
         first.start(0)

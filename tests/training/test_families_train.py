@@ -1,5 +1,5 @@
-"""Environments of every kind train, are recorded and evaluated: also those that cannot be drawn, that
-nobody registered, and that show Dicts, words, planes or screens."""
+"""Environments of every kind train, are traced and evaluated: also ones without rendering, without
+registration, and with Dict, text, plane or screen observations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SMALL = {
         "Script",
     ],
 )
-def test_it_trains_is_recorded_and_evaluated(target: str):
+def test_every_kind_of_environment_trains_is_traced_and_evaluated(target: str):
     run = trained(target, SMALL)
     assert run.info["status"] == "finished"
     assert len(evaluations(run)) >= 1
@@ -51,8 +51,8 @@ def test_it_trains_is_recorded_and_evaluated(target: str):
     assert all(len(found) == 4 for found in traces(run, "confirm").values())
 
 
-def test_what_was_recorded_is_what_the_environment_does_again():
-    """Films and replays rest on it; here for those that are mended to be functions of their seeds."""
+def test_replaying_recorded_actions_reproduces_the_recorded_episode():
+    """Films and replays depend on it; here for environments that gymnast makes reproducible by seed."""
     for target in ("Bandit-drifting-v0", "MinAtar/Breakout-v1", "BipedalWalker-v3"):
         run = trained(target, SMALL)
         env = make_env(resolve(target).config.env, limit=EpisodeLimit(30))
@@ -64,12 +64,12 @@ def test_what_was_recorded_is_what_the_environment_does_again():
 
 
 @pytest.mark.parametrize("target", ["Bandit-v0", "MiniGrid-DoorKey-6x6-v0"])
-def test_a_run_goes_on_where_it_ended(target: str):
+def test_a_run_resumes_where_it_ended(target: str):
     run = trained(target, SMALL)
     assert resumed(run, {"stop.env_steps": 384}).info["clocks"]["env_steps"] == 384
 
 
-def test_numbers_of_info_are_declared_recorded_and_bounded():
+def test_metrics_from_info_are_declared_recorded_and_bounded():
     found = rows(trained("Bandit-v0", SMALL | {"env.max_episode_steps": "off"}))
     regret = [row["env/regret"] for row in found if "env/regret" in row]
     share = [row["env/optimal_arm"] for row in found if "env/optimal_arm" in row]
@@ -79,7 +79,7 @@ def test_numbers_of_info_are_declared_recorded_and_bounded():
 
 
 @pytest.mark.parametrize("target", ["Bandit-v0", "Script"])
-def test_a_policy_is_scored_again_without_spec_and_picture(target: str):
+def test_a_policy_is_rescored_for_an_environment_without_spec_and_rendering(target: str):
     run = trained(target, SMALL)
     again = rescore(run.id, episodes=4)
     assert again["mean"] == run.info["score"]["mean"]

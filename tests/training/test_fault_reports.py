@@ -1,4 +1,4 @@
-"""Faults as a person reads them: a line for each cause, and not again and again."""
+"""Fault reports to the user: one line per cause, repeated at growing intervals only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gymnast.envs.backends.backend import Fault
 from gymnast.training.live.fault_reports import FaultReports
 
 
-def test_copies_that_were_lost_together_are_one_line_with_cause_and_consequence():
+def test_copies_lost_together_are_one_report_with_cause_and_consequence():
     lost = [
         Fault(i, 4, "its worker process exited; it was running copy 2", "", 2) for i in (0, 1, 3)
     ]
@@ -20,21 +20,21 @@ def test_copies_that_were_lost_together_are_one_line_with_cause_and_consequence(
     assert (report["copies"], report["faults"], report["seen"]) == ([0, 1, 2, 3], 4, 1)
 
 
-def test_a_fault_that_comes_back_is_counted_and_reported_at_growing_intervals():
-    reports, told = FaultReports("copy"), dict[int, str]()
+def test_a_recurring_fault_is_counted_and_reported_at_growing_intervals():
+    reports, messages = FaultReports("copy"), dict[int, str]()
     for rollout in range(1, 101):
         faults = [Fault(rollout % 3, rollout, f"step({rollout}) raised OSError: port {rollout}")]
         for report in reports.add(faults, None):
-            told[rollout] = report["message"]
-    assert list(told) == [1, 2, 4, 8, 16, 32, 64]
-    assert told[1].endswith("the episode was dropped and the copy restarted")
-    assert told[64].endswith("(64 faults of this kind so far)")
+            messages[rollout] = report["message"]
+    assert list(messages) == [1, 2, 4, 8, 16, 32, 64]
+    assert messages[1].endswith("the episode was dropped and the copy restarted")
+    assert messages[64].endswith("(64 faults of this kind so far)")
     (left,) = reports.remaining()
     assert (left["faults"], left["seen"], left["copies"]) == (36, 100, [0, 1, 2])
     assert not list(reports.remaining())
 
 
-def test_another_cause_is_reported_at_once_and_the_fault_that_ends_training_always():
+def test_a_new_cause_is_reported_at_once_and_so_is_the_fault_that_ends_training():
     reports = FaultReports("match")
     for _ in range(3):
         list(reports.add([Fault(0, 1, "the reward is nan")], None))

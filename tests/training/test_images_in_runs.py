@@ -24,7 +24,7 @@ PPO = SETTINGS | {"algo.n_steps": T, "checkpoint.every": "2 rollouts", "checkpoi
 
 
 def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run]:
-    """One run with pictures kept once, one with whole observations."""
+    """Returns a run that stores each frame once, and one that stores whole observations."""
     once = trained("Pictures", settings, algo=algo)
     patch.setattr(ImageObs, "is_stack", False)
     return once, trained("Pictures", settings, algo=algo)
@@ -42,7 +42,7 @@ def runs(algo: str, settings: dict, patch: pytest.MonkeyPatch) -> tuple[Run, Run
         ),
     ],
 )
-def test_nothing_is_different_from_whole_observations(
+def test_storing_each_frame_once_gives_the_same_run_as_storing_whole_observations(
     algo: str, more: dict, monkeypatch: pytest.MonkeyPatch
 ):
     once, whole = runs(algo, more, monkeypatch)
@@ -58,7 +58,7 @@ def test_nothing_is_different_from_whole_observations(
         assert one.obs is None or np.array_equal(one.obs, two.obs)
 
 
-def test_a_run_that_was_killed_goes_on_to_the_last_bit_with_the_rollout_that_waited():
+def test_a_killed_run_with_a_waiting_rollout_resumes_bit_exactly():
     whole = trained("Pictures", PPO | {"overlap": "on"})
     going = gone_back(whole, 2 * ROLLOUT)
     waiting = checkpoint.latest(going.path).tensors("waiting")

@@ -1,4 +1,4 @@
-"""Signals end a run at the next rollout boundary; going on afterwards is as if none had come."""
+"""Signals end a run at the next rollout boundary; resuming equals the run without a signal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ ALARMED = {
     ],
     ids=lambda x: x if isinstance(x, str) else "",
 )
-def test_a_signal_stops_at_the_next_boundary_and_costs_nothing(alarm, after: int, when: str):
+def test_a_signal_stops_at_the_next_rollout_boundary_and_resume_is_exact(
+    alarm, after: int, when: str
+):
     whole = trained("Alarm", ALARMED)
     alarm.after = after
     run = trained("Alarm", ALARMED)
@@ -59,8 +61,8 @@ def test_a_signal_stops_at_the_next_boundary_and_costs_nothing(alarm, after: int
 
 
 @pytest.mark.parametrize("wait", ["off", "on"])
-def test_a_signal_while_training_waits_for_a_result_costs_no_evaluation(alarm, wait: str):
-    """The evaluation process has only just been started: no result can be there yet."""
+def test_a_signal_while_training_waits_for_a_score_loses_no_evaluation(alarm, wait: str):
+    """The evaluation process has only just been started, so its score cannot be available yet."""
     settings = ALARMED | {"eval.mode": "process", "eval.wait": wait, "eval.episodes": 400}
     whole = trained("Alarm", settings)
     alarm.after = (2 if wait == "on" else 4) * PER_ROLLOUT - 3

@@ -41,7 +41,7 @@ PATIENCE = 60.0
 
 @dataclass
 class Session:
-    """A shell as far as job control goes, with one training in the foreground of its terminal."""
+    """A minimal shell with job control, with one training in the foreground of its terminal."""
 
     master: int
     leader: int
@@ -58,20 +58,20 @@ class Session:
         deadline = time.monotonic() + PATIENCE
         while not (result := found()):
             self.listen()
-            assert time.monotonic() < deadline, self.said.decode(errors="replace")[-2000:]
+            assert time.monotonic() < deadline, self.output.decode(errors="replace")[-2000:]
             time.sleep(0.01)
         return result
 
     def listen(self) -> bool:
-        """Take in what it says; whether it said anything."""
+        """Reads the pending output; True if there was any."""
         with suppress(BlockingIOError, OSError):
-            heard = os.read(self.master, 65536)
-            self.said += heard
-            return bool(heard)
+            output = os.read(self.master, 65536)
+            self.output += output
+            return bool(output)
         return False
 
     def hidden(self) -> bool:
-        """Whether typed keys are not shown, as while training."""
+        """True if typed keys are not echoed, as while training."""
         return not termios.tcgetattr(self.master)[3] & (termios.ECHO | termios.ICANON)
 
     def press(self, key: str) -> None:
@@ -81,7 +81,7 @@ class Session:
         return [event["kind"] for event in self.run().events()]
 
     def ended(self) -> int:
-        """The exit code, once it is over; the terminal must be as it was."""
+        """Waits for the end and returns the exit code; asserts that the terminal is restored."""
         code = self.until(lambda: self._polled())
         while self.listen():
             pass  # its last words
@@ -120,7 +120,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def _lead(command: list[str], notes: Path) -> None:
-    """In the child: run the command in a process group of its own; after Ctrl-Z, bring it back."""
+    """Runs the command in a process group of its own, in the child; continues it after Ctrl-Z."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
@@ -153,10 +153,10 @@ def test_keys_are_commands_and_the_terminal_is_restored(session: Callable[..., S
     training = session()
     training.until(training.hidden)
     training.press("?")
-    training.until(lambda: b"c checkpoint" in training.said)
+    training.until(lambda: b"c checkpoint" in training.output)
     training.press("p")
     training.until(lambda: training.run().info["status"] == "paused")
-    training.until(lambda: b"paused" in training.said)
+    training.until(lambda: b"paused" in training.output)
     training.press("x")  # means nothing
     training.press("p")
     training.until(lambda: training.run().info["status"] == "running")
@@ -175,13 +175,14 @@ def test_keys_are_commands_and_the_terminal_is_restored(session: Callable[..., S
         "stopped",
         ["paused", "unpaused", "checkpoint asked", "evaluation asked", "stop asked", "stopping"],
     )
-    assert {event["by"] for event in training.run().events() if "by" in event} == {"keyboard"}
+    commands = [event for event in training.run().events() if event["kind"] != "stopping"]
+    assert {event["by"] for event in commands} == {"keyboard"}
 
 
 @pytest.mark.parametrize(
     ("how", "code"), [("ctrl-c", 130), ("SIGTERM", 130), ("SIGHUP", 130), ("twice", 130)]
 )
-def test_every_signal_leaves_the_terminal_as_it_was(session, how: str, code: int):
+def test_every_signal_restores_the_terminal(session, how: str, code: int):
     training = session()
     training.until(training.hidden)
     pid = training.run().info["pid"]
@@ -196,12 +197,12 @@ def test_every_signal_leaves_the_terminal_as_it_was(session, how: str, code: int
     assert training.ended() == code
 
 
-def test_an_environment_that_breaks_leaves_the_terminal_as_it_was(session):
+def test_an_environment_error_restores_the_terminal(session):
     training = session("--set", "env.kwargs={after: 1200}", target="py:tests.scripted:Breaks")
     training.until(training.hidden)
     assert training.ended() != 0
     assert training.run().info["status"] in ("failed", "stopped")
-    assert b"the physics went wrong" in training.said
+    assert b"the physics went wrong" in training.output
 
 
 def test_without_a_terminal_or_when_quiet_there_are_no_keys(session):

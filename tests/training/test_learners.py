@@ -1,4 +1,4 @@
-"""What a learner does around its algorithm: scaling, statistics, and what it reports of them."""
+"""The learner around its algorithm: reward scaling, observation statistics and their metrics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.small_runs import rows, traces, trained
 SETTINGS = {"env.n_envs": 4, "algo.n_steps": 16, "algo.epochs": 2, "algo.batch_size": "50%"}
 
 
-def test_statistics_of_observations_move_after_the_update_and_not_before():
-    """The update must see what the policy saw when it acted: the first one moves from ratio 1."""
+def test_observation_statistics_change_after_the_update_not_before():
+    """The update must normalize as the policy did when it acted: its first ratios are 1."""
     still = SETTINGS | {"normalize.obs": "running", "algo.lr": 0.0}
     practice = Practice.on("Script", still)
     for k in (1, 2, 3):
@@ -32,7 +32,7 @@ def test_statistics_of_observations_move_after_the_update_and_not_before():
         assert metrics["normalize/obs_count"] == after.count == before.count + 64 == 64 * k
 
 
-def test_rewards_are_scaled_for_learning_only():
+def test_rewards_are_scaled_only_for_learning():
     practice = Practice.on("Script", SETTINGS | {"normalize.reward": "running"})
     rollout = practice.collect()
     raw = rollout.reward.copy()
@@ -45,7 +45,7 @@ def test_rewards_are_scaled_for_learning_only():
     assert metrics["loss/total"] == pytest.approx(expected["loss/total"], rel=1e-6)
 
 
-def test_a_learner_comes_back_from_its_state_with_reward_statistics_and_running_sums():
+def test_a_learner_restored_from_its_state_has_the_same_reward_statistics_and_running_returns():
     settings = SETTINGS | {"normalize.reward": "running", "normalize.value": "popart"}
     first, second = (Practice.on("Script", settings) for _ in range(2))
     first.repeat(2)
@@ -58,7 +58,7 @@ def test_a_learner_comes_back_from_its_state_with_reward_statistics_and_running_
     assert first.learn(rollout) == second.learn(rollout)
 
 
-def test_the_presets_own_numbers_are_means_over_recent_episodes():
+def test_metrics_declared_by_a_preset_are_means_over_recent_episodes():
     own = {"env/steps": {"source": "steps", "description": "Steps of an episode."}}
     settings = SETTINGS | {"metrics": own, "stop.rollouts": 4, "traces.train": "100%"}
     run = trained("Script", settings | {"eval.every": "off", "checkpoint.every": "off"})
@@ -68,7 +68,7 @@ def test_the_presets_own_numbers_are_means_over_recent_episodes():
     assert last["env/steps"] == pytest.approx(last["episode/length"])
 
 
-def test_a_stored_policy_plays_from_python_as_it_was_scored():
+def test_a_stored_policy_loaded_in_python_acts_as_it_was_scored():
     settings = SETTINGS | {"stop.rollouts": 3, "eval.every": "1 rollouts"}
     run = trained("Script", settings | {"normalize.obs": "running"})
     player = gymnast.load(run)
@@ -81,7 +81,7 @@ def test_a_stored_policy_plays_from_python_as_it_was_scored():
         assert player.value(shown[0]) == pytest.approx(float(trace.value[0]), abs=1e-5)
 
 
-def test_scoring_a_run_again_repeats_its_confirmation():
+def test_rescoring_a_run_repeats_its_confirmed_score():
     settings = SETTINGS | {"stop.rollouts": 3, "eval.every": "1 rollouts"}
     run = trained("Match", settings)
     again = gymnast.evaluate(run)
@@ -95,8 +95,8 @@ def test_scoring_a_run_again_repeats_its_confirmation():
 
 
 @pytest.mark.parametrize("kind", ["masked choice", "masked choices", "masked switches"])
-def test_the_share_of_entropy_is_of_what_masks_allow(kind: str):
-    """A policy that knows nothing yet is as undecided as it may be."""
+def test_entropy_share_is_relative_to_the_maximum_under_the_masks(kind: str):
+    """An untrained policy has the maximum entropy that the masks allow."""
     settings = ACTION_SPACES[kind] | {"env.n_envs": 4, "algo.n_steps": 64, "algo.lr": 0}
     practice = Practice.on(IDENTITY, settings)
     rollout = practice.collect()

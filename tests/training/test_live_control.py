@@ -1,4 +1,4 @@
-"""A run that is told something while it trains does it, says so, and does it again when resumed."""
+"""A run applies commands while it trains, records them, and applies them again when resumed."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def events(run: Run, kind: str) -> list[dict[str, Any]]:
     return [event for event in run.events() if event["kind"] == kind]
 
 
-def test_a_live_change_holds_from_the_next_rollout_on_and_is_an_event(changed: Run):
-    told_of = events(changed, "live change")
-    assert [e["rollouts"] for e in told_of] == [1, 2, 3, 3, 4, 4, 5]
-    assert told_of[0]["changes"] == [{"key": "algo.lr", "from": "0.003 -> 0", "to": 0.001}]
-    assert told_of[0]["by"] == "test"
+def test_a_live_change_applies_from_the_next_rollout_and_is_recorded(changed: Run):
+    changes = events(changed, "live change")
+    assert [e["rollouts"] for e in changes] == [1, 2, 3, 3, 4, 4, 5]
+    assert changes[0]["changes"] == [{"key": "algo.lr", "from": "0.003 -> 0", "to": 0.001}]
+    assert changes[0]["by"] == "test"
     record = {int(r["clock/rollouts"]): r for r in rows(changed) if "policy/loss" in r}
     assert record[1]["hyper/lr"] == 3e-3
     assert record[2]["hyper/lr"] == record[3]["hyper/lr"] == 1e-3
@@ -83,7 +83,7 @@ def test_a_live_change_holds_from_the_next_rollout_on_and_is_an_event(changed: R
     assert not any(alert["id"] == "optim/epochs:impossible" for alert in changed.info["alerts"])
 
 
-def test_an_evaluation_asked_for_is_taken_at_once_and_leaves_training_as_it_is(changed: Run):
+def test_a_commanded_evaluation_is_received_at_once_and_does_not_change_training(changed: Run):
     assert [e["rollouts"] for e in events(changed, "evaluation asked")] == [2, 3, 5]
     at = [(taken // ROLLOUT, version // ROLLOUT) for taken, version in evaluations(changed)]
     assert at[:2] == [(2, 2), (3, 3)]
@@ -95,8 +95,8 @@ def test_an_evaluation_asked_for_is_taken_at_once_and_leaves_training_as_it_is(c
 
 
 @pytest.mark.parametrize("back_to", [0, 1, 2, 3, 4, 6])
-def test_a_run_killed_after_live_changes_comes_out_the_same(changed: Run, back_to: int):
-    """`back_to`: the checkpoint it goes on from; what came later is done again."""
+def test_a_run_killed_after_live_changes_ends_with_the_same_weights(changed: Run, back_to: int):
+    """`back_to` is the checkpoint it resumes from; later commands are applied again."""
     step = list(checkpoint.steps(changed.path))[back_to]
     killed = gone_back(changed, step)
     again = resumed(killed)
@@ -106,7 +106,7 @@ def test_a_run_killed_after_live_changes_comes_out_the_same(changed: Run, back_t
     ], "a change is one event, however often it is done again"
 
 
-def test_a_run_killed_twice_still_does_again_what_it_was_told(changed: Run):
+def test_a_run_killed_twice_still_reapplies_its_live_changes(changed: Run):
     killed = gone_back(changed, ROLLOUT)
     killed.discard_after(1)  # as an attempt leaves it that did not get as far as any change
     same_run(changed, resumed(killed))
@@ -127,7 +127,7 @@ BEFORE_THE_KILL: Plan = {
 
 
 @pytest.mark.parametrize("rollouts", [4.5, 5.5, 6.5])
-def test_kill_9_after_live_changes_and_resume_is_as_if_nothing_had_happened(
+def test_kill_9_after_live_changes_and_resume_equals_the_uninterrupted_run(
     rollouts: float, runs_dir: Path
 ):
     target = "py:tests.scripted:Alarm"
@@ -144,10 +144,10 @@ def test_kill_9_after_live_changes_and_resume_is_as_if_nothing_had_happened(
     assert killed.status == "lost"
     same_run(whole, resumed(killed), same_files=False)
     ids = [event["id"] for event in killed.events() if "id" in event]
-    assert len(ids) == len(set(ids)), "nothing was obeyed twice"
+    assert len(ids) == len(set(ids)), "no command was applied twice"
 
 
-def test_what_resume_sets_wins_over_older_live_changes_of_that_key_alone(changed: Run):
+def test_resume_set_overrides_older_live_changes_of_that_key_only(changed: Run):
     step = list(checkpoint.steps(changed.path))[2]
     again = resumed(gone_back(changed, step), {"algo.lr": 5e-4})
     record = {int(r["clock/rollouts"]): r for r in rows(again) if "policy/loss" in r}
@@ -167,7 +167,7 @@ def test_what_resume_sets_wins_over_older_live_changes_of_that_key_alone(changed
     assert again.info["clocks"]["env_steps"] == 11 * ROLLOUT, "a budget overrules every budget"
 
 
-def test_a_budget_set_live_that_is_used_up_is_refused_and_the_run_trains_on():
+def test_a_live_budget_that_is_used_up_is_refused_and_training_continues():
     run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 2 * ROLLOUT})]})
     (refused,) = events(run, "command refused")
     assert f"the run has used {3 * ROLLOUT:,}" in refused["why"]
@@ -175,14 +175,14 @@ def test_a_budget_set_live_that_is_used_up_is_refused_and_the_run_trains_on():
     assert same_arrays(arrays(run), arrays(trained("CartPole-v1", SETTINGS)))
 
 
-def test_a_budget_may_shrink_live_to_what_is_still_ahead():
+def test_a_budget_may_be_reduced_live_to_a_value_that_is_not_reached_yet():
     run = told("CartPole-v1", SETTINGS, {3: [("set", {"stop.env_steps": 5 * ROLLOUT})]})
     assert run.info["clocks"]["rollouts"] == 5
     assert (run.info["status"], run.info["reason_kind"]) == ("finished", "budget")
     assert load(run.config()).stop.env_steps == 8 * ROLLOUT, "what is stored stays"
 
 
-def test_live_changes_are_in_the_config_that_is_shown_and_compared():
+def test_config_show_and_compare_include_live_changes():
     run = told("CartPole-v1", SETTINGS, {3: [("set", {"algo.gamma": 0.9})]})
     shown = api.config_show(run.id)
     assert shown["values"]["algo.gamma"] == 0.9
@@ -198,10 +198,10 @@ def test_live_changes_are_in_the_config_that_is_shown_and_compared():
     assert compared["algo.gamma"] == [before, 0.9]
 
 
-def test_pausing_and_saving_change_no_number():
+def test_pausing_and_saving_change_no_metric():
     plain = trained("CartPole-v1", SETTINGS)
 
-    def go_on() -> None:
+    def unpause_later() -> None:
         run = wait_for(lambda: newest_paused(plain))
         began = time.monotonic()
         inbox.send(run, "checkpoint")
@@ -210,7 +210,7 @@ def test_pausing_and_saving_change_no_number():
             time.sleep(0.01)
         inbox.send(run, "unpause")
 
-    helper = threading.Thread(target=go_on)
+    helper = threading.Thread(target=unpause_later)
     helper.start()
     run = told("CartPole-v1", SETTINGS, {2: [("pause", {})], 4: [("checkpoint", {})]})
     helper.join()
@@ -251,7 +251,7 @@ def wait_for(found: Any, seconds: float = 30.0) -> Any:
     return result
 
 
-def test_a_stop_ends_it_at_the_boundary_with_a_checkpoint_and_it_can_go_on():
+def test_a_stop_command_ends_the_run_at_a_rollout_boundary_with_a_checkpoint_and_it_can_be_resumed():
     whole = trained("CartPole-v1", SETTINGS)
     run = told("CartPole-v1", SETTINGS, {4: [("stop", {}), ("set", {"algo.lr": 1.0})]})
     info = run.info
@@ -266,7 +266,7 @@ def test_a_stop_ends_it_at_the_boundary_with_a_checkpoint_and_it_can_go_on():
     assert same_arrays(arrays(run), arrays(whole))
 
 
-def test_commands_of_an_earlier_attempt_are_void_but_settings_are_kept():
+def test_commands_for_an_earlier_attempt_are_refused_except_set():
     run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     for kind in ("pause", "stop", "set"):
         inbox.put(run.inbox, kind, assignments={"algo.lr": 1e-4} if kind == "set" else {})
@@ -277,7 +277,7 @@ def test_commands_of_an_earlier_attempt_are_void_but_settings_are_kept():
     assert rows(run)[-1].get("hyper/lr", 1e-4) == 1e-4
 
 
-def test_a_command_whose_event_is_recorded_is_not_obeyed_again():
+def test_a_command_whose_event_is_recorded_is_not_applied_again():
     run = told("CartPole-v1", SETTINGS, {2: [("set", {"algo.lr": 1e-4})], 3: [("stop", {})]})
     (event,) = events(run, "live change")
     sent = inbox.put(run.inbox, "set", assignments={"algo.lr": 1.0})
@@ -313,7 +313,7 @@ REFUSED: list[dict[str, Any]] = [
 ]
 
 
-def test_bad_files_and_impossible_changes_are_told_of_and_training_goes_on():
+def test_invalid_files_and_impossible_changes_are_reported_and_training_continues():
     run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     for name, content in BAD.items():
         (run.inbox / f"{name}.json").write_bytes(content)
@@ -332,7 +332,7 @@ def test_bad_files_and_impossible_changes_are_told_of_and_training_goes_on():
     assert same_arrays(arrays(run), arrays(trained("CartPole-v1", SETTINGS)))
 
 
-def test_live_values_that_do_not_fit_what_resume_sets_are_refused_in_time():
+def test_live_values_that_conflict_with_resume_set_are_refused_before_training():
     plan: Plan = {2: [("set", {"algo.batch_size": ROLLOUT})], 3: [("stop", {})]}
     run = told("CartPole-v1", SETTINGS, plan)
     with pytest.raises((ConfigError, ValueError)):

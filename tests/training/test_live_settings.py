@@ -1,4 +1,4 @@
-"""What is said to be changeable while a run goes on is read anew at every rollout, by every algorithm."""
+"""Every setting declared live is read at every rollout, by every algorithm."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_live_setting_of_an_algorithm_is_read_at_every_rollout(
     assert {*section.LIVE, *section.schedules()} <= read
 
 
-def test_only_known_fields_are_called_live():
+def test_every_field_declared_live_exists():
     config = resolve("CartPole-v1").config
     for _, section in config:
         for field in getattr(section, "LIVE", ()):
@@ -67,12 +67,12 @@ def test_only_known_fields_are_called_live():
         ({"algo.lr": 1e-4, "env.id": "Taxi-v4"}, "env.id cannot change"),
     ],
 )
-def test_what_cannot_change_is_refused_by_name(assignments: dict[str, Any], said: str):
+def test_a_fixed_setting_is_refused_by_name(assignments: dict[str, Any], said: str):
     with pytest.raises(ConfigError, match=said):
         changed(resolve("CartPole-v1").config, assignments)
 
 
-def test_a_change_follows_the_rules_of_set_and_can_be_laid_over_another_config():
+def test_a_live_change_is_validated_like_set_and_can_be_applied_to_another_config():
     config = resolve("CartPole-v1").config
     after = changed(config, {"stop.minutes": 5})
     assert after.stop.limits() == {"seconds": 300}, "a budget replaces the others"

@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {"env.n_envs": 8, "policy.hidden": [6, 5]}
 
 
 def played(target: str, **more: Any) -> tuple[Learner, Rollout, Any]:
-    """A fresh learner, a rollout of its policy, the hyperparameters."""
+    """Returns an untrained learner, a rollout of its policy, and the hyperparameters."""
     cfg = resolve(target, SMALL | more).config
     collector = open_collector(cfg)
     learner = Learner("agent", *collector.spaces["agent"], cfg)
@@ -52,7 +52,7 @@ def ask(*words: str) -> str:
 
 
 @pytest.mark.parametrize("shared", ["on", "off"])
-def test_activations_are_those_of_a_forward_pass_by_hand(shared: str):
+def test_activations_match_a_forward_pass_computed_by_hand(shared: str):
     learner, rollout, _ = played("CartPole-v1", **{"policy.shared": shared})
     policy, x = learner.policy, rollout.obs.reshape(-1, 4)
     weights = policy.parameters.views
@@ -98,8 +98,8 @@ def test_dead_and_saturated_units_are_counted():
     assert found["critic.1"]["dead"] is None
 
 
-def test_gradients_are_the_slope_of_the_loss_over_the_whole_batch():
-    """By finite differences, for parameters of a single number: their norm is their slope."""
+def test_gradients_match_finite_differences_of_the_loss_over_the_whole_batch():
+    """Computed by finite differences for parameters with one element, whose norm is their slope."""
     learner, rollout, values = played("py:tests.scripted:Match")
     one_step = {"algo.lr": 0, "algo.epochs": 1, "algo.batch_size": "100%"}
     _, _, whole = played("py:tests.scripted:Match", **one_step)
@@ -120,7 +120,7 @@ def test_gradients_are_the_slope_of_the_loss_over_the_whole_batch():
 
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
-def test_every_algorithm_is_asked_for_its_gradient_and_left_as_it_was(algo: str):
+def test_the_gradient_of_every_algorithm_is_reported_without_changing_the_learner(algo: str):
     learner, rollout, values = played(f"py:tests.scripted:Choose:{algo}")
     before = learner.snapshot()
     slopes = report.gradient(learner, rollout, values)
@@ -145,7 +145,7 @@ def test_a_policy_that_prefers_an_action_is_not_uniform(target: str):
     assert report.start(learner.policy, obs)["uniform"] is False
 
 
-def test_the_page_says_what_a_preset_begins_with():
+def test_the_report_describes_the_untrained_network_of_a_preset():
     page = ask("CartPole-v1")
     assert "9,155 parameters, 36.6 kB" in page
     assert "initial policy: entropy 0.6931 of ln 2 = 0.6931 (uniform)" in page
@@ -154,7 +154,7 @@ def test_the_page_says_what_a_preset_begins_with():
         assert f"\n{layer} " in page
 
 
-def test_a_run_shows_the_network_of_its_checkpoint():
+def test_the_report_of_a_run_describes_the_network_of_its_checkpoint():
     run = trained("CartPole-v1", {"env.n_envs": 4, "algo.n_steps": 16, "stop.env_steps": 256})
     found = json.loads(ask(f"{run.id}:latest", "--json"))
     stored = arrays(run)

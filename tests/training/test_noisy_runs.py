@@ -1,4 +1,4 @@
-"""Runs with noise and randomised parameters: told, repeated and filmed as they happened."""
+"""Runs with noise and randomized parameters are reported, resumed and filmed exactly."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ SETTINGS = {
 
 
 def drawn(seed: int, name: str) -> float:
-    """What the name's own stream gives for an episode."""
+    """Returns the value that the parameter's own stream draws for an episode."""
     return Distribution.parse(DRAWN[name]).draw(stream(seed, "randomize", name))
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_a_noisy_run_resumes_to_the_last_bit_and_tells_what_it_drew(backend: str):
+def test_a_noisy_run_resumes_bit_exactly_and_reports_the_drawn_parameters(backend: str):
     whole = trained("LunarLander-v3", SETTINGS | {"env.backend": backend, "env.workers": 2})
     same_run(resumed(gone_back(whole, 3 * 96)), whole)
-    told = [row for row in rows(whole) if "env/gravity" in row]
-    assert len(told) > 5
+    found = [row for row in rows(whole) if "env/gravity" in row]
+    assert len(found) > 5
     stored = {kind: [t for part in traces(whole, kind).values() for t in part] for kind in _KINDS}
     for kind in _KINDS:
         for trace in stored[kind]:
             expected = {f"env/{name}": drawn(trace.seed, name) for name in DRAWN}
             assert trace.numbers == expected, kind
     mean = np.mean([trace.numbers["env/gravity"] for trace in stored["train"]])
-    assert told[-1]["env/gravity"] == pytest.approx(mean), "of fewer than 100 episodes"
+    assert found[-1]["env/gravity"] == pytest.approx(mean), "of fewer than 100 episodes"
     scored = [row for row in rows(whole) if "eval:episode/return" in row]
     seeds = [trace.seed for trace in traces(whole, "eval")[int(scored[0]["eval:clock/env_steps"])]]
     gravities = [drawn(seed, "gravity") for seed in seeds]
@@ -70,7 +70,7 @@ _KINDS = ("train", "eval", "confirm")
 
 
 def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
-    """Replayed with a renderer, in Gymnasium's own step, every reward is the one that was stored."""
+    """Replayed with a renderer and Gymnasium's own step, every reward equals the stored one."""
     cfg = load(run.config())
     with without_screen():
         for kind in ("train", "eval"):
@@ -80,7 +80,7 @@ def _films_show_what_happened(run: Any, stored: dict[str, list[Any]]) -> None:
                 assert len(list(shots(stage, trace, strict=True))) == len(trace) + 1
 
 
-def test_diversity_tells_copies_that_live_through_the_same_from_others():
+def test_diversity_is_low_for_copies_with_identical_episodes():
     small = {"env.n_envs": 8, "algo.n_steps": 40, "stop.env_steps": 960, "eval.every": "off"}
     same = [row["rollout/diversity"] for row in rows(trained("Chain", small))]
     other = [row["rollout/diversity"] for row in rows(trained("Choose", small))]

@@ -1,5 +1,5 @@
-"""Every number about steps, episodes and evaluations equals one recomputed from stored traces and
-the script, by code that shares nothing with what reported it."""
+"""Every metric of steps, episodes and evaluations equals the value recomputed from stored traces and
+the scripted environment, by code that is independent of the code that reported it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.small_runs import rows, traces, trained
 
 N, T, ROLLOUTS, EPISODES = 3, 8, 16, 10
 T_QUANTILE = 2.262157
-"""Of Student's t with 9 degrees of freedom, 97.5 %."""
+"""The 97.5 % quantile of Student's t with 9 degrees of freedom."""
 CASES: dict[str, dict[str, Any]] = {
     "any length, any end": {},
     "amounts": {"box": True},
@@ -28,8 +28,8 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Told:
-    """A run, and what its traces tell of training: episodes in the order they ended."""
+class TracedRun:
+    """A run and its traced training episodes, in the order in which they ended."""
 
     run: Run
     kwargs: dict[str, Any]
@@ -38,7 +38,7 @@ class Told:
 
 
 @pytest.fixture(scope="module", params=CASES.values(), ids=CASES)
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def traced(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TracedRun:
     settings = {
         "env.n_envs": N,
         "algo.n_steps": T,
@@ -63,37 +63,37 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
                 clock += len(trace.reward)
                 ended.append((clock, trace))
     ended.sort(key=lambda at: (at[0], at[1].env))
-    return Told(run, request.param, ended)
+    return TracedRun(run, request.param, ended)
 
 
-def training_rows(told: Told) -> list[dict[str, float]]:
-    return [row for row in rows(told.run) if "rollout/reward_mean" in row]
+def training_rows(traced: TracedRun) -> list[dict[str, float]]:
+    return [row for row in rows(traced.run) if "rollout/reward_mean" in row]
 
 
-def steps_of(told: Told, first: int, last: int) -> list[tuple[Trace, int]]:
+def steps_of(traced: TracedRun, first: int, last: int) -> list[tuple[Trace, int]]:
     """(episode, step of it) of every step taken in vector steps first < t <= last."""
     found = []
-    for end, trace in told.episodes:
+    for end, trace in traced.episodes:
         length = len(trace.reward)
         found += [(trace, k) for k in range(length) if first < end - length + k + 1 <= last]
     return found
 
 
-def test_traces_are_what_the_script_says(told: Told):
-    assert told.episodes
-    for _, trace in told.episodes:
-        length = told.kwargs.get("length") or length_of(trace.seed)
-        end = told.kwargs.get("end") or end_of(trace.seed)
+def test_traces_match_the_scripted_environment(traced: TracedRun):
+    assert traced.episodes
+    for _, trace in traced.episodes:
+        length = traced.kwargs.get("length") or length_of(trace.seed)
+        end = traced.kwargs.get("end") or end_of(trace.seed)
         assert trace.reward.tolist() == [reward_of(trace.seed, t + 1) for t in range(length)]
         assert (trace.terminated, trace.truncated) == (end != "truncated", end == "truncated")
         assert trace.raw_return == math.fsum(trace.reward)
-    assert len({trace.seed for _, trace in told.episodes}) == len(told.episodes)
+    assert len({trace.seed for _, trace in traced.episodes}) == len(traced.episodes)
 
 
-def test_episode_numbers_are_those_of_the_last_hundred(told: Told):
-    for row in training_rows(told):
+def test_episode_metrics_are_those_of_the_last_hundred_episodes(traced: TracedRun):
+    for row in training_rows(traced):
         now = row["clock/vec_steps"]
-        over = [trace for end, trace in told.episodes if end <= now]
+        over = [trace for end, trace in traced.episodes if end <= now]
         assert row["clock/episodes"] == len(over)
         recent = over[-100:]
         assert row["episode/count"] == len(recent)
@@ -104,11 +104,11 @@ def test_episode_numbers_are_those_of_the_last_hundred(told: Told):
             assert row["episode/length"] == pytest.approx(sum(lengths) / len(lengths), rel=1e-12)
 
 
-def test_rollout_numbers_are_those_of_its_own_steps(told: Told):
+def test_rollout_metrics_are_those_of_its_own_steps(traced: TracedRun):
     checked = 0
-    for row in training_rows(told):
+    for row in training_rows(traced):
         last = int(row["clock/vec_steps"])
-        steps = steps_of(told, last - T, last)
+        steps = steps_of(traced, last - T, last)
         if len(steps) < N * T:
             continue  # an episode of it had not ended when the run did
         checked += 1
@@ -124,15 +124,15 @@ def test_rollout_numbers_are_those_of_its_own_steps(told: Told):
         _same_actions(row, given)
         paid = sum(t.reward[k] != 0 for t, k in steps)
         assert row["rollout/reward_interval"] == pytest.approx(N * T / paid)
-        ends = [trace for end, trace in told.episodes if last - T < end <= last]
+        ends = [trace for end, trace in traced.episodes if last - T < end <= last]
         assert row["rollout/episodes"] == len(ends)
         share = sum(t.truncated for t in ends) / len(ends) if ends else 0.0
         assert row["rollout/truncated_share"] == pytest.approx(share, rel=1e-12)
     assert checked >= ROLLOUTS - 1
 
 
-def test_clocks_count_what_happened(told: Told):
-    for k, row in enumerate(training_rows(told), start=1):
+def test_clocks_match_the_recorded_steps_and_episodes(traced: TracedRun):
+    for k, row in enumerate(training_rows(traced), start=1):
         assert row["clock/rollouts"] == k
         assert row["clock/vec_steps"] == k * T
         assert row["clock/env_steps"] == row["clock/frames"] == k * T * N
@@ -140,14 +140,14 @@ def test_clocks_count_what_happened(told: Told):
     assert k == ROLLOUTS
 
 
-def test_evaluation_numbers_are_those_of_the_episodes_stored_for_that_version(told: Told):
-    stored = traces(told.run, "eval")
-    seen = [row for row in rows(told.run) if "eval:episode/return" in row]
+def test_evaluation_metrics_match_the_stored_episodes_of_that_version(traced: TracedRun):
+    stored = traces(traced.run, "eval")
+    seen = [row for row in rows(traced.run) if "eval:episode/return" in row]
     assert [int(row["eval:clock/env_steps"]) for row in seen] == sorted(stored)
     assert sorted(stored) == [4 * T * N * k for k in range(1, ROLLOUTS // 4 + 1)]
     for row in seen:
         episodes = stored[int(row["eval:clock/env_steps"])]
-        returns = [_scripted_return(told, trace) for trace in episodes]
+        returns = [_scripted_return(traced, trace) for trace in episodes]
         assert [t.raw_return for t in episodes] == returns
         assert row["eval:episode/count"] == len(returns) == EPISODES
         mean, std, *_ = moments = _moments(returns)
@@ -161,18 +161,18 @@ def test_evaluation_numbers_are_those_of_the_episodes_stored_for_that_version(to
         assert {t.version for t in episodes} == {int(row["eval:clock/env_steps"])}
 
 
-def test_the_final_score_is_that_of_the_confirming_episodes(told: Told):
-    info = told.run.info
-    ((version, episodes),) = traces(told.run, "confirm").items()
-    returns = [_scripted_return(told, trace) for trace in episodes]
+def test_the_final_score_matches_the_stored_confirmation_episodes(traced: TracedRun):
+    info = traced.run.info
+    ((version, episodes),) = traces(traced.run, "confirm").items()
+    returns = [_scripted_return(traced, trace) for trace in episodes]
     assert version == info["score"]["env_steps"] == info["checkpoints"]["best"]
     assert info["score"]["mean"] == pytest.approx(_moments(returns)[0], rel=1e-12)
     assert info["score"]["iqm"] == pytest.approx(_iqm(returns), rel=1e-12)
     assert info["score"]["episodes"] == EPISODES
 
 
-def _scripted_return(told: Told, trace: Trace) -> float:
-    length = told.kwargs.get("length") or length_of(trace.seed)
+def _scripted_return(traced: TracedRun, trace: Trace) -> float:
+    length = traced.kwargs.get("length") or length_of(trace.seed)
     return math.fsum(reward_of(trace.seed, t + 1) for t in range(length))
 
 
@@ -190,7 +190,8 @@ def _same(row: dict[str, float], key: str, moments: tuple[float, ...], mean: str
 
 
 def _same_actions(row: dict[str, float], given: np.ndarray) -> None:
-    """Of the actions that environments got: a share for each, or moments of each amount."""
+    """Returns the expected metrics of the executed actions: the share of each discrete action, or the
+    moments of each Box component."""
     if given.ndim == 1:
         for k, share in enumerate(np.bincount(given.astype(int), minlength=3) / len(given)):
             assert row[f"rollout/action_share.{k}"] == pytest.approx(share, rel=1e-12)

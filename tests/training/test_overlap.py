@@ -1,4 +1,4 @@
-"""`overlap: on`: learning beside collecting, one update behind, and as exact as ever."""
+"""`overlap: on`: learning while collecting, always one update behind, and resumed exactly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OVERLAP = EVERYTHING | {"overlap": "on"}
 
 
 @pytest.mark.parametrize("engine", ["native", "torch"])
-def test_it_may_be_killed_anywhere_and_goes_on_to_the_last_bit(engine: str):
+def test_an_overlapped_run_killed_anywhere_resumes_bit_exactly(engine: str):
     settings = OVERLAP | {"engine": engine}
     whole = trained("CartPole-v1", settings)
     same_run(trained("CartPole-v1", settings), whole)
@@ -25,7 +25,7 @@ def test_it_may_be_killed_anywhere_and_goes_on_to_the_last_bit(engine: str):
         same_run(resumed(gone_back(whole, step)), whole)
 
 
-def test_what_is_learned_from_is_the_rollout_before():
+def test_the_update_uses_the_previous_rollout():
     plain, overlapped = (
         rows(trained("CartPole-v1", EVERYTHING | {"overlap": way, "stop.env_steps": 4 * ROLLOUT}))
         for way in ("off", "on")
@@ -38,7 +38,7 @@ def test_what_is_learned_from_is_the_rollout_before():
     ]
 
 
-def test_a_checkpoint_holds_the_rollout_that_waits_and_a_run_may_go_on_without_overlap():
+def test_a_checkpoint_contains_the_waiting_rollout_and_the_run_may_resume_without_overlap():
     run = trained("Script", OVERLAP)
     going = gone_back(run, 3 * ROLLOUT)
     stored = checkpoint.latest(going.path).tensors("waiting")
@@ -50,7 +50,7 @@ def test_a_checkpoint_holds_the_rollout_that_waits_and_a_run_may_go_on_without_o
     assert not event["bit_exact"]
 
 
-def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
+def test_the_update_runs_in_its_own_thread_and_its_errors_are_raised_by_the_loop(
     monkeypatch: pytest.MonkeyPatch,
 ):
     where: list[str] = []
@@ -70,14 +70,14 @@ def test_the_update_runs_in_a_thread_of_its_own_and_its_errors_are_ours(
 
 
 @pytest.mark.parametrize("algo", ["a2c", "reinforce"])
-def test_an_algorithm_that_nothing_corrects_is_refused(algo: str):
+def test_an_algorithm_without_off_policy_correction_is_refused(algo: str):
     with pytest.raises(
         ConfigError, match=r"overlap.*cannot learn from rollouts of an older policy"
     ):
         trained("CartPole-v1", {"overlap": "on"}, algo=algo)
 
 
-def test_whole_episodes_of_records_wait_in_a_checkpoint_as_they_are():
+def test_a_waiting_rollout_of_composite_observations_is_stored_in_a_checkpoint_unchanged():
     from gymnast.rollout import Rollout
     from gymnast.runs.tensors import pack, unpack
     from tests.algos.practice import IDENTITY, Practice
@@ -91,7 +91,7 @@ def test_whole_episodes_of_records_wait_in_a_checkpoint_as_they_are():
     assert np.array_equal(again.next_obs(), rollout.next_obs())
 
 
-def test_weights_of_another_run_act_from_the_first_rollout():
+def test_weights_loaded_from_another_run_act_from_the_first_rollout():
     parent = trained("CartPole-v1", EVERYTHING)
     plain, overlapped = (
         rows(trained("CartPole-v1", EVERYTHING | {"seed": 9, "overlap": way}, source=parent))

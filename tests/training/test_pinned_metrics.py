@@ -11,7 +11,7 @@ from gymnast.config.resolve import resolve
 from gymnast.errors import UsageError
 
 
-def test_whatever_a_row_may_have_can_be_pinned_and_a_misspelling_is_answered():
+def test_every_metric_of_a_row_can_be_pinned_and_a_misspelling_gets_a_suggestion():
     own = {"metrics": {"env/tilt": {"source": "tilt", "description": "How far it leans."}}}
     config = resolve("CartPole-v1:ppo", own).config
     scoped = ("eval:episode/iqm", "rollout/action_share.1", "hyper/lr", "env/tilt")
@@ -21,7 +21,7 @@ def test_whatever_a_row_may_have_can_be_pinned_and_a_misspelling_is_answered():
 
 
 @pytest.mark.parametrize("how", [["--detach"], ["--seeds", "2"]])
-def test_what_nobody_watches_takes_no_pins(how: list[str], tmp_path):
+def test_a_run_without_a_console_accepts_no_pinned_metrics(how: list[str], tmp_path):
     words = ["train", "CartPole-v1", "--pin", "policy/kl", *how, "--runs", str(tmp_path / "runs")]
     done = CliRunner().invoke(cli, words)
     assert isinstance(done.exception, UsageError)

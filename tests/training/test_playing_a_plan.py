@@ -32,7 +32,7 @@ def policy_for(evaluator: Evaluator, seed: int = 0) -> Policy:
     return policy
 
 
-def test_returns_are_those_of_the_script_in_the_order_of_the_seeds():
+def test_returns_match_the_script_in_the_order_of_the_seeds():
     evaluator = evaluator_of("Script", {"eval.episodes": 30, "eval.n_envs": 7})
     plan = evaluator.plan("eval")
     found, traces = evaluator.evaluate(policy_for(evaluator), 99, plan)
@@ -48,7 +48,7 @@ def test_returns_are_those_of_the_script_in_the_order_of_the_seeds():
 
 @pytest.mark.parametrize("env", ["Choose", "Match"])
 @pytest.mark.parametrize("deterministic", [True, False], ids=["greedy", "sampled"])
-def test_how_many_copies_play_changes_nothing(env: str, deterministic: bool):
+def test_the_number_of_copies_does_not_change_an_evaluation(env: str, deterministic: bool):
     results = []
     for n_envs in (1, 3, 20):
         evaluator = evaluator_of(env, {"eval.n_envs": n_envs})
@@ -58,7 +58,7 @@ def test_how_many_copies_play_changes_nothing(env: str, deterministic: bool):
     assert np.allclose(results[0], results[2], atol=1e-5)
 
 
-def test_an_episode_does_not_depend_on_those_before_it():
+def test_an_episode_does_not_depend_on_earlier_episodes():
     evaluator = evaluator_of("Choose", {"eval.n_envs": 2})
     policy = policy_for(evaluator)
     for deterministic in (True, False):
@@ -70,7 +70,7 @@ def test_an_episode_does_not_depend_on_those_before_it():
         assert evaluator.evaluate(policy, 0, plan)[0].returns == tuple(alone)
 
 
-def test_greedy_takes_the_mode_and_sampling_draws_with_the_seeds_own_noise():
+def test_greedy_evaluation_takes_the_mode_and_sampling_uses_a_stream_per_seed():
     evaluator = evaluator_of("Choose")
     policy = policy_for(evaluator)
     plan = Plan(tuple(range(40)))
@@ -83,7 +83,7 @@ def test_greedy_takes_the_mode_and_sampling_draws_with_the_seeds_own_noise():
     assert (drawn > 40 * 8 / 4 * 0.6).all()  # close to uniform, as the initial policy is
 
 
-def test_evaluating_leaves_policy_and_statistics_as_they_were():
+def test_evaluating_changes_neither_policy_nor_statistics():
     evaluator = evaluator_of("Match", {"normalize.obs": "running", "normalize.value": "popart"})
     policy = policy_for(evaluator)
     before = policy.arrays()
@@ -116,8 +116,9 @@ def test_the_mean_over_all_starts_has_no_interval():
 
 
 @pytest.mark.parametrize(("slippery", "exact"), [(False, True), (True, False)])
-def test_all_starts_are_the_whole_truth_only_where_there_is_no_luck_on_the_way(slippery, exact):
-    """One start, but on ice one episode is one sample: as many are played as without `starts: all`."""
+def test_the_mean_over_all_starts_is_exact_only_without_randomness_in_the_steps(slippery, exact):
+    """There is one start, but on slippery ice its episodes differ: as many are played as without
+    `starts: all`."""
     lake = {"env.kwargs": {"map_name": "4x4", "is_slippery": slippery}, "eval.starts": "all"}
     evaluator = evaluator_of(
         "FrozenLake-v1", lake | {"eval.episodes": 7, "eval.confirm_episodes": 9}
@@ -130,7 +131,7 @@ def test_all_starts_are_the_whole_truth_only_where_there_is_no_luck_on_the_way(s
     assert math.isfinite(score["low"])
 
 
-def test_where_chance_decides_every_start_is_played_as_often():
+def test_with_random_steps_every_start_is_played_equally_often():
     settings = {"eval.starts": "all", "eval.deterministic": "off", "eval.episodes": 700}
     evaluator = evaluator_of("Taxi-v4", settings | {"eval.confirm_episodes": 300})
     played, confirm = evaluator.plan("eval"), evaluator.plan("confirm")
@@ -141,14 +142,16 @@ def test_where_chance_decides_every_start_is_played_as_often():
     assert {firsts.count(first) for first in firsts} == {3}
 
 
-def test_all_starts_need_observations_that_can_be_counted():
+def test_all_starts_need_discrete_observations():
     with pytest.raises(ConfigError, match="Discrete") as refused:
         all_starts(InProcessBackend(lambda: gym.make("CartPole-v1"), 1, "CartPole-v1"))
     assert "eval.starts=seeds" in refused.value.fix
 
 
 @pytest.mark.parametrize("n_envs", [1, 3])
-def test_by_steps_episodes_begin_until_that_many_steps_are_done_and_then_end(n_envs: int):
+def test_a_plan_of_steps_starts_episodes_until_that_many_steps_are_done_and_finishes_them(
+    n_envs: int,
+):
     evaluator = evaluator_of("Script", {"eval.steps": 50, "eval.n_envs": n_envs})
     found, _ = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
     assert sum(found.lengths) >= 50
@@ -158,7 +161,7 @@ def test_by_steps_episodes_begin_until_that_many_steps_are_done_and_then_end(n_e
 
 
 @pytest.mark.parametrize("name", presets.all_presets())
-def test_the_seeds_that_confirm_are_none_of_those_that_choose(name: str):
+def test_confirmation_seeds_differ_from_evaluation_seeds(name: str):
     evaluator = open_evaluator(resolve(name, {"eval.starts": "seeds"}).config)
     choose, confirm = (evaluator.plan(which).seeds for which in ("eval", "confirm"))
     assert not set(choose) & set(confirm)
@@ -167,13 +170,13 @@ def test_the_seeds_that_confirm_are_none_of_those_that_choose(name: str):
     evaluator.close()
 
 
-def test_fewer_episodes_than_copies_are_played_where_categories_begin_late():
+def test_fewer_episodes_than_copies_can_be_played_with_discrete_observations_that_start_above_zero():
     evaluator = evaluator_of("Choose", {"env.kwargs": {"first": 90}, "eval.n_envs": 8})
     found, _ = evaluator.evaluate(policy_for(evaluator), 0, Plan((1, 2)))
     assert len(found.returns) == 2
 
 
-def test_one_episode_is_a_score_without_a_claim():
+def test_the_score_of_one_episode_has_no_lower_bound():
     evaluator = evaluator_of("Script")
     found = evaluator.evaluate(policy_for(evaluator), 0, Plan((5,)))[0]
     assert found.score()["low"] == -math.inf
@@ -181,8 +184,8 @@ def test_one_episode_is_a_score_without_a_claim():
     assert all(math.isfinite(value) for value in row.values())
 
 
-def test_an_episode_that_breaks_is_begun_again_with_its_seed():
-    """An environment that loses its connection now and then, whatever the episode."""
+def test_an_episode_that_breaks_is_restarted_with_its_seed():
+    """The environment fails now and then, in any episode."""
     evaluator = evaluator_of("Flaky", {"eval.episodes": 20, "eval.n_envs": 3})
     plain = evaluator_of("Script", {"eval.episodes": 20, "eval.n_envs": 3})
     found, _ = evaluator.evaluate(policy_for(evaluator), 0, evaluator.plan("eval"))
@@ -192,7 +195,7 @@ def test_an_episode_that_breaks_is_begun_again_with_its_seed():
     assert found.lengths == expected.lengths
 
 
-def test_an_episode_that_always_breaks_is_an_error_that_names_it():
+def test_an_episode_that_always_breaks_is_an_error_that_names_the_cause():
     kwargs = {"how": "raises", "at": 2, "only": "all"}
     evaluator = evaluator_of("Broken", {"env.kwargs": kwargs, "facts.deterministic": "yes"})
     with pytest.raises(EnvError, match=r"step 2 .*ZeroDivisionError") as stopped:
@@ -200,7 +203,7 @@ def test_an_episode_that_always_breaks_is_an_error_that_names_it():
     assert "in _shown" in stopped.value.traceback
 
 
-def test_an_episode_whose_seed_breaks_it_every_time_is_left_out_and_counted():
+def test_an_episode_that_breaks_in_every_attempt_is_left_out_and_counted():
     plan = Plan(tuple(range(1, 9)))
     kwargs = {"how": "raises", "at": 2, "only": 3}
     evaluator = evaluator_of("Broken", {"env.kwargs": kwargs, "facts.deterministic": "yes"})

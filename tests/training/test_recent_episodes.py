@@ -1,4 +1,4 @@
-"""What a row says of the latest episodes: of the newest hundred, of each task, as often as they come."""
+"""The metrics of recent episodes: of the newest hundred, and of each task."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def played(count: int, begin: int, *, numbers: bool) -> list[Episode]:
 
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("tasks", [(), ("near", "far")])
-def test_rows_tell_of_the_newest_episodes_however_they_come(tasks, numbers):
+def test_rows_report_the_newest_episodes_in_whatever_portions_they_arrive(tasks, numbers):
     recent, every = RecentEpisodes(tasks), list[Episode]()
     for count in (0, 3, 0, 40, 150, 1, 0, 7):
         ended = played(count, len(every), numbers=numbers)
@@ -54,12 +54,12 @@ def test_rows_tell_of_the_newest_episodes_however_they_come(tasks, numbers):
             assert row[f"{scope}episode/return_min"] == min(returns)
             assert row[f"{scope}episode/return_max"] == max(returns)
             assert row[f"{scope}episode/length"] == fmean(e.length for e in newest)
-            told = [e.numbers["env/height"] for e in newest if e.numbers]
-            found = {} if not told else {f"{scope}env/height": pytest.approx(fmean(told))}
+            heights = [e.numbers["env/height"] for e in newest if e.numbers]
+            found = {} if not heights else {f"{scope}env/height": pytest.approx(fmean(heights))}
             assert {k: v for k, v in row.items() if k == f"{scope}env/height"} == found
 
 
-def test_episodes_come_back_from_a_checkpoint_the_same_to_the_last_bit():
+def test_recent_episodes_restored_from_a_checkpoint_are_bit_identical():
     before, after = RecentEpisodes(), RecentEpisodes()
     before.add(Episodes.of(played(120, 0, numbers=True)))
     stored = json.loads(json.dumps([e._asdict() for e in before.episodes]))

@@ -57,14 +57,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return train(TARGET, overrides=SETTINGS, quiet=True, runs_dir=tmp_path_factory.mktemp("runs"))
 
 
-def test_it_is_scored_by_its_process_and_again_here_alike(run: Run):
+def test_a_run_on_composite_observations_gets_the_same_score_in_its_process_and_here(run: Run):
     assert run.info["status"] == "finished"
     again = gymnast.evaluate(run)
     assert again["mean"] == run.info["score"]["mean"]
     assert 0 < again["mean"] <= 6
 
 
-def test_it_is_resumed_bit_for_bit(run: Run):
+def test_a_run_on_composite_observations_resumes_bit_exactly(run: Run):
     again = resumed(gone_back(run, 3 * N * T))
     for stem in ("policy", "learner", "collector"):
         assert same_arrays(arrays(again, stem), arrays(run, stem))
@@ -91,7 +91,7 @@ def test_a_stored_policy_acts_on_dicts_as_it_was_scored(run: Run):
 
 
 @pytest.mark.parametrize("sampled", [False, True, None], ids=["greedy", "sampled", "chance"])
-def test_whoever_plays_takes_what_is_allowed(run: Run, sampled: bool | None):
+def test_a_loaded_policy_takes_only_actions_that_the_mask_allows(run: Run, sampled: bool | None):
     env = Identity(**SETTINGS["env.kwargs"])
     policy = gymnast.load(run).policy
     player = (
@@ -110,7 +110,7 @@ def test_whoever_plays_takes_what_is_allowed(run: Run, sampled: bool | None):
     assert len(taken) > (1 if sampled is False else 4)
 
 
-def test_the_row_and_the_table_hold_its_numbers_and_leave_the_image_out(run: Run):
+def test_rows_and_step_tables_contain_the_numeric_entries_without_the_image(run: Run):
     last = [row for row in rows(run) if "policy/loss" in row][-1]
     assert 100 <= last["rollout/obs_mean"] <= 140  # of `sense`, and of nothing else
     assert last["policy/entropy"] <= math.log(6)
@@ -124,7 +124,7 @@ def test_the_row_and_the_table_hold_its_numbers_and_leave_the_image_out(run: Run
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_where_episodes_cannot_be_replayed_traces_hold_the_records(backend: str):
+def test_traces_store_the_observations_if_episodes_cannot_be_replayed(backend: str):
     settings = {"facts.deterministic": "no", "env.backend": backend, "stop.rollouts": 3}
     run = train(TARGET, overrides=SETTINGS | settings | {"eval.mode": "inline"}, quiet=True)
     found = [t for kind in ("train", "eval") for many in traces(run, kind).values() for t in many]
@@ -141,7 +141,7 @@ def test_where_episodes_cannot_be_replayed_traces_hold_the_records(backend: str)
             obs, *_ = env.step(action)
 
 
-def test_what_is_about_to_happen_is_said_of_every_kind_of_network():
+def test_the_preflight_text_describes_every_kind_of_network():
     prepared = prepare(TARGET, SETTINGS)
     try:
         text = prepared.preflight()["network"]
@@ -155,7 +155,7 @@ def test_what_is_about_to_happen_is_said_of_every_kind_of_network():
     assert (limits.action_low, limits.action_high) == (0, 2)
 
 
-def test_defaults_fit_what_is_seen():
+def test_defaults_depend_on_the_observation_space():
     def for_(name: str) -> dict[str, Any]:
         return default_settings(
             spaces.observation(OBSERVATIONS[name]()), DiscreteAction(2, 0), "ppo"

@@ -36,14 +36,14 @@ def alarm() -> Iterator[type[Alarm]]:
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fake `scontrol` and a job; the file that its calls are written to."""
+    """Sets up a job and a fake `scontrol`; returns the file that its calls are written to."""
     program, written = tmp_path / "bin" / "scontrol", tmp_path / "calls"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho "$@" >> {written}\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "77")
-    monkeypatch.setattr("gc.freeze", lambda: None)  # this process goes on with other tests
+    monkeypatch.setattr("gc.freeze", lambda: None)  # this process continues with other tests
     return written
 
 
@@ -55,7 +55,7 @@ def kinds(run: Run) -> list[str]:
     return [event["kind"] for event in run.events()]
 
 
-def test_the_time_of_a_job_is_over_and_the_same_command_continues_the_run(
+def test_at_the_time_limit_the_job_is_requeued_and_the_same_command_continues_the_run(
     alarm: type[Alarm], calls: Path, runs_dir: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert train("--requeue") == 130
@@ -73,7 +73,7 @@ def test_the_time_of_a_job_is_over_and_the_same_command_continues_the_run(
     assert "is finished: budget of 80 env_steps spent" in capsys.readouterr().out
 
 
-def test_a_command_that_would_begin_another_run_is_not_requeued(
+def test_a_command_that_would_start_another_run_is_not_requeued(
     alarm: type[Alarm], calls: Path, runs_dir: Path
 ):
     train()
@@ -83,7 +83,9 @@ def test_a_command_that_would_begin_another_run_is_not_requeued(
     assert "--requeue" in run.events()[-1]["why"]
 
 
-def test_what_scancel_sends_stops_the_job_for_good(alarm: type[Alarm], calls: Path, runs_dir: Path):
+def test_sigterm_from_scancel_stops_the_job_without_requeue(
+    alarm: type[Alarm], calls: Path, runs_dir: Path
+):
     alarm.number = signal.SIGTERM
     train("--requeue")
     assert not calls.exists()
@@ -91,7 +93,7 @@ def test_what_scancel_sends_stops_the_job_for_good(alarm: type[Alarm], calls: Pa
     assert (run.info["status"], run.info["reason"]) == ("stopped", "interrupted by SIGTERM")
 
 
-def test_a_requeue_that_fails_is_on_record(alarm: type[Alarm], calls: Path, runs_dir: Path):
+def test_a_requeue_that_fails_is_recorded(alarm: type[Alarm], calls: Path, runs_dir: Path):
     (calls.parent / "bin" / "scontrol").write_text("#!/bin/sh\necho no such job >&2\nexit 1\n")
     train("--requeue")
     assert alarm.after is None
@@ -113,6 +115,6 @@ def test_other_settings_under_the_same_name_are_refused(
     assert alarm.after is None
 
 
-def test_it_needs_a_name():
+def test_requeue_needs_a_name():
     with pytest.raises(UsageError, match="has a name"):
         cli([*COMMAND[:3], "--requeue"], standalone_mode=False)

@@ -45,7 +45,7 @@ EVERYTHING = {
     "checkpoint.keep": 20,
     "traces.train": "100%",
 }
-"""Schedules, normalisers, several copies, episodes cut by rollouts."""
+"""Schedules, normalizers, several copies, episodes cut by rollouts."""
 SHORT_EPISODES = {"env.max_episode_steps": 21}
 
 
@@ -59,7 +59,7 @@ SHORT_EPISODES = {"env.max_episode_steps": 21}
         ("Pendulum-v1", "native"),
     ],
 )
-def test_stopping_and_going_on_is_the_same_as_never_having_stopped(env: str, engine: str):
+def test_stopping_and_resuming_equals_never_having_stopped(env: str, engine: str):
     settings = EVERYTHING | (SHORT_EPISODES if env in ("Taxi-v4", "Pendulum-v1") else {})
     settings = settings | {"engine": engine}
     whole = trained(env, settings)
@@ -71,7 +71,7 @@ def test_stopping_and_going_on_is_the_same_as_never_having_stopped(env: str, eng
     assert not [e for e in killed.events() if e["kind"] == "episodes restarted"]
 
 
-def test_it_may_be_stopped_anywhere_and_more_than_once():
+def test_a_run_may_be_stopped_anywhere_and_more_than_once():
     whole = trained("Script", EVERYTHING)
     for step in (0, 2 * ROLLOUT, 4 * ROLLOUT):
         again = gone_back(whole, step)
@@ -80,8 +80,8 @@ def test_it_may_be_stopped_anywhere_and_more_than_once():
         same_run(resumed(twice), whole)
 
 
-def test_a_larger_budget_goes_on_as_if_it_had_been_there_from_the_start():
-    """Schedules in readings of a clock do not move with the budget."""
+def test_resuming_with_a_larger_budget_equals_having_had_it_from_the_start():
+    """Schedules over absolute clock values do not change with the budget."""
     steady = EVERYTHING | {
         "algo.lr": "3e-3 -> 1e-4 @ 0..400",
         "algo.clip": 0.2,
@@ -96,7 +96,7 @@ def test_a_larger_budget_goes_on_as_if_it_had_been_there_from_the_start():
     assert [e["schedules_moved"] for e in changed] == [[]]
 
 
-def test_schedules_that_move_with_the_budget_are_named():
+def test_schedules_that_change_with_the_budget_are_listed():
     run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     resumed(run, {"stop.env_steps": 4 * ROLLOUT})
     (event,) = [e for e in run.events() if e["kind"] == "budget changed"]
@@ -106,7 +106,7 @@ def test_schedules_that_move_with_the_budget_are_named():
     assert last["hyper/lr"] == pytest.approx(3e-3 * (1 - 3 / 4))
 
 
-def test_schedules_go_on_where_they_were():
+def test_schedules_continue_where_they_were():
     whole = trained("Script", EVERYTHING)
     run = resumed(gone_back(whole, 4 * ROLLOUT))
     found = [row["hyper/lr"] for row in rows(run) if "hyper/lr" in row]
@@ -116,7 +116,7 @@ def test_schedules_go_on_where_they_were():
     assert entropy == pytest.approx(expected, abs=1e-15)
 
 
-def test_a_branch_may_have_other_settings_from_its_checkpoint_on():
+def test_a_branch_may_have_other_settings_after_its_checkpoint():
     run = trained("Script", EVERYTHING)
     before = rows(run)
     changes = {"algo.lr": 1e-5, "stop.env_steps": 6 * ROLLOUT}
@@ -135,7 +135,7 @@ def test_a_branch_may_have_other_settings_from_its_checkpoint_on():
     assert branch.provenance()["algo.lr"] == "resume"
 
 
-def test_a_branch_begins_with_the_settings_its_checkpoint_had_before_later_resumes():
+def test_a_branch_starts_with_the_settings_of_its_checkpoint_before_later_resumes():
     run = trained("Script", EVERYTHING | {"stop.env_steps": 6 * ROLLOUT})
     whole = gone_back(run, 6 * ROLLOUT)
     resumed(run, {"stop.env_steps": 8 * ROLLOUT, "algo.lr": 1e-5})
@@ -156,7 +156,7 @@ def test_a_branch_can_be_killed_and_branched_from_like_any_run():
     assert same_arrays(arrays(twig), arrays(whole))
 
 
-def test_only_a_branch_takes_a_name_and_nothing_is_made_where_one_is_refused(runs_dir):
+def test_only_a_branch_accepts_a_name_and_a_refused_one_creates_nothing(runs_dir):
     run = trained("Script", EVERYTHING | {"stop.env_steps": 4 * ROLLOUT})
     there = sorted(runs_dir.iterdir())
     with pytest.raises(UsageError, match="itself continues"):
@@ -166,7 +166,7 @@ def test_only_a_branch_takes_a_name_and_nothing_is_made_where_one_is_refused(run
     assert sorted(runs_dir.iterdir()) == there
 
 
-def test_the_best_score_is_dropped_where_its_checkpoint_was_pruned_meanwhile():
+def test_the_best_score_is_dropped_if_its_checkpoint_was_pruned_meanwhile():
     run = trained("Script", EVERYTHING | {"eval.every": "1 rollouts"})
     best = checkpoint.find(run.path, 6 * ROLLOUT).document("state")["scores"]["best"]["env_steps"]
     shutil.rmtree(checkpoint.steps(run.path)[best])
@@ -176,7 +176,7 @@ def test_the_best_score_is_dropped_where_its_checkpoint_was_pruned_meanwhile():
     assert event["score"]["env_steps"] == best
 
 
-def test_a_damaged_newest_checkpoint_is_kept_and_the_run_says_that_it_went_back():
+def test_a_damaged_newest_checkpoint_is_kept_and_the_recovery_is_recorded():
     whole = trained("Script", EVERYTHING)
     run = gone_back(whole, 8 * ROLLOUT)
     newest = checkpoint.steps(run.path)[8 * ROLLOUT]
@@ -217,7 +217,7 @@ def test_a_budget_smaller_than_the_stored_one_is_for_branches_only():
     assert branch.info["clocks"]["env_steps"] == 6 * ROLLOUT
 
 
-def test_other_settings_do_not_wake_a_run_whose_budget_is_spent():
+def test_other_settings_do_not_resume_a_run_whose_budget_is_spent():
     run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     config = run.config()
     with pytest.raises(RunError, match="too small"):
@@ -225,7 +225,7 @@ def test_other_settings_do_not_wake_a_run_whose_budget_is_spent():
     assert run.config() == config
 
 
-def test_the_optimiser_can_be_left_behind():
+def test_resume_can_reset_the_optimizer():
     whole = trained("Script", EVERYTHING | {"algo.reset_optimizer_on_lr_jump": "off"})
     fresh = gone_back(whole, 4 * ROLLOUT)
     resumed(fresh, optimizer=False)
@@ -247,7 +247,7 @@ def test_the_optimiser_can_be_left_behind():
         ("normalize.obs", "off"),
     ],
 )
-def test_what_a_checkpoint_cannot_be_poured_into_is_refused_and_changes_nothing(key, value):
+def test_settings_that_a_checkpoint_does_not_fit_are_refused_and_nothing_changes(key, value):
     run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     config, info = run.config(), run.info
     with pytest.raises(ConfigError, match=key.partition(".")[0]) as refused:
@@ -257,14 +257,14 @@ def test_what_a_checkpoint_cannot_be_poured_into_is_refused_and_changes_nothing(
     assert run.info == info
 
 
-def test_a_finished_run_has_nothing_to_go_on_with_unless_told():
+def test_a_finished_run_is_resumed_only_with_changed_settings():
     run = trained("Script", EVERYTHING | {"stop.env_steps": 2 * ROLLOUT})
     with pytest.raises(RunError, match="finished") as refused:
         resumed(run)
     assert "--env-steps" in refused.value.fix
 
 
-def test_episodes_that_cannot_be_replayed_begin_anew_and_that_is_on_record():
+def test_episodes_that_cannot_be_replayed_are_restarted_and_that_is_recorded():
     settings = EVERYTHING | {"env.kwargs": {"length": 50}}
     run = gone_back(trained("Forgetful", settings), 3 * ROLLOUT)
     resumed(run)
@@ -272,7 +272,7 @@ def test_episodes_that_cannot_be_replayed_begin_anew_and_that_is_on_record():
     assert event["copies"] == [0, 1, 2]
 
 
-def test_a_run_ended_before_its_first_checkpoint_begins_again():
+def test_a_run_that_ended_before_its_first_checkpoint_restarts():
     whole = trained("Script", EVERYTHING)
     run = gone_back(whole, -1)
     for file in ("events.jsonl", "metrics.db"):

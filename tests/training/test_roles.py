@@ -1,4 +1,4 @@
-"""Training roles against each other: who learns from what, against whom, and going on exactly."""
+"""Training roles against each other: what each learns from, its opponents, and exact resume."""
 
 from __future__ import annotations
 
@@ -92,22 +92,22 @@ def of(role: str, held: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {name: array for name, array in held.items() if name.startswith(f"{role}/")}
 
 
-# ---- going on ----------------------------------------------------------------------------------
+# ---- resuming ----------------------------------------------------------------------------------
 
 
-def test_matches_that_are_played_again_go_on_too():
+def test_matches_that_are_replayed_resume_exactly_too():
     of_tag = ("env.kwargs", "league.opponents", "roles.seeker.set", "league.balance.remedies")
     settings = {k: v for k, v in (TAG | EVERYTHING).items() if k not in of_tag}
     given = {"roles.mouse.plays": "random", "roles.cat.set": {"policy.hidden": [4]}}
     whole = trained("pettingzoo/py:tests.envs.zoo_games:Fading", settings | given)
     same_run(resumed(gone_back(whole, 4 * ROLLOUT)), whole)
     assert rows(whole)[-1]["eval/cat:match/unknown_share"] == 1
-    casts = [trace.cast for told in matches(whole, "eval").values() for trace in told]
+    casts = [trace.cast for traces in matches(whole, "eval").values() for trace in traces]
     assert {cast["mouse"] for cast in casts} == {"random"}
 
 
 @pytest.mark.parametrize(("engine", "killed_at"), [("native", (0, 2, 6)), ("torch", (4,))])
-def test_stopping_and_going_on_is_the_same_as_never_having_stopped(engine: str, killed_at):
+def test_stopping_and_resuming_equals_never_having_stopped(engine: str, killed_at):
     whole = trained("tag", TAG | EVERYTHING | {"engine": engine})
     assert {event["remedy"] for event in kinds(whole, "rebalanced")} >= {"alone", "handicap"}
     met = set[str]()
@@ -122,7 +122,7 @@ def test_stopping_and_going_on_is_the_same_as_never_having_stopped(engine: str, 
     assert met == {LEARNER, "step"}  # matches against past selves were under way
 
 
-def test_a_branch_has_the_past_selves_up_to_its_checkpoint_and_continues_exactly():
+def test_a_branch_has_the_snapshots_up_to_its_checkpoint_and_continues_exactly():
     whole = trained("tag", TAG | EVERYTHING)
     league = whole.path / "league"
     before = {file: file.read_bytes() for file in league.iterdir()}
@@ -134,7 +134,7 @@ def test_a_branch_has_the_past_selves_up_to_its_checkpoint_and_continues_exactly
     assert copied == sorted(file.name for file in before)
 
 
-def test_a_ladder_goes_on_where_it_stood():
+def test_a_resumed_ladder_continues_at_the_same_opponent():
     ladder = {"roles.seeker.plays": ["random", "scripted:weak", "scripted:medium"]}
     settings = {**ladder, "league.gate": "50%", "checkpoint.every": "1 rollouts"}
     whole = trained("tag", TAG | settings | {"checkpoint.keep": 20, "traces.train": "100%"})
@@ -146,7 +146,7 @@ def test_a_ladder_goes_on_where_it_stood():
         same_run(resumed(gone_back(whole, step)), whole)
 
 
-def test_other_roles_cannot_be_poured_into_a_checkpoint():
+def test_a_checkpoint_does_not_fit_other_roles():
     run = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
     for key, value in (
         ("roles.hider.plays", "scripted:weak"),
@@ -163,7 +163,7 @@ def test_other_roles_cannot_be_poured_into_a_checkpoint():
 # ---- who learns from what ----------------------------------------------------------------------
 
 
-def test_settings_of_a_role_are_its_own():
+def test_settings_of_a_role_apply_to_that_role_only():
     plain = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off"))
     own = {"algo.lr": 0.1, "algo.epochs": 1}
     other = trained("tag", tag(stop__env_steps=ROLLOUT, eval__every="off", roles__seeker__set=own))
@@ -175,7 +175,7 @@ def test_settings_of_a_role_are_its_own():
     assert row["hider:hyper/lr"] == rows(plain)[0]["hider:hyper/lr"] != 0.1
 
 
-def test_a_network_of_its_own_is_the_roles_alone():
+def test_a_network_set_for_a_role_applies_to_that_role_only():
     settings = tag(stop__env_steps=ROLLOUT, roles__seeker__set={"policy.hidden": [3, 5]})
     held = arrays(trained("tag", settings))
     widths = {role: {len(a) for n, a in held.items() if n.startswith(role)} for role in ROLES}
@@ -207,7 +207,7 @@ def session_of(settings: dict[str, Any], path: Path) -> Session:
 
 
 @pytest.mark.parametrize("broken", ROLES)
-def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_path: Path):
+def test_an_update_that_breaks_is_rolled_back_for_its_role_only(broken: str, tmp_path: Path):
     session = session_of({"normalize.obs": "running"}, tmp_path)
     clock = session.clock
     rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
@@ -228,7 +228,7 @@ def test_an_update_that_breaks_is_undone_for_its_role_alone(broken: str, tmp_pat
     session.collector.close()
 
 
-def test_what_was_undone_of_each_role_is_kept_apart():
+def test_rolled_back_updates_of_each_role_are_stored_separately():
     strict = {"transaction.max_kl": 1e-12, "transaction.kl_factor": 1.0, "eval.every": "off"}
     run = trained("tag", TAG | strict | {"stop.env_steps": ROLLOUT})
     bundles = {event["role"]: event["bundle"] for event in kinds(run, "update rolled back")}
@@ -237,7 +237,7 @@ def test_what_was_undone_of_each_role_is_kept_apart():
         assert checkpoint.read(Path(bundle)).document("incident")["role"] == role
 
 
-def test_returns_so_far_are_followed_while_it_is_anothers_turn(tmp_path: Path):
+def test_running_returns_are_tracked_while_another_role_learns(tmp_path: Path):
     turns = {"league.learning": "alternating", "league.turn": 1, "normalize.reward": "running"}
     session = session_of(turns, tmp_path)
     clock, hider = session.clock, session.learners["hider"]
@@ -257,19 +257,19 @@ def test_returns_so_far_are_followed_while_it_is_anothers_turn(tmp_path: Path):
 # ---- against whom ------------------------------------------------------------------------------
 
 
-def test_scripted_opponents_of_evaluations_are_never_met_in_training():
+def test_scripted_opponents_of_evaluations_never_play_in_training():
     run = trained("tag", tag(traces__train="100%", league__live_share="50%"))
-    casts = [trace.cast for told in matches(run, "train").values() for trace in told]
+    casts = [trace.cast for traces in matches(run, "train").values() for trace in traces]
     players = {name.partition(":")[0] for cast in casts for name in cast.values()}
     assert players == {LEARNER, "step"}
     assert all(LEARNER in cast.values() for cast in casts)
-    evaluated = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    evaluated = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert {frozenset(cast.values()) for cast in evaluated} == {
         frozenset([LEARNER, "scripted:weak"])
     }
 
 
-def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more():
+def test_an_opponent_from_another_run_stays_unchanged_and_no_longer_needs_that_run():
     other = trained("tag", tag(stop__env_steps=2 * ROLLOUT))
     plays = {"roles__hider__plays": other.id, "league__opponents": []}
     more = {"traces__train": "100%", "checkpoint__every": "2 rollouts", "checkpoint__keep": 20}
@@ -282,8 +282,8 @@ def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more()
     frozen = session.league.snapshots.read("hider-0", "hider")
     assert same_arrays({f"hider/{n}": a for n, a in frozen.arrays().items()}, of("hider", stored))
     session.collector.close()
-    casts = [trace.cast for told in matches(run, "train").values() for trace in told]
-    casts += [trace.cast for told in matches(run, "eval").values() for trace in told]
+    casts = [trace.cast for traces in matches(run, "train").values() for trace in traces]
+    casts += [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert all(cast == {"seeker": LEARNER, "hider": other.id} for cast in casts)
     killed = gone_back(run, 2 * ROLLOUT)
     shutil.rmtree(other.path)
@@ -302,7 +302,7 @@ def test_an_opponent_of_another_run_stays_as_it_was_and_needs_that_run_no_more()
         ({"roles.hider.set": {"algo.lr": "much"}}, "roles.hider.set: algo.lr: much is not"),
     ],
 )
-def test_players_that_cannot_be_had_are_refused_before_there_is_a_run(settings, words, runs_dir):
+def test_unavailable_players_are_refused_before_a_run_is_created(settings, words, runs_dir):
     with pytest.raises(GymnastError, match=words):
         trained("tag", TAG | settings)
     assert not list(runs_dir.glob("*/run.json"))
@@ -339,7 +339,7 @@ def league_of(path: Path, **settings: Any) -> tuple[League, Clock, dict[str, Any
     return League(cfg, game, learners, path), Clock(limits={"env_steps": 1000}), policies
 
 
-def test_the_next_opponent_comes_when_enough_matches_are_surely_won(tmp_path: Path):
+def test_the_next_opponent_comes_once_the_win_rate_is_significantly_high(tmp_path: Path):
     ladder = {"roles__hider__plays": ["random", "scripted:weak"], "league__window": 100}
     league, clock, policies = league_of(tmp_path, **ladder, league__snapshot="off")
     first, second = {"hider": "random"}, {"hider": "scripted:weak"}
@@ -349,8 +349,8 @@ def test_the_next_opponent_comes_when_enough_matches_are_surely_won(tmp_path: Pa
     league.record_matches([end("hider", **first)] * 3)
     assert league.advance(clock, policies) == []  # 40 of 52 may be by chance
     league.record_matches([end("seeker", **first)] * 40)
-    ((kind, told),) = league.advance(clock, policies)
-    assert (kind, told["plays"]) == ("next opponent", "scripted:weak")
+    ((kind, detail),) = league.advance(clock, policies)
+    assert (kind, detail["plays"]) == ("next opponent", "scripted:weak")
     assert league.cast(0, 1) == {"seeker": LEARNER, **second}
     league.record_matches(
         [end("seeker", **first)] * 99
@@ -361,16 +361,16 @@ def test_the_next_opponent_comes_when_enough_matches_are_surely_won(tmp_path: Pa
     assert league.row()["hider:league/rung"] == 2
 
 
-def test_only_those_that_surely_win_enter_the_pool(tmp_path: Path):
+def test_only_policies_with_a_significantly_high_win_rate_enter_the_pool(tmp_path: Path):
     league, clock, policies = league_of(
         tmp_path, league__entry="60%", league__window=60, league__snapshot="100 env_steps"
     )
 
     def entered(at: int) -> list[str]:
         clock.env_steps = at
-        ((kind, told),) = league.advance(clock, policies)
+        ((kind, detail),) = league.advance(clock, policies)
         assert kind == "snapshot"
-        return told["roles"]
+        return detail["roles"]
 
     assert entered(100) == ["seeker", "hider"]  # somebody must be first
     assert entered(200) == []  # nothing is known of them
@@ -385,7 +385,7 @@ def test_only_those_that_surely_win_enter_the_pool(tmp_path: Path):
     assert league.snapshots.steps() == [100, 200, 300, 400, 500]
 
 
-def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
+def test_a_match_without_known_outcome_counts_for_no_role(tmp_path: Path):
     league, clock, policies = league_of(tmp_path, league__window=60)
     league.advance(clock, policies)
     league.record_matches([end(None)] * 60)
@@ -403,7 +403,7 @@ def test_what_nobody_knows_counts_for_nobody(tmp_path: Path):
     assert match_row([end(None), end("")], {"tag": "seeker"}, {})["match/unknown_share"] == 0.5
 
 
-def test_a_match_against_a_past_self_counts_for_the_one_that_learns(tmp_path: Path):
+def test_a_match_against_a_snapshot_counts_for_the_learning_policy(tmp_path: Path):
     league, clock, policies = league_of(tmp_path)
     league.advance(clock, policies)
     league.record_matches([end("seeker", hider="step:0")] * 3 + [end("hider", hider="step:0")])
@@ -413,7 +413,7 @@ def test_a_match_against_a_past_self_counts_for_the_one_that_learns(tmp_path: Pa
     assert league.row()["match/count"] == 0
 
 
-def test_shares_of_live_matches_and_of_past_selves_are_as_asked(tmp_path: Path):
+def test_shares_of_matches_against_live_policies_and_snapshots_follow_the_config(tmp_path: Path):
     league, clock, policies = league_of(tmp_path, league__live_share="75%")
     assert {*map(str, league.cast(0, 0).values())} == {LEARNER}  # there is no past yet
     league.advance(clock, policies)
@@ -426,7 +426,7 @@ def test_shares_of_live_matches_and_of_past_selves_are_as_asked(tmp_path: Path):
     assert casts == [league.cast(match, number) for match in range(40) for number in range(50)]
 
 
-def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_path: Path):
+def test_a_dominated_role_gets_every_remedy_in_turn_and_no_longer_than_needed(tmp_path: Path):
     remedies = ["alone", "handicap", "reward", "warm_start"]
     league, clock, policies = league_of(
         tmp_path, league__balance={"patience": 1, "remedies": remedies}, league__window=10
@@ -437,19 +437,19 @@ def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_p
     before = policies["hider"].arrays()
     policies["hider"].parameters.flat += 1.0
     league.record_matches([end("seeker")] * 10)
-    told = [event for _ in remedies for event in league.advance(clock, policies)]
-    assert [detail["remedy"] for kind, detail in told if kind == "rebalanced"] == remedies
+    events = [event for _ in remedies for event in league.advance(clock, policies)]
+    assert [detail["remedy"] for kind, detail in events if kind == "rebalanced"] == remedies
     assert league.learns("hider", clock)
     assert not league.learns("seeker", clock)
     assert league.reward_factor("hider") == 3.0
     assert league.reward_factor("seeker") == 1.0
     assert game.state()["handicap"].tolist() == [0.85, 1.0]
-    assert told[-1][1]["from_step"] == 0
+    assert events[-1][1]["from_step"] == 0
     assert same_arrays(policies["hider"].arrays(), before)
     league.record_matches([end("seeker")] * 5 + [end("hider")] * 5)
-    told = [event for _ in remedies for event in league.advance(clock, policies)]
-    assert [detail["remedy"] for _, detail in told] == remedies[::-1]
-    assert {detail["what"] for _, detail in told} == {"withdrawn"}
+    events = [event for _ in remedies for event in league.advance(clock, policies)]
+    assert [detail["remedy"] for _, detail in events] == remedies[::-1]
+    assert {detail["what"] for _, detail in events} == {"withdrawn"}
     assert game.state()["handicap"].tolist() == [1.0, 1.0]
     assert all(league.learns(role, clock) for role in ROLES)
     assert league.reward_factor("hider") == 1.0
@@ -458,7 +458,7 @@ def test_a_dominated_role_is_helped_in_every_way_and_no_longer_than_needed(tmp_p
 # ---- evaluation --------------------------------------------------------------------------------
 
 
-def test_evaluating_changes_neither_policies_nor_their_normalisers(tmp_path: Path):
+def test_evaluating_changes_neither_policies_nor_their_normalizers(tmp_path: Path):
     session = session_of({"normalize.obs": "running", "normalize.value": "popart"}, tmp_path)
     clock = session.clock
     rollouts = session.collector.collect(session.lineup(), Span(T), clock).rollouts
@@ -482,10 +482,12 @@ def test_evaluation_is_the_same_in_a_process_of_its_own():
     inline, apart = (trained("tag", settings | {"eval.mode": m}) for m in ("inline", "process"))
     assert [exact(row) for row in rows(inline)] == [exact(row) for row in rows(apart)]
     assert inline.info["score"] == apart.info["score"]
-    told = [row for row in rows(inline) if "eval:episode/return" in row]
-    assert len(told) > 1
+    evaluated = [row for row in rows(inline) if "eval:episode/return" in row]
+    assert len(evaluated) > 1
     for role in ROLES:
-        assert {f"eval/{role}/weak:match/win_rate", f"eval/{role}:league/rating"} <= told[0].keys()
+        assert {f"eval/{role}/weak:match/win_rate", f"eval/{role}:league/rating"} <= evaluated[
+            0
+        ].keys()
 
 
 def met(role: str, opponent: str, winners: Sequence[str | None], returns: float) -> Pairing:
@@ -493,33 +495,33 @@ def met(role: str, opponent: str, winners: Sequence[str | None], returns: float)
     return Pairing(role, opponent, ends, (returns,) * len(ends))
 
 
-def test_the_score_is_that_of_the_role_that_does_worst():
+def test_the_score_is_that_of_the_worst_role():
     pairs = (
         met("seeker", "weak", ["seeker", "seeker", None, "hider"], -5.0),
         met("hider", "weak", ["seeker", "seeker", "hider", None], 5.0),
     )
-    told = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
-    assert told.score()["role"] == "hider"
-    assert told.score()["mean"] == pytest.approx(1 / 3)
-    assert told.score()["episodes"] == 3  # the unknown one counts for nobody
-    assert told.row()["eval/seeker:match/win_rate"] == pytest.approx(2 / 3)
-    assert told.row()["eval/seeker:match/unknown_share"] == 1 / 4
+    result = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
+    assert result.score()["role"] == "hider"
+    assert result.score()["mean"] == pytest.approx(1 / 3)
+    assert result.score()["episodes"] == 3  # the unknown one counts for nobody
+    assert result.row()["eval/seeker:match/win_rate"] == pytest.approx(2 / 3)
+    assert result.row()["eval/seeker:match/unknown_share"] == 1 / 4
 
 
 def test_win_rates_are_never_compared_with_returns():
     pairs = (met("seeker", "weak", ["seeker", "hider"], 0.7), met("hider", "weak", [None] * 2, 0.6))
-    told = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
-    assert told.score()["role"] == "hider"  # by returns, as nobody knows who has won its matches
-    assert told.score_of("seeker")["mean"] == pytest.approx(0.7)
+    result = MatchEvaluation(9, pairs, {"tag": "seeker", "timeout": "hider"}, {})
+    assert result.score()["role"] == "hider"  # by returns, as nobody knows who has won its matches
+    assert result.score_of("seeker")["mean"] == pytest.approx(0.7)
 
 
-def test_without_scripted_opponents_whoever_learns_meets_whoever_is_there():
+def test_without_held_out_opponents_policies_are_evaluated_against_their_training_opponents():
     run = trained("tag", tag(league__opponents=[], stop__env_steps=3 * ROLLOUT))
-    casts = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    casts = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert {frozenset(cast.values()) for cast in casts} == {frozenset([LEARNER])}
     scopes = {key.rpartition(":")[0] for row in rows(run) for key in row if key[:4] == "eval"}
     assert scopes == {"eval", "eval/seeker", "eval/hider"}
     plays = {"roles__hider__plays": ["random", "scripted:weak"]}
     run = trained("tag", tag(**plays, league__opponents=[], stop__env_steps=3 * ROLLOUT))
-    casts = [trace.cast for told in matches(run, "eval").values() for trace in told]
+    casts = [trace.cast for traces in matches(run, "eval").values() for trace in traces]
     assert {cast["hider"] for cast in casts} == {"scripted:weak"}

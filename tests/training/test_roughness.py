@@ -1,4 +1,4 @@
-"""What goes wrong around a run is said, and does not spoil the run."""
+"""Problems around a run are reported and do not damage the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.small_runs import resumed, trained
 TINY = {"env.n_envs": 2, "algo.n_steps": 32, "stop.rollouts": 2, "eval.every": "1 rollouts"}
 
 
-def test_statistics_of_another_environment_are_taken_whole_or_not_at_all():
+def test_observation_statistics_of_another_environment_are_loaded_completely_or_not_at_all():
     settings = {"normalize.obs": "running", "policy.hidden": [16]}
     parent = trained("CartPole-v1", TINY | settings)
     child = trained("Acrobot-v1", TINY | settings, source=parent)
@@ -38,7 +38,7 @@ def test_statistics_of_another_environment_are_taken_whole_or_not_at_all():
     assert "critic.2" in owners  # the last layer has the same shape in both
 
 
-def test_declared_ranges_serve_static_normalisation_from_the_start():
+def test_static_normalization_uses_declared_ranges_from_the_start():
     declared = [{"name": n, "low": -5, "high": 5} for n in "abcd"]
     settings = {"normalize.obs": "static", "facts.observations": declared}
     prepared = prepare("CartPole-v1", settings)
@@ -46,13 +46,13 @@ def test_declared_ranges_serve_static_normalisation_from_the_start():
     prepared.collector.close()
 
 
-def test_one_step_at_a_time_with_normalised_advantages_is_refused():
+def test_minibatches_of_one_step_with_normalized_advantages_are_refused():
     with pytest.raises(ConfigError, match="batch_size"):
         resolve("CartPole-v1", {"algo.batch_size": 1})
     assert resolve("CartPole-v1", {"algo.batch_size": 1, "algo.advantage_norm": "off"})
 
 
-def test_a_resume_that_cannot_go_on_leaves_the_run_as_it_was():
+def test_a_resume_that_fails_leaves_the_run_unchanged():
     run = trained("CartPole-v1", TINY)
     before = run.config()
     with pytest.raises(ConfigError, match="Discrete"):
@@ -64,7 +64,7 @@ def test_a_resume_that_cannot_go_on_leaves_the_run_as_it_was():
 
 
 @pytest.mark.parametrize("harm", ["truncated", "missing"])
-def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
+def test_a_lost_metric_record_is_reported_and_the_run_continues(harm: str):
     run = trained("CartPole-v1", TINY)
     file = run.path / "metrics.db"
     if harm == "missing":
@@ -80,7 +80,7 @@ def test_a_lost_record_is_said_and_the_run_goes_on(harm: str):
 
 @contextmanager
 def submitted(target: str, settings: dict[str, Any]) -> Iterator[tuple[ProcessEvaluation, Scores]]:
-    """A policy's evaluation under way in its process."""
+    """Yields an evaluation that is running in its process, and the scores."""
     prepared = prepare(target, settings)
     cfg = prepared.resolved.config
     policy = Learner("agent", *prepared.collector.spaces["agent"], cfg).policy
@@ -108,7 +108,7 @@ def test_a_dead_evaluation_process_is_replaced_and_gives_the_same_result():
     assert found.returns == expected.returns
 
 
-def test_an_evaluation_process_that_is_not_to_be_replaced_is_named():
+def test_with_on_fault_stop_a_dead_evaluation_process_is_an_error():
     settings = {"eval.episodes": 2, "env.on_fault": "stop"}
     with submitted("CartPole-v1", settings) as (evaluating, scores):
         kill(evaluating)
@@ -116,7 +116,7 @@ def test_an_evaluation_process_that_is_not_to_be_replaced_is_named():
             scores.take(lambda: False)
 
 
-def test_an_evaluation_that_hangs_is_begun_again_and_given_up_in_the_end():
+def test_an_evaluation_that_hangs_is_restarted_and_given_up_in_the_end():
     settings = {"env.kwargs": {"how": "hangs"}, "env.timeout": 0.5, "env.max_faults": 2}
     settings["facts.deterministic"] = "yes"  # or it would be tried in this process
     silent = pytest.raises(EnvError, match="evaluation process did not respond for")
@@ -142,7 +142,7 @@ def test_sigterm_to_the_whole_process_group_is_an_interruption(tmp_path: Path):
     assert answer(tmp_path, "show", "long")["status"] == "stopped"
 
 
-def test_a_group_counts_only_seeds_that_came_to_their_end():
+def test_a_group_counts_only_finished_seeds():
     score = {"mean": 10.0, "low": 9.0, "high": 11.0}
     seeds = [
         {"id": "a", "seed": 0, "status": "finished", "score": score, "solved": True},
@@ -153,7 +153,7 @@ def test_a_group_counts_only_seeds_that_came_to_their_end():
     assert result["mean"] == 10.0
 
 
-def test_every_verb_takes_the_runs_directory(tmp_path: Path):
+def test_every_command_accepts_the_runs_directory(tmp_path: Path):
     succeed(tmp_path, "presets")
     succeed(tmp_path, "metrics")
     succeed(tmp_path, "config", "check")
@@ -180,7 +180,7 @@ def test_a_broken_environment_gets_one_clear_error(name: str, said: str, tmp_pat
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_that_timed_its_schedules_is_not_called_repeatable():
+def test_a_run_with_schedules_over_seconds_is_not_repeatable():
     settings = {"algo.lr": "1e-3 -> 0 @ 0..10 clock seconds"}
     assert Run(trained("CartPole-v1", TINY | settings).path).info["repeatable"] is False
     assert trained("CartPole-v1", TINY).info["repeatable"] is True

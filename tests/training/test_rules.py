@@ -48,14 +48,14 @@ def config(overrides: str) -> Config[Any]:
 
 
 class Driven:
-    """A rule and the settings it changes, fed with rows by hand."""
+    """A rule and the settings that it changes; rows are fed by the test."""
 
     def __init__(self, lr: float | str = 1e-3, **more: Any) -> None:
         self.settings = Settings(config(repr({"rules.it": HALVE | more, "algo.lr": lr})))
         self.rule: PlateauRule = rules_of(self.settings.in_use)["it"]
 
     def see(self, *found: float, key: str = "") -> list[tuple[int, str]]:
-        """(which of these values, what the rule did) wherever it did something."""
+        """Returns (index of the value, what the rule did) for each of its actions."""
         done: list[tuple[int, str]] = []
         for number, value in enumerate(found):
             row = {key or self.rule.cfg.watch: value, "clock/rollouts": 1.0}
@@ -70,7 +70,7 @@ class Driven:
         return self.settings.live.get("algo.lr", 1e-3)
 
 
-def test_it_acts_after_so_many_rows_without_a_better_value():
+def test_a_rule_acts_after_wait_rows_without_improvement():
     it = Driven()
     assert it.see(5, 4, 3, 6, 6, 5) == []
     assert it.see(6) == [(0, "changed")]
@@ -87,14 +87,14 @@ def test_rows_without_the_metric_do_not_count_and_nan_never_improves():
     assert it.see(math.nan, math.nan, math.nan) == [(2, "changed")]
 
 
-def test_better_is_what_the_metric_declares_and_more_than_the_gain():
+def test_an_improvement_follows_the_declared_direction_and_exceeds_the_gain():
     assert Driven(watch="value/loss").see(5, 4, 3, 2, 1) == []
     assert Driven(watch="value/loss").see(5, 6, 7, 8) == [(3, "changed")]
     assert Driven(gain=2).see(5, 6, 7, 6.5) == [(3, "changed")]
     assert Driven(gain=2).see(5, 6, 7.5, 7, 8) == []
 
 
-def test_a_change_is_cut_to_the_bounds_and_one_that_changes_nothing_is_said_once():
+def test_a_change_is_clipped_to_the_bounds_and_one_without_effect_is_reported_once():
     it = Driven(wait=1, change={"algo.lr": "x0.2"})
     assert it.see(5, 5) == [(1, "changed")]
     assert it.see(5) == [(0, "changed")]
@@ -122,7 +122,7 @@ def test_a_schedule_is_changed_as_a_whole(change: str, within: str, before: Any,
     assert it.lr == after
 
 
-def test_a_whole_number_moves_by_one_at_least():
+def test_an_integer_moves_by_at_least_one():
     rule = {"wait": 1, "change": {"algo.epochs": "x1.1"}, "within": {"algo.epochs": "1..6"}}
     it = Driven(**rule)
     it.settings.change([{"key": "algo.epochs", "to": 4}])
@@ -132,7 +132,7 @@ def test_a_whole_number_moves_by_one_at_least():
     assert it.settings.in_use.algo.epochs == 6
 
 
-def test_what_made_it_worse_is_taken_back():
+def test_a_change_that_made_the_metric_worse_is_reverted():
     it = Driven(revert=2)
     assert it.see(5, 5, 5, 5) == [(3, "changed")]
     assert it.see(4, 4.5) == [(1, "reverted")]
@@ -146,12 +146,12 @@ def test_what_made_it_worse_is_taken_back():
     assert it.lr == 7e-4, "what a person has set since is not taken back"
 
 
-def test_it_acts_so_often_at_most():
+def test_a_rule_acts_at_most_the_configured_number_of_times():
     assert Driven(times=2).see(*[1] * 20) == [(3, "changed"), (6, "changed")]
     assert Driven(times=0).see(*[1] * 20) == []
 
 
-def test_saved_and_restored_anywhere_it_does_the_same():
+def test_a_rule_saved_and_restored_anywhere_acts_identically():
     found = [5, 5, 5, 5, 4, 4, 6, math.nan, 6, 6, 5, 5, 5, 7, 7, 7, 7, 7, 1, 1, 1, 1, 1]
     whole = Driven(revert=2, times=3)
     done = whole.see(*found)
@@ -189,7 +189,7 @@ def test_saved_and_restored_anywhere_it_does_the_same():
          "mse, huber"),
     ],
 )  # fmt: skip
-def test_a_rule_that_cannot_be_is_refused_by_key(more: dict[str, Any], key: str, said: str):
+def test_an_invalid_rule_is_refused_with_its_key(more: dict[str, Any], key: str, said: str):
     with pytest.raises(ConfigError) as refused:
         resolve("CartPole-v1", {"rules": {"slower": HALVE | more}})
     assert f"--set: rules.slower.{key}: " in str(refused.value)
@@ -209,7 +209,7 @@ def test_a_rule_that_cannot_be_is_refused_by_key(more: dict[str, Any], key: str,
          "more than a rollout holds"),
     ],
 )  # fmt: skip
-def test_a_rule_that_could_never_act_is_refused_before_there_is_a_run(
+def test_a_rule_that_could_never_act_is_refused_before_a_run_is_created(
     more: dict[str, Any], key: str, said: str, runs_dir: Path
 ):
     with pytest.raises(ConfigError) as refused:
@@ -219,7 +219,7 @@ def test_a_rule_that_could_never_act_is_refused_before_there_is_a_run(
     assert not list(runs_dir.glob("*/run.json"))
 
 
-def test_a_preset_has_rules_of_which_parts_can_be_set(
+def test_parts_of_a_presets_rules_can_be_overridden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("GYMNAST_PRESETS", str(tmp_path))
@@ -244,7 +244,7 @@ def test_a_preset_has_rules_of_which_parts_can_be_set(
 N, T = 2, 16
 ROLLOUT = N * T
 NEVER = {"gain": 1e6}
-"""Nothing is ever so much better, so that it is known when the rule acts."""
+"""A gain that is never reached, so that the rule acts at known rows."""
 SETTINGS = {
     "env.n_envs": N,
     "env.max_episode_steps": 10,
@@ -283,7 +283,7 @@ def ruled(tmp_path_factory: pytest.TempPathFactory) -> Run:
         return trained("CartPole-v1", SETTINGS)
 
 
-def test_in_a_run_it_acts_at_the_rollouts_end_and_no_schedule_undoes_it(ruled: Run):
+def test_in_a_run_a_rule_acts_at_the_end_of_a_rollout_and_no_schedule_reverses_it(ruled: Run):
     assert [e for e in by_rules(ruled) if e[1] == "slower"] == [
         (3, "slower", "changed"),
         (5, "slower", "changed"),
@@ -302,7 +302,7 @@ def test_in_a_run_it_acts_at_the_rollouts_end_and_no_schedule_undoes_it(ruled: R
 
 
 @pytest.mark.parametrize("back_to", [0, 3, 4])
-def test_resumed_from_anywhere_every_change_is_made_once(ruled: Run, back_to: int):
+def test_resumed_from_any_checkpoint_every_change_is_made_once(ruled: Run, back_to: int):
     again = resumed(gone_back(ruled, back_to * ROLLOUT))
     same_run(ruled, again)
     assert by_rules(again) == by_rules(ruled)
@@ -312,7 +312,7 @@ def test_resumed_from_anywhere_every_change_is_made_once(ruled: Run, back_to: in
     assert event["live_changes_ahead"] == []
 
 
-def test_what_a_person_sets_wins_and_rules_go_on_from_there():
+def test_a_users_live_change_wins_and_rules_continue_from_it():
     plan = {
         3: [("set", {"algo.lr": 8e-3})],  # at the rollout at which the rule acts
         4: [("evaluate", {}), ("set", {"algo.clip": 0.1}), ("checkpoint", {})],
@@ -334,7 +334,7 @@ def test_what_a_person_sets_wins_and_rules_go_on_from_there():
         assert again.info["live"] == run.info["live"]
 
 
-def test_what_resume_sets_ends_what_a_rule_has_changed(ruled: Run):
+def test_resume_set_discards_what_a_rule_has_changed(ruled: Run):
     again = gone_back(ruled, 3 * ROLLOUT)
     resumed(again, {"algo.lr": 2e-3})
     (dropped,) = [e for e in again.events() if e["kind"] == "live changes dropped"]
@@ -349,8 +349,8 @@ def alarm() -> Iterator[type[Alarm]]:
     Alarm.after = None
 
 
-def test_a_result_that_an_interruption_delayed_counts_as_if_it_had_not(alarm: type[Alarm]):
-    """The evaluation process has only just been started: no result can be there at its point."""
+def test_a_score_delayed_by_an_interruption_counts_as_if_it_were_not(alarm: type[Alarm]):
+    """The evaluation process has only just been started, so its score is not available at its point."""
     settings = {
         "env.kwargs": {"length": 4, "end": "truncated"},
         "facts.deterministic": "yes",  # it is not tried out: the alarm counts steps

@@ -16,7 +16,7 @@ from gymnast.training.live.control import Settings
 from tests.small_runs import gone_back, resumed, rows, same_run, told, trained
 
 FIXED = {"replay"}
-"""Numbers that cannot change during a run: memory that is allocated once."""
+"""Hyperparameters that cannot change during a run, because memory is allocated once."""
 COURSES = {
     "lr": "1e-3 -> 1e-4 warmup 50%",
     "gamma": "0.9 -> 0.99",
@@ -40,7 +40,7 @@ COURSES = {
     "target_every": "1 -> 5",
     "episodes": "1 -> 2",
 }
-"""A course for every hyperparameter, small enough for a run of a second."""
+"""A schedule for every hyperparameter, with values small enough for a run of a second."""
 WHOLE = {
     *("n_steps", "epochs", "batch_size", "gradient_steps", "warmup", "target_every", "episodes")
 }
@@ -100,7 +100,7 @@ def test_every_schedule_is_followed_recorded_and_resumed_exactly(name: str, engi
     same_run(resumed(gone_back(whole, steps[1])), whole)
 
 
-def test_a_constant_hyperparameter_stays_a_plain_number_and_is_no_metric_of_its_own():
+def test_a_constant_hyperparameter_stays_a_plain_number_without_a_metric():
     config = resolve("CartPole-v1", {"algo.epochs": 4, "algo.gamma": "0.9"}).config
     assert (config.algo.epochs, config.algo.gamma) == (4, 0.9)
     assert isinstance(config.algo.epochs, int)
@@ -167,7 +167,7 @@ def test_a_role_has_schedules_of_its_own():
         ("policy.log_std", "0 -> -1", "can follow a schedule"),
     ],
 )
-def test_what_no_schedule_can_do_is_refused_with_the_reason(key: str, value: Any, problem: str):
+def test_impossible_schedules_are_refused_with_the_reason(key: str, value: Any, problem: str):
     with pytest.raises(ConfigError, match=problem) as refused:
         resolve("CartPole-v1", {key: value})
     assert key in str(refused.value)

@@ -45,9 +45,11 @@ def warnings(target: str, overrides: dict[str, Any], algo: str | None = None) ->
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )
-def test_it_is_named_in_the_summary_before_training(overrides: dict[str, Any], where: str | None):
+def test_a_setting_without_effect_is_a_preflight_warning(
+    overrides: dict[str, Any], where: str | None
+):
     found = warnings("CartPole-v1", overrides)
-    if where is None:  # what stands at its default cannot surprise
+    if where is None:  # a setting at its default is not reported
         assert found == []
         return
     start = f"{list(overrides)[-1]} has no effect: it applies only "
@@ -55,25 +57,25 @@ def test_it_is_named_in_the_summary_before_training(overrides: dict[str, Any], w
     assert where in warning
 
 
-def test_what_has_an_effect_is_not_named():
+def test_settings_with_an_effect_are_not_listed():
     assert warnings("Pendulum-v1", {"policy.squash": "on", "policy.log_std": -1}) == []
     assert warnings("FrozenLake-v1", {"policy.embedding": 8}) == []
     assert warnings("CartPole-v1", {"env.backend": "process", "env.workers": 1}) == []
     assert warnings("tag", {"league.learning": "alternating", "league.turn": 3}) == []
 
 
-def test_algorithms_without_a_critic_name_its_settings():
+def test_critic_settings_have_no_effect_for_algorithms_without_a_critic():
     given = {"algo.baseline": "batch", "algo.value_coef": 1, "normalize.value": "popart"}
     assert len(warnings("CartPole-v1", given, algo="reinforce")) == 2
     assert len(warnings("CartPole-v1", {"transaction.max_kl": 1}, algo="dqn")) == 1
 
 
-def test_a_roles_own_settings_are_judged_for_that_role():
+def test_settings_of_a_role_are_checked_for_that_role():
     (warning,) = warnings("tag", {"roles.seeker.set": {"policy.cnn": "impala"}})
     assert warning.startswith("roles.seeker.set.policy.cnn has no effect")
 
 
-def test_what_a_variant_inherits_is_not_held_against_it():
+def test_settings_inherited_by_a_variant_are_not_listed():
     assert "policy.activation" in resolve("ALE/Pong-v5:ppo").given
     assert "policy.activation" not in resolve("ALE/Pong-v5:pixels").given
 
@@ -81,12 +83,12 @@ def test_what_a_variant_inherits_is_not_held_against_it():
 @pytest.mark.parametrize(
     "name", [n for n in presets.all_presets() if not n.startswith(("ALE", "Vizdoom", "MinAtar"))]
 )
-def test_no_shipped_variant_sets_what_has_no_effect(name: str):
+def test_no_built_in_variant_has_a_setting_without_effect(name: str):
     for variant in presets.all_presets()[name].own:
         assert warnings(f"{name}:{variant}", {}) == []
 
 
-def test_events_record_it_at_the_start_by_live_changes_and_on_resume():
+def test_settings_without_effect_are_recorded_at_the_start_on_live_changes_and_on_resume():
     settings = {"policy.squash": "on", "env.n_envs": 2, "algo.n_steps": 16, "eval.every": "off"}
     settings["stop.eval_return"] = "off"
     plan = {1: [("set", {"stop.plateau": 4})]}
@@ -99,6 +101,6 @@ def test_events_record_it_at_the_start_by_live_changes_and_on_resume():
     assert keys == ["policy.squash", "stop.plateau", "traces.film"]
 
 
-def test_a_run_whose_settings_all_count_has_no_such_event():
+def test_a_run_whose_settings_all_have_an_effect_has_no_such_event():
     run = trained("CartPole-v1", {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 1})
     assert not [event for event in run.events() if event["kind"] == "setting without effect"]

@@ -27,8 +27,8 @@ Source.read = classmethod(lambda cls, text, name="": parsed.append(name) or read
 child.start = lambda module, theirs: started.append(module)
 
 def step(env, action):
-    told = {"modules": sorted(sys.modules), "parsed": parsed, "started": started}
-    print(json.dumps(told), file=sys.stderr, flush=True)
+    report = {"modules": sorted(sys.modules), "parsed": parsed, "started": started}
+    print(json.dumps(report), file=sys.stderr, flush=True)
     os._exit(0)
 
 FastCartPole.step = step
@@ -39,7 +39,7 @@ main()
 
 @pytest.fixture(scope="module")
 def at_first_step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `gymnast train CartPole-v1 | cat` has done when its first environment takes a step."""
+    """Returns what `gymnast train CartPole-v1 | cat` has done before its first environment step."""
     env = {**os.environ, "GYMNAST_RUNS": str(tmp_path_factory.mktemp("runs"))}
     env = {name: value for name, value in env.items() if name not in ("FORCE_COLOR", "COLUMNS")}
     command = [sys.executable, "-c", FIRST_STEP]
@@ -47,7 +47,7 @@ def at_first_step(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return json.loads(done.stderr.splitlines()[-1])
 
 
-def test_nothing_is_loaded_that_a_training_into_a_pipe_does_not_need(at_first_step):
+def test_training_into_a_pipe_imports_no_unneeded_module(at_first_step):
     elsewhere = {"rich", "pandas", "av", "pygame", "psutil", "multiprocessing.pool"}
     ours = {"gymnast.jobs", "gymnast.api", "gymnast.insight", "gymnast.film.make", "gymnast.play"}
     loaded = set(at_first_step["modules"])
@@ -55,7 +55,7 @@ def test_nothing_is_loaded_that_a_training_into_a_pipe_does_not_need(at_first_st
     assert "gymnast.training.loop" in loaded
 
 
-def test_of_all_presets_the_one_named_is_read_and_once(at_first_step):
+def test_only_the_named_preset_is_read_and_only_once(at_first_step):
     assert at_first_step["parsed"] == ["CartPole-v1.yaml"]
 
 
@@ -63,7 +63,7 @@ def test_no_process_is_started_before_the_first_step(at_first_step):
     assert at_first_step["started"] == []
 
 
-def test_the_evaluation_process_loads_neither_torch_nor_anything_for_people():
+def test_the_evaluation_process_imports_neither_torch_nor_user_interface_modules():
     code = "import sys, gymnast.evaluation.worker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
@@ -71,10 +71,10 @@ def test_the_evaluation_process_loads_neither_torch_nor_anything_for_people():
 
 
 @pytest.mark.parametrize(("every", "starts"), [("4 rollouts", 1), ("off", 6)])
-def test_one_evaluation_process_starts_early_where_one_is_certain_to_be_needed(
+def test_the_evaluation_process_starts_early_if_it_is_certainly_needed(
     every: str, starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """After so many rollouts: with the first one over, or only to confirm what six have learned."""
+    """It starts after `starts` rollouts: the first one, or all six if it only has to confirm."""
     start, started, loops = child.start, list[int](), list[Loop]()
 
     def noted(module: str, theirs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Why a run ended: run.json and the event log say the same."""
+"""The stop reason of a run is the same in run.json and in the events."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def alarm() -> Iterator[type[Alarm]]:
 
 
 def agrees(run: Run) -> tuple[str, str]:
-    """Status and kind of the reason, once both records have been found to be the same."""
+    """Returns the status and the kind of the reason, after checking that run.json and events agree."""
     last = [event for event in run.events() if event["kind"] == "stopping"][-1]
     info = run.info
     assert (last["reason"], last["reason_kind"]) == (info["reason"], info["reason_kind"])
     return info["status"], info["reason_kind"]
 
 
-def test_a_result_that_comes_after_the_budget_is_spent_is_not_what_ended_the_run():
+def test_a_score_received_after_the_budget_is_spent_is_not_the_stop_reason():
     run = trained("Script", SETTINGS | EASY | {"eval.every": "3 rollouts"})
     assert agrees(run) == ("finished", "budget")
     assert len([event for event in run.events() if event["kind"] == "stopping"]) == 1
     assert run.info["solved"]
 
 
-def test_a_run_that_is_solved_says_so_in_both():
+def test_the_stop_reason_of_a_solved_run_agrees_in_run_json_and_events():
     run = trained("Script", SETTINGS | EASY | {"eval.every": "1 rollouts"})
     assert agrees(run) == ("finished", "solved")
 
 
-def test_a_command_and_then_a_larger_budget():
+def test_the_stop_reason_after_a_stop_command_and_a_resume_with_a_larger_budget():
     run = told("CartPole-v1", SETTINGS, {2: [("stop", {})]})
     assert agrees(run) == ("stopped", "command")
     resumed(run, {"stop.env_steps": 6 * ROLLOUT})
@@ -54,7 +54,7 @@ def test_a_command_and_then_a_larger_budget():
     assert run.info["reason"] == f"budget of {6 * ROLLOUT} env_steps spent"
 
 
-def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
+def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
     monkeypatch: pytest.MonkeyPatch,
 ):
     def interrupted(*_: Any) -> None:
@@ -69,7 +69,7 @@ def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
     assert agrees(run) == ("finished", "budget")
 
 
-def test_a_signal_and_then_the_rest(alarm: type[Alarm]):
+def test_the_stop_reason_after_a_signal_and_a_resume(alarm: type[Alarm]):
     alarm.after = ROLLOUT + 3
     run = trained("Alarm", SETTINGS | {"facts.deterministic": "yes"})
     assert agrees(run) == ("stopped", "interrupted")

@@ -22,8 +22,8 @@ def test_a_stream_is_a_function_of_root_and_path():
     assert len({*found, tuple(draw(0, "action", "agent", 17))}) == len(others) + 1
 
 
-def test_streams_are_what_they_were_in_every_version():
-    """Stored runs go on with these numbers."""
+def test_streams_never_change_between_versions():
+    """Stored runs resume with these numbers."""
     assert episode_seed(0, "episode", "agent", 0, 0) == 1998370900
     assert episode_seed(1000, "eval", 3) == 1873026500
     assert stream(0, "action", "agent", 0).integers(1_000_000, size=3).tolist() == [
@@ -33,7 +33,7 @@ def test_streams_are_what_they_were_in_every_version():
     ]
 
 
-def test_streams_of_neighbouring_counters_are_independent():
+def test_streams_of_neighboring_counters_are_independent():
     draws = np.array([stream(0, "action", "agent", k).standard_normal(64) for k in range(200)])
     correlation = np.corrcoef(draws)
     np.fill_diagonal(correlation, 0)
@@ -41,13 +41,13 @@ def test_streams_of_neighbouring_counters_are_independent():
     assert abs(draws.mean()) < 4 / np.sqrt(draws.size)
 
 
-def test_episode_seeds_are_valid_for_every_environment_and_rarely_meet():
+def test_episode_seeds_are_valid_for_every_environment_and_rarely_collide():
     seeds = [episode_seed(0, "episode", "agent", env, k) for env in range(20) for k in range(200)]
     assert all(0 <= seed < 2**31 for seed in seeds)
     assert len(set(seeds)) >= len(seeds) - 1
 
 
-def test_a_clock_reads_every_counter_and_comes_back_from_them():
+def test_a_clock_reads_every_counter_and_is_restored_from_them():
     clock = Clock(1, 2, 3, 4, 5, 6, 7.5, limits={"rollouts": 10})
     assert [clock.read(name) for name in CLOCKS] == [1, 2, 3, 4, 5, 6, 7.5]
     again = Clock(limits={"rollouts": 10})
@@ -74,7 +74,7 @@ def test_progress_is_the_share_of_the_budget_that_is_nearest_its_end(
     assert (clock.main, clock.progress, clock.spent) == (main, progress, spent)
 
 
-def test_every_schedule_of_the_algorithm_is_read_at_the_same_moment():
+def test_every_schedule_of_the_algorithm_is_evaluated_at_the_same_clock():
     cfg = resolve(
         "CartPole-v1",
         {

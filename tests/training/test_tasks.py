@@ -38,15 +38,15 @@ SMALL = {
 
 
 @given(st.integers(0, 2**31 - 1), st.integers(1, 40), st.data())
-def test_a_seed_beside_it_stands_for_the_task(seed: int, n: int, data: st.DataObject):
+def test_a_nearby_seed_encodes_the_task(seed: int, n: int, data: st.DataObject):
     task = data.draw(st.integers(0, n - 1))
-    beside = with_task(seed, task, n)
-    assert task_of(beside, n) == task
-    assert 0 <= beside < 2**31
-    assert abs(beside - seed) <= n
+    nearby = with_task(seed, task, n)
+    assert task_of(nearby, n) == task
+    assert 0 <= nearby < 2**31
+    assert abs(nearby - seed) <= n
 
 
-def test_tasks_are_drawn_by_their_shares_and_only_those_of_the_stage():
+def test_tasks_are_drawn_by_their_shares_and_only_from_the_current_stage():
     cfg = EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS, "curriculum": STAGES})
     draw = TaskDraw.of(cfg)
     assert draw is not None
@@ -62,12 +62,12 @@ def test_tasks_are_drawn_by_their_shares_and_only_those_of_the_stage():
     st.floats(allow_nan=False, allow_infinity=False),
     st.integers(1, 10**6),
 )
-def test_a_rule_is_what_it_is_written_as(sign: str, bound: float, times: int):
+def test_a_curriculum_rule_is_parsed_and_printed_unchanged(sign: str, bound: float, times: int):
     rule = Rule("eval/easy:episode/return", sign, bound, times)
     assert Rule.parse(str(rule)) == rule
 
 
-def test_each_task_is_the_environment_itself():
+def test_each_task_is_the_environment_with_its_settings():
     alone = {0: make_env(EnvConfig(id="CartPole-v0")), 1: make_env(EnvConfig(id="CartPole-v1"))}
     together = make_env(EnvConfig.model_validate({"id": "CartPole-v1", "tasks": TASKS}))
     for seed in (10, 11, 12):
@@ -81,7 +81,7 @@ def test_each_task_is_the_environment_itself():
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_each_has_numbers_of_its_own_and_a_run_resumes_to_the_last_bit(backend: str):
+def test_each_task_has_metrics_of_its_own_and_a_run_resumes_bit_exactly(backend: str):
     settings = SMALL | {"env.curriculum": STAGES, "env.backend": backend, "env.workers": 2}
     whole = trained("CartPole-v1", settings)
     stages = [row["progress/stage"] for row in rows(whole) if "progress/stage" in row]
@@ -128,7 +128,7 @@ def stages_after(steps: Curriculum, *returns: float) -> list[int]:
     return found
 
 
-def test_a_stage_ends_when_its_rule_has_held_for_so_many_rows_in_a_row():
+def test_a_stage_ends_once_its_rule_has_held_for_enough_consecutive_rows():
     steps = curriculum()
     assert stages_after(steps, 10, 9, 10, 10) == [0, 0, 0, 1]
     assert stages_after(steps, 4, 5, 4) == [1, 1, 1]
@@ -159,16 +159,16 @@ def test_a_stage_ends_when_its_rule_has_held_for_so_many_rows_in_a_row():
         ({"eval": {}}, [], "cannot name a task"),
     ],
 )
-def test_a_curriculum_that_cannot_be_is_refused(tasks: Any, stages: Any, said: str):
+def test_an_invalid_curriculum_is_refused(tasks: Any, stages: Any, said: str):
     with pytest.raises(ConfigError, match=said):
         trained("CartPole-v1", SMALL | {"env.tasks": tasks, "env.curriculum": stages})
 
 
-def test_tasks_of_other_spaces_are_refused():
+def test_tasks_with_different_spaces_are_refused():
     with pytest.raises(EnvError, match="task other has the observation space"):
         trained("CartPole-v1", SMALL | {"env.tasks": {"one": {}, "other": {"id": "Acrobot-v1"}}})
 
 
-def test_a_vector_implementation_cannot_play_them():
+def test_tasks_are_refused_on_a_vector_env():
     with pytest.raises(EnvError, match=r"env\.tasks"):
         trained("CartPole-v1", SMALL | {"env.backend": "vector"})

@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
 BOTH = {**SETTINGS, "track.to": ["wandb", "tensorboard"]}
 
 
-def test_trackers_have_every_number_of_the_record_and_a_resumed_run_goes_on_in_them():
+def test_trackers_have_every_recorded_metric_and_a_resumed_run_continues_in_them():
     plain = trained("CartPole-v1", SETTINGS)
     whole = trained("CartPole-v1", BOTH)
     same_run(plain, whole)  # who looks on changes nothing

@@ -1,4 +1,4 @@
-"""An update that breaks the policy is undone, wholly, tried once more with a smaller step, dropped."""
+"""An update that breaks the policy is rolled back completely, retried with a smaller step, then dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = {
 
 @pytest.fixture
 def practice():
-    """A learner that has learned once, a rollout it has not learned from yet, current values."""
+    """Yields a learner after one update, a new rollout, and the current hyperparameters."""
     cfg = resolve("CartPole-v1", SETTINGS).config
     collector = open_collector(cfg)
     obs, action = collector.spaces["agent"]
@@ -60,7 +60,7 @@ def same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
-def test_an_update_that_overflows_leaves_no_mark_at_all(practice):
+def test_an_update_that_overflows_is_rolled_back_completely(practice):
     learner, rollout, values = practice
     before = everything(learner)
     values = values.model_copy(update={"lr": 1e30})
@@ -72,7 +72,7 @@ def test_an_update_that_overflows_leaves_no_mark_at_all(practice):
     assert not transaction.recent
 
 
-def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
+def test_the_second_attempt_uses_half_the_step_with_the_same_draws(practice):
     learner, rollout, values = practice
     start = learner.snapshot()
     kl = {}
@@ -91,7 +91,7 @@ def test_a_second_attempt_takes_half_the_step_with_the_same_draws(practice):
     assert same(everything(learner), wanted)
 
 
-def test_a_large_kl_is_no_accident_where_updates_are_usually_large(practice):
+def test_a_large_kl_is_accepted_if_recent_updates_were_large(practice):
     learner, rollout, values = practice
     kl = learner.update(rollout, values, order())["policy/kl"]
     transaction = Transaction(TransactionConfig(max_kl=kl / 2))
@@ -103,7 +103,7 @@ def test_a_large_kl_is_no_accident_where_updates_are_usually_large(practice):
     assert off.problem(learner, {"policy/kl": 1e9}) is None
 
 
-def test_a_run_whose_every_update_explodes_ends_with_the_weights_it_began_with():
+def test_a_run_whose_every_update_explodes_ends_with_its_initial_weights():
     settings = {"algo.lr": 1e6, "stop.rollouts": 3, "env.n_envs": 4, "algo.n_steps": 32}
     run = trained("CartPole-v1", settings | {"checkpoint.keep": 9, "eval.every": "off"})
     first, last = (checkpoint.find(run.path, which) for which in (0, "latest"))
@@ -122,7 +122,7 @@ def test_a_run_whose_every_update_explodes_ends_with_the_weights_it_began_with()
     assert found.document("incident")["problem"]
 
 
-def test_what_is_usual_survives_resume():
+def test_the_window_of_recent_kl_survives_resume():
     settings = {"env.n_envs": 4, "algo.n_steps": 32, "eval.every": "off"}
     settings |= {"algo.lr": 1e-3, "algo.clip": 0.2}  # schedules would follow the budget
     whole = trained("CartPole-v1", settings | {"stop.rollouts": 6})

@@ -18,11 +18,11 @@ TINY = {
     "checkpoint.every": "1 rollouts",
 }
 BATCHES = {"algo.epochs": 3, "algo.batch_size": 5}
-"""Four gradient steps in each of three passes over 16 steps."""
+"""Four gradient steps in each of three epochs over 16 env steps."""
 
 
 @pytest.mark.parametrize("most", range(1, 13))
-def test_a_shorter_update_is_the_beginning_of_the_longer_one(most: int):
+def test_an_update_cut_by_the_budget_is_a_prefix_of_the_full_update(most: int):
     whole = MinibatchPlan.shuffled(3, 16, 5, stream(0, "order"), None)
     every = [portion for order in whole.orders for portion in whole.minibatches(order)]
     cut = [
@@ -53,7 +53,7 @@ def test_ppo_takes_the_gradient_steps_of_its_budget_and_no_more(engine: str):
         ("dqn", {"algo.warmup": 16, "algo.gradient_steps": 10, "algo.replay": 64}),
     ],
 )
-def test_every_algorithm_keeps_a_budget_in_updates(algo: str, settings):
+def test_every_algorithm_respects_a_budget_in_updates(algo: str, settings):
     run = trained("Choose", TINY | {"stop.updates": 7} | settings, algo=algo)
     assert rows(run)[-1]["clock/updates"] == 7
 

@@ -18,7 +18,7 @@ SMALL = ["--env-steps", "128", "--set", "eval.every=off", "--set", "eval.confirm
 
 
 def answered(answer: bytes, runs: Path, *words: str) -> tuple[int, str]:
-    """`gymnast train --ask` in a terminal of its own, where this is typed at the prompt."""
+    """Runs `gymnast train --ask` in a terminal of its own and types an answer at the prompt."""
     pid, terminal = pty.fork()
     if pid == 0:
         command = ["-m", "gymnast", "train", "CartPole-v1", "--ask", "--runs", str(runs), *words]
@@ -41,7 +41,7 @@ def answered(answer: bytes, runs: Path, *words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("answer", "code"), [(b"\x03", 130), (b"n\n", 1), (b"\n", 1)], ids=["ctrl-c", "no", "enter"]
 )
-def test_25_without_a_yes_nothing_is_left_behind(answer: bytes, code: int, tmp_path: Path):
+def test_25_without_a_yes_nothing_is_written(answer: bytes, code: int, tmp_path: Path):
     runs = tmp_path / "runs"
     ended, said = answered(answer, runs)
     assert ended == code
@@ -58,7 +58,7 @@ def test_25_with_a_yes_it_trains(tmp_path: Path):
 
 @pytest.mark.parametrize("more", [["--seeds", "2"], ["--detach"], ["--seeds", "2", "--detach"]])
 def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeypatch):
-    """The one who would start them asks, once for all."""
+    """The command that would start them asks once for all of them."""
     monkeypatch.setattr(launching, "refuse_without_terminal", lambda: None)
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     declined = CliRunner().invoke(cli, words, input="n\n", standalone_mode=False)
@@ -70,7 +70,7 @@ def test_25_a_group_or_a_job_is_not_started_either(more, tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("more", [[], ["--seeds", "2"], ["--detach"]])
-def test_25_without_a_terminal_nobody_can_be_asked(more, tmp_path: Path):
+def test_25_without_a_terminal_ask_is_refused(more, tmp_path: Path):
     words = ["train", "CartPole-v1", "--ask", *more, "--runs", str(tmp_path / "runs")]
     result = CliRunner().invoke(cli, words)
     assert isinstance(result.exception, UsageError)

@@ -33,7 +33,7 @@ TARGETS = {name: name for name in HEALTHY} | {name: fault.target for name, fault
 
 
 def ended(name: str, alerts: list[dict[str, Any]] | None = None, **outcome: Any) -> Diagnosis:
-    """A stored record, diagnosed as if the run had ended like this."""
+    """Returns the diagnosis of a stored record, as if the run had ended like this."""
     rows, settings = record(name)
     found = [asdict(alert) for alert in judged(rows, settings)] if alerts is None else alerts
     target = TARGETS[name]
@@ -88,7 +88,7 @@ def test_a_solved_run_is_healthy_and_gets_no_patch(name):
 
 
 @pytest.mark.parametrize("status", ["running", "paused", "stopped", "lost"])
-def test_a_run_that_has_not_ended_is_too_early_to_judge(status):
+def test_a_running_run_is_too_early_to_judge(status):
     found = ended("CartPole-v1:ppo", [], status=status, score=None, solved=None)
     assert found.outcome.kind == "early"
     assert found.healthy is None
@@ -125,7 +125,7 @@ def test_a_short_run_is_judged_by_what_it_scored():
         ({"algo.weight_decay": 100.0}, "weight decay is too large", {"algo.weight_decay": 0.0}),
     ],
 )
-def test_causes_that_the_config_shows_are_named(settings, cause, patch):
+def test_causes_visible_in_the_config_are_named(settings, cause, patch):
     run = trained("CartPole-v1", {"stop.env_steps": 16_384, "eval.every": "off"} | settings)
     found = diagnose(run)
     assert found.healthy is False
@@ -143,7 +143,7 @@ def test_causes_that_the_config_shows_are_named(settings, cause, patch):
         (0.0, 100.0, 1.0, False),  # a bandit
     ],
 )
-def test_gamma_is_suspected_where_rewards_come_later_than_it_looks(gamma, length, gap, named):
+def test_gamma_is_suspected_if_rewards_come_later_than_its_horizon(gamma, length, gap, named):
     row = {"clock/env_steps": 1.0, "episode/length": length, "rollout/reward_interval": gap}
     found = suspects({"algo.gamma": gamma}, [row] * 8, Reference(), ())
     assert [finding.cause for finding in found] == [SHORT_HORIZON] * named
@@ -154,7 +154,7 @@ def test_gamma_is_suspected_where_rewards_come_later_than_it_looks(gamma, length
 MEASURING = ("seed", "eval.", "facts.", "stop.", "env.", "metrics.")
 
 
-def test_settings_that_measure_do_not_concern_learning():
+def test_measurement_settings_are_not_blamed_for_learning_problems():
     for key in values(resolve("CartPole-v1").config):
         if key.startswith(MEASURING) and key != "env.n_envs":
             assert not concerns_learning(key), key
@@ -164,7 +164,7 @@ def test_settings_that_measure_do_not_concern_learning():
 
 
 def test_an_alert_never_advises_to_change_the_measurement(monkeypatch):
-    """Whatever a check proposes: here, another value for every setting there is, and for some that
+    """The checks here propose another value for every setting there is, and for some that
     this algorithm lacks."""
     settings = values(resolve("CartPole-v1", algo="dqn").config)
     wanted = dict.fromkeys([*settings, "algo.epochs", "algo.entropy_coef"], "another")
@@ -178,7 +178,7 @@ def test_an_alert_never_advises_to_change_the_measurement(monkeypatch):
     assert "eval." not in alert.advice
 
 
-def test_a_patch_of_an_earlier_version_is_not_passed_on():
+def test_stored_advice_about_measurement_settings_is_not_repeated():
     alert = {
         "id": "policy/kl:high",
         "level": "warning",
@@ -191,8 +191,8 @@ def test_a_patch_of_an_earlier_version_is_not_passed_on():
     assert all(map(concerns_learning, (key for f in found.findings for key in f.changes)))
 
 
-def test_a_setting_with_which_the_preset_solves_the_task_is_left_alone():
-    """Another setting is set back to what the preset has, however far the advice would go."""
+def test_a_setting_with_which_the_preset_solves_the_task_is_not_patched():
+    """Another setting is reset to the preset's value, however far the advice would go."""
     _, settings = record("lr-times-100")
     reference = reference_for(TARGETS["lr-times-100"])
     assert reference.solves
@@ -203,7 +203,7 @@ def test_a_setting_with_which_the_preset_solves_the_task_is_left_alone():
             assert settings[key] != reference.settings[key] == value
 
 
-def test_a_return_that_never_moved_did_not_fall():
+def test_a_constant_return_is_not_reported_as_falling():
     seen = RunHistory(KEYS, {})
     for number in range(1, 30):
         row = {"episode/return": -500.0, "episode/return_std": 0.0, "episode/count": 10.0}
@@ -213,7 +213,7 @@ def test_a_return_that_never_moved_did_not_fall():
 
 @pytest.mark.parametrize("algo", ALGORITHMS)
 @pytest.mark.parametrize("size", [0.0, 1e-6, 1.0, 1e4])
-def test_whatever_is_advised_is_a_config_of_the_same_algorithm(algo, size):
+def test_every_advised_patch_is_a_valid_config_of_the_same_algorithm(algo, size):
     config = resolve("CartPole-v1", algo=algo).config
     settings = values(config)
     seen = RunHistory(KEYS, settings)
@@ -227,20 +227,20 @@ def test_whatever_is_advised_is_a_config_of_the_same_algorithm(algo, size):
             revise(config, changes)
 
 
-def test_the_return_of_a_role_is_not_held_against_it():
+def test_the_falling_return_of_a_role_is_not_reported_as_a_problem():
     """It falls when the opponent improves."""
     row = {"episode/return_std": 0.1, "episode/count": 100.0, "progress/share": 0.5}
     alerts = Alerts(METRICS, {}, roles=["seeker"])
     raised: list[str] = []
     for number in range(1, 60):
-        told = row | {"episode/return": 1.0 if number < 20 else -1.0}
+        values = row | {"episode/return": 1.0 if number < 20 else -1.0}
         clocks = {"clock/rollouts": float(number), "clock/env_steps": 100.0 * number}
-        scoped = {f"seeker:{key}": value for key, value in told.items()} | {"progress/share": 0.5}
+        scoped = {f"seeker:{key}": value for key, value in values.items()} | {"progress/share": 0.5}
         raised += [alert.id for alert in alerts.judge(clocks | scoped)]
     assert not [id for id in raised if "episode/return" in id]
 
 
-def test_gamma_zero_of_a_bandit_is_a_choice():
+def test_gamma_zero_is_not_reported_for_a_bandit():
     seen = RunHistory(KEYS, {"algo.gamma": 0.0})
     seen.take({"episode/length": 100.0})
     check = CHECKS["episode/length:shortsighted"]

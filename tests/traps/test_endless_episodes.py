@@ -21,7 +21,7 @@ HERE = "py:tests.traps.test_endless_episodes"
 
 
 class Circle(gym.Env[np.int64, np.int64]):
-    """Never ends."""
+    """An environment whose episodes never end."""
 
     def __init__(self) -> None:
         self.observation_space, self.action_space = gym.spaces.Discrete(4), gym.spaces.Discrete(2)
@@ -37,7 +37,7 @@ class Circle(gym.Env[np.int64, np.int64]):
 
 
 class LongCircle(Circle):
-    """States that it ends its episodes itself, later than the default would."""
+    """An environment that declares a time limit longer than the default."""
 
     max_steps = 2 * DEFAULT_EPISODE_STEPS
 
@@ -65,7 +65,7 @@ def test_52_a_run_in_an_environment_that_never_ends_is_trained_evaluated_and_con
         assert [(t.truncated, len(t.reward)) for t in played] == [(True, DEFAULT_EPISODE_STEPS)] * 2
 
 
-def test_the_limit_of_training_and_that_of_evaluation_stand_in_for_each_other():
+def test_the_training_and_evaluation_limits_are_each_others_default():
     assert steps_until_truncated({}) == DEFAULT_EPISODE_STEPS
     assert steps_until_truncated({"env.max_episode_steps": 7}) == 7
     assert steps_until_truncated({"env.max_episode_steps": 7}, evaluation=True) == 7
@@ -73,7 +73,7 @@ def test_the_limit_of_training_and_that_of_evaluation_stand_in_for_each_other():
     assert steps_until_truncated({"env.max_episode_steps": "off"}) == -1
 
 
-def test_a_limit_that_the_environment_has_or_states_is_not_shortened():
+def test_a_limit_of_the_environment_is_not_shortened():
     cfg = resolve(f"{HERE}:LongCircle").config
     assert make_env(cfg.env, limit=cfg.training_limit())._max_episode_steps == LongCircle.max_steps
     cartpole = resolve("CartPole-v1").config
@@ -81,7 +81,7 @@ def test_a_limit_that_the_environment_has_or_states_is_not_shortened():
 
 
 @pytest.mark.parametrize("backend", ["inprocess", "process"])
-def test_backends_truncate_at_the_default_and_say_that_it_is_one(backend: str):
+def test_backends_truncate_at_the_default_limit_and_report_that_it_is_a_default(backend: str):
     cfg = EnvConfig(id=f"{HERE}:Circle", n_envs=2, workers=1, backend=backend)
     limit = resolve(cfg.id, {"eval.max_episode_steps": 5}).config.training_limit()
     for given, known, default in ((limit, 5, True), (OWN_LIMIT, None, False)):

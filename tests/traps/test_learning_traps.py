@@ -1,4 +1,4 @@
-"""How learning went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs in learning. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CHOOSE = {
 }
 
 
-def test_01_evaluation_scores_the_weights_of_now_and_names_their_version():
+def test_01_evaluation_scores_the_current_weights_and_names_their_version():
     settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "8 rollouts", "eval.episodes": 10}
     run = trained("Choose", settings | {"checkpoint.every": "off", "checkpoint.keep": 20})
     found = {
@@ -62,8 +62,8 @@ def test_02_a_kl_stop_ends_its_own_update_only():
     assert (after["optim/epochs"], after["optim/kl_stop"]) == (6, 0.0)
 
 
-def test_03_advantages_do_not_leak_over_a_truncation_into_the_episode_before():
-    """An episode of zero rewards, cut short, then one with a reward of 100."""
+def test_03_advantages_do_not_leak_across_a_truncation_into_the_previous_episode():
+    """The first episode has zero rewards and is truncated, the second has a reward of 100."""
     reward = np.array([[0.0], [0.0], [100.0], [0.0]])
     done = np.array([[False], [True], [False], [True]])
     nothing = np.zeros((4, 1))
@@ -83,7 +83,7 @@ def collected(end: str, n_steps: int = 12):
     return policy, collector.collect({"agent": policy}, Span(n_steps), Clock())
 
 
-def test_04_terminated_and_truncated_at_once_is_an_end():
+def test_04_terminated_and_truncated_at_once_counts_as_terminated():
     for end, bootstrapped in (("both", False), ("terminated", False), ("truncated", True)):
         _, found = collected(end)
         rollout = found.rollouts["agent"]
@@ -93,7 +93,7 @@ def test_04_terminated_and_truncated_at_once_is_an_end():
         assert {t.truncated for t in found.traces} == {bootstrapped}
 
 
-def test_05_no_transition_leads_over_a_reset_and_the_time_limit_bootstraps_the_true_successor():
+def test_05_no_transition_crosses_a_reset_and_a_time_limit_bootstraps_from_the_true_next_observation():
     policy, found = collected("truncated")
     rollout = found.rollouts["agent"]
     assert [len(t.reward) for t in found.traces] == [4] * 6  # 12 steps of 2 copies: nothing else
@@ -104,8 +104,8 @@ def test_05_no_transition_leads_over_a_reset_and_the_time_limit_bootstraps_the_t
         assert rollout.next_value[t, n] == pytest.approx(true, rel=1e-6)
 
 
-def test_06_every_step_of_every_finished_episode_is_learned_from_once_and_no_other():
-    """REINFORCE: the episodes of one rollout, told apart by the seeds that they show."""
+def test_06_exactly_the_steps_of_finished_episodes_are_learned_from_once():
+    """REINFORCE: the episodes of one rollout, distinguished by the seeds in their observations."""
     practice = Practice.on("Script", {"env.n_envs": 3, "algo.episodes": 3}, algo="reinforce")
     for _ in range(4):
         rollout = practice.collect()
@@ -128,7 +128,7 @@ def test_07_value_and_gradient_clipping_can_be_switched_off():
     assert np.linalg.norm(gradient) > 0.5
 
 
-def test_08_the_seed_drives_environments_zero_is_one_and_evaluations_are_paired():
+def test_08_the_seed_drives_environments_zero_is_a_seed_and_evaluations_are_paired():
     settings = {"env.n_envs": 2, "algo.n_steps": 8, "stop.rollouts": 1, "traces.train": "100%"}
     settings |= {"eval.every": "1 rollouts", "checkpoint.every": "off"}
     seeds, scored = {}, set()
@@ -144,7 +144,8 @@ def test_08_the_seed_drives_environments_zero_is_one_and_evaluations_are_paired(
 
 
 def test_09_observation_statistics_are_the_policys_own_everywhere():
-    """One set: learned in training, stored with the weights, frozen in evaluation and play."""
+    """There is one set of statistics: learned in training, stored with the weights, frozen in evaluation
+    and play."""
     settings = {"env.n_envs": 2, "algo.n_steps": 16, "stop.rollouts": 3, "eval.every": "1 rollouts"}
     run = trained("Script", settings | {"normalize.obs": "running", "traces.train": "100%"})
     stored = arrays(run, which="latest")
@@ -166,7 +167,7 @@ def test_09_observation_statistics_are_the_policys_own_everywhere():
     assert np.array_equal(player.policy.normalizer.moments.mean, kept["agent/normalize.obs.mean"])
 
 
-def test_10_a_box_action_is_an_amount_and_a_box_observation_is_a_vector():
+def test_10_box_actions_are_continuous_and_box_observations_are_vectors():
     for name, head in (("Pendulum-v1", Gaussian), ("CartPole-v1", Categorical)):
         cfg = resolve(name).config
         envs = InProcessBackend(lambda name=name: gym.make(name), 1, name)
@@ -180,7 +181,7 @@ def test_10_a_box_action_is_an_amount_and_a_box_observation_is_a_vector():
     assert isinstance(policy.head, Gaussian)
 
 
-def test_11_explained_variance_is_of_the_values_that_acted_and_defined_for_constant_returns():
+def test_11_explained_variance_uses_the_values_at_collection_and_is_defined_for_constant_returns():
     practice = Practice.on("Script", CHOOSE | {"algo.lr": 0.1, "algo.gamma": 0.9})
     rollout = practice.collect()
     _, target = rollout.advantages(0.9, practice.cfg.algo.gae_lambda)
@@ -204,33 +205,33 @@ def test_12_kl_is_never_negative():
     assert min(metrics["policy/kl"] for metrics in found) > -1e-7
 
 
-def test_13_a_squashed_action_is_as_uncertain_as_it_is_unlikely_also_at_its_bounds():
+def test_13_the_entropy_of_a_squashed_action_is_its_mean_negative_log_probability_also_at_its_bounds():
     head = SquashedGaussian(BoxAction((1,), (-1.0,), (1.0,)), log_std=0.0)
     for mean in (0.0, 3.0, 9.0):
         dist = np.tile(np.array([mean, 0.0], np.float32), (50_000, 1))
         action = head.sample(dist, head.noise(stream(5, "noise"), (50_000,)))
-        surprise = -head.logprob(dist, action)
-        assert np.isfinite(surprise).all()
-        assert head.entropy(dist[:1]) == pytest.approx(surprise.mean(dtype=np.float64), abs=0.05)
+        neg_logprob = -head.logprob(dist, action)
+        assert np.isfinite(neg_logprob).all()
+        assert head.entropy(dist[:1]) == pytest.approx(neg_logprob.mean(dtype=np.float64), abs=0.05)
 
 
 @pytest.mark.parametrize("mean", [0.0, 3.0, -8.0])
-def test_13_squashed_amounts_have_one_density_for_log_probability_and_entropy(mean: float):
-    """Where tanh is flat in float32, too: entropy is the mean of minus the log-probability."""
+def test_13_log_probability_and_entropy_of_squashed_actions_use_the_same_density(mean: float):
+    """Entropy is the mean negative log-probability, also where tanh is flat in float32."""
     head = SquashedGaussian(BoxAction((1,), (-1.0,), (1.0,)), log_std=0.0)
     dist = np.tile(np.array([mean, -0.5], np.float32), (100_000, 1))
     drawn = head.sample(dist, head.noise(stream(0, "trap"), (len(dist),)))
-    surprise = -head.logprob(dist, drawn).astype(np.float64)
-    assert np.isfinite(surprise).all()
-    error = 5 * surprise.std() / np.sqrt(len(surprise)) + 1e-3
-    assert abs(float(head.entropy(dist[:1])[0]) - surprise.mean()) < error
+    neg_logprob = -head.logprob(dist, drawn).astype(np.float64)
+    assert np.isfinite(neg_logprob).all()
+    error = 5 * neg_logprob.std() / np.sqrt(len(neg_logprob)) + 1e-3
+    assert abs(float(head.entropy(dist[:1])[0]) - neg_logprob.mean()) < error
 
 
 # 14, potentials that change the optimal policy: tests/shaping/test_potential.py
 
 
-def test_15_solved_best_and_early_stop_know_the_raw_return_only():
-    """Shaped rewards make every step worth a fortune, and being wrong better than being right."""
+def test_15_solved_best_and_early_stop_use_the_raw_return_only():
+    """The shaped rewards are huge, and favor wrong actions over right ones."""
     settings = CHOOSE | {"stop.rollouts": 24, "eval.every": "4 rollouts", "checkpoint.every": "off"}
     settings |= {"checkpoint.keep": 20, "facts.threshold": 100.0, "stop.solved": "on"}
     settings |= {"stop.train_return": 100, "stop.eval_return": 100}
@@ -253,7 +254,7 @@ def test_15_solved_best_and_early_stop_know_the_raw_return_only():
     assert run.info["score"]["mean"] <= 8.0
 
 
-def test_17_minibatches_are_another_partition_in_every_epoch():
+def test_17_minibatches_are_a_new_partition_in_every_epoch():
     passes = MinibatchPlan.shuffled(4, 64, 16, stream(0, "batch", "agent", 0), None)
     epochs = [[frozenset(b.tolist()) for b in passes.minibatches(order)] for order in passes.orders]
     assert len({frozenset(batches) for batches in epochs}) == 4

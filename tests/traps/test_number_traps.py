@@ -1,4 +1,4 @@
-"""How numbers went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs in metrics. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = {
 }
 
 
-def test_27_every_row_carries_every_clock_and_each_counts_one_thing():
+def test_27_every_row_has_every_clock_and_each_counts_one_thing():
     run = trained("Script", SETTINGS | {"env.frames_per_step": 4})
     clock = 0.0
     for row in rows(run):
@@ -38,7 +38,7 @@ def test_27_every_row_carries_every_clock_and_each_counts_one_thing():
     assert evaluations(run)
 
 
-def test_28_remaining_time_is_what_remains():
+def test_28_remaining_time_matches_the_rest_of_the_budget():
     run = trained("Script", SETTINGS)
     learned = [row for row in rows(run) if "policy/loss" in row]
     for row in learned:
@@ -49,8 +49,8 @@ def test_28_remaining_time_is_what_remains():
     assert learned[-1]["progress/remaining"] == 0.0
 
 
-def test_29_current_statistics_are_of_now():
-    """Nothing is paid for 500 steps of each copy, then 1 per step: the numbers must follow."""
+def test_29_current_statistics_are_recent():
+    """The reward is 0 for the first 500 steps of each copy, then 1: the metrics must follow."""
     settings = {"env.kwargs": {"steps": 500}, "stop.env_steps": 100 * ROLLOUT, "eval.every": "off"}
     settings["facts.deterministic"] = "no"  # else it would be stepped to find out
     run = trained("Drift", SETTINGS | settings)
@@ -64,7 +64,7 @@ def test_29_current_statistics_are_of_now():
     assert learned[later]["episode/count"] == 100
 
 
-def test_30_nothing_is_rounded_on_its_way_to_the_record_the_csv_or_the_checkpoint():
+def test_30_nothing_is_rounded_in_the_record_the_csv_or_the_checkpoint():
     run = trained("Script", SETTINGS | {"algo.lr": 5e-4, "algo.entropy_coef": 1e-3 / 3})
     last = [row for row in rows(run) if "policy/loss" in row][-1]
     assert last["hyper/lr"] == 5e-4
@@ -77,7 +77,7 @@ def test_30_nothing_is_rounded_on_its_way_to_the_record_the_csv_or_the_checkpoin
         assert all(float(line[name]) == value for name, value in row.items())
 
 
-def test_31_what_is_reported_last_is_on_record_and_every_name_is_declared():
+def test_31_the_last_reported_metrics_are_recorded_and_every_name_is_declared():
     run = trained("Script", SETTINGS)
     every = rows(run)
     assert every[-1]["eval:clock/env_steps"] == run.info["clocks"]["env_steps"] == 8 * ROLLOUT
@@ -88,7 +88,7 @@ def test_31_what_is_reported_last_is_on_record_and_every_name_is_declared():
     assert hyper >= {"hyper/lr", "hyper/clip"}
     of_roles = {name for name in METRICS if name.startswith(("match/", "league/"))}
     never = set(METRICS) - names - of_roles
-    only_elsewhere = {  # normalisers that are off, Box actions, a curriculum, shaping, ReLU, a trunk
+    only_elsewhere = {  # normalizers that are off, Box actions, a curriculum, shaping, ReLU, a trunk
         "policy/log_std",
         "rollout/action_at_limit",
         "episode/shaped_return",

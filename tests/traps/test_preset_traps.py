@@ -1,4 +1,4 @@
-"""How presets went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs in presets. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_ITS_SPACES = "default for its spaces"
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of presets of the user's own."""
+    """Returns a directory for a user's own presets."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "presets").mkdir()
     return tmp_path / "presets"
@@ -32,7 +32,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("variants: {ppo: {algo: {gamma: 0.9}}}", "algo.gamma", 0.9),
     ],
 )
-def test_53_a_preset_that_declares_one_value_changes_no_other(mine: Path, text, key, value):
+def test_53_a_preset_that_sets_one_value_changes_no_other(mine: Path, text, key, value):
     without = values(resolve_for_spaces(ENV).config)
     (mine / f"{ENV}.yaml").write_text(text)
     found = resolve_for_spaces(ENV)
@@ -42,7 +42,7 @@ def test_53_a_preset_that_declares_one_value_changes_no_other(mine: Path, text, 
     assert found.provenance[key] == f"presets/{ENV}.yaml:1" or key == "algo.gamma"
 
 
-def test_53_what_config_show_says_is_what_training_uses(mine: Path):
+def test_53_config_show_prints_the_values_that_training_uses(mine: Path):
     (mine / f"{ENV}.yaml").write_text("facts: {threshold: 90}")
     shown = config_show(ENV)
     assert shown["values"] == values(resolve_for_spaces(ENV).config)
@@ -56,7 +56,7 @@ def test_53_a_preset_may_decline_the_defaults_for_its_spaces(mine: Path):
     assert OF_ITS_SPACES not in found.provenance.values()
 
 
-def test_53_presets_that_ship_are_complete_so_that_no_default_moves_their_numbers():
+def test_53_built_in_presets_are_complete_so_that_no_default_changes_their_numbers():
     shipped = [preset for preset in presets.all_presets().values() if preset.shipped]
     assert shipped
     assert [preset.name for preset in shipped if preset.space_defaults] == []

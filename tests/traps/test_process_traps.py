@@ -96,7 +96,7 @@ def has_guardian(pid: int) -> bool:
     return any(word.endswith("guardian.py") for command in commands for word in command)
 
 
-def test_57_engines_of_a_worker_that_was_killed_do_not_wait_for_the_end_of_training(tmp_path: Path):
+def test_57_engine_processes_of_a_killed_worker_end_before_the_end_of_training(tmp_path: Path):
     kwargs = json.dumps({"folder": str(tmp_path)})
     with running("-c", BACKENDS, "process", kwargs) as trainer:
         assert trainer.stdout is not None
@@ -122,7 +122,7 @@ def test_57_no_process_of_an_environment_outlives_a_command(verb: str, tmp_path:
         wait_for(lambda: not any(lives(pid) for pid in engines(folder)))
 
 
-def test_57_what_is_meant_to_outlive_a_trainer_does():
+def test_57_processes_meant_to_outlive_a_trainer_do():
     script = (
         "import subprocess, sys\n"
         "from gymnast import guard\n"

@@ -1,4 +1,4 @@
-"""How stored results went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs in stored results. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _refusal() -> str:
-    """Of storing what would be trained now."""
+    """Returns the problem with storing a result that would be trained now."""
     with pytest.raises(UsageError) as refusal:
         CliRunner().invoke(cli, ["reproduce", "CartPole-v1:ppo", "--store"], catch_exceptions=False)
     return str(refusal.value)
@@ -92,12 +92,14 @@ def test_58_code_without_a_repository_has_no_revision_and_stores_nothing(package
 @pytest.mark.parametrize(
     "recorded", [["a" * 40 + "-dirty"], [""], ["a" * 40, "b" * 40], ["a" * 40, "a" * 40 + "-dirty"]]
 )
-def test_58_seeds_of_which_the_code_was_edited_meanwhile_are_no_result(recorded: list[str]):
+def test_58_seeds_trained_while_the_code_was_edited_are_not_stored_as_a_result(recorded: list[str]):
     with pytest.raises(RunError, match="one committed revision"):
         results.of_group("Some-v0:ppo", [_seed(text) for text in recorded], None)
 
 
-def test_58_the_page_marks_what_is_not_from_a_clean_revision(monkeypatch: pytest.MonkeyPatch):
+def test_58_the_results_page_marks_results_without_a_clean_revision(
+    monkeypatch: pytest.MonkeyPatch,
+):
     (known,) = [result for result in results.every() if result["preset"] == "CartPole-v1:ppo"]
     shown = {}
     for recorded in ("c" * 40, "c" * 40 + "-dirty", ""):

@@ -1,4 +1,4 @@
-"""How resuming lost or misreported something before. Numbers as in the list of traps."""
+"""Regression tests for past bugs in resuming. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def files_of(run: Run) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
 
 
-def test_50_going_back_is_a_branch_and_the_run_stays_as_it_is_to_the_byte():
+def test_50_resuming_from_an_earlier_checkpoint_is_a_branch_and_the_run_stays_unchanged():
     run = trained("CartPole-v1", SETTINGS | {"eval.max_episode_steps": 50})
     before = files_of(run)
     branch = resumed(run, {"stop.env_steps": 5 * ROLLOUT}, at=str(3 * ROLLOUT))
@@ -58,7 +58,7 @@ def cart_poles(num_envs: int, mode: str, **_: Any) -> SyncVectorEnv:
 
 @pytest.fixture
 def synced() -> Iterator[str]:
-    """The id of an environment whose vector implementation knows every way of resetting."""
+    """Returns the id of an environment whose vector implementation supports every autoreset mode."""
     gym.register("SyncedCartPole-v0", entry_point=cart_pole, vector_entry_point=cart_poles)
     yield "SyncedCartPole-v0"
     del gym.registry["SyncedCartPole-v0"]
@@ -75,7 +75,7 @@ ON_VECTORS = SETTINGS | {
 
 
 def resumes_exactly(whole: Run) -> None:
-    """From a checkpoint in the middle, to the same end, and says so."""
+    """Asserts that the run, resumed from a checkpoint in the middle, ends the same and reports that."""
     run = resumed(gone_back(whole, 3 * 24))
     (event,) = [e for e in run.events() if e["kind"] == "resumed"]
     assert (event["bit_exact"], event["not_exact_because"]) == (True, [])
@@ -102,14 +102,14 @@ def test_51_ales_vector_resumes_exactly(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("seed_every", [0, 20])
 @pytest.mark.parametrize("mode", [mode.value for mode in AutoresetMode])
-def test_51_a_vector_resumes_exactly_however_it_resets(
+def test_51_a_vector_env_resumes_exactly_with_every_autoreset_mode(
     synced: str, mode: str, seed_every: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(SyncVectorEnv, "seed_every", seed_every, raising=False)
     resumes_exactly(trained(synced, ON_VECTORS | {"env.kwargs": {"mode": mode}}))
 
 
-def test_51_a_vector_that_was_stepped_too_often_restarts_and_does_not_claim_to_be_exact(
+def test_51_a_vector_env_with_too_many_steps_to_replay_restarts_and_is_not_called_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr("gymnast.envs.backends.history.MAX_BYTES", 2 * 30)  # of 36 vector steps
@@ -121,7 +121,7 @@ def test_51_a_vector_that_was_stepped_too_often_restarts_and_does_not_claim_to_b
     assert event["copies"] == [0, 1]
 
 
-def test_51_a_replay_that_differs_restarts_and_does_not_claim_to_be_exact(
+def test_51_a_replay_that_differs_restarts_and_is_not_called_exact(
     monkeypatch: pytest.MonkeyPatch,
 ):
     killed = gone_back(trained("CartPole-v1", ON_VECTORS), 3 * 24)

@@ -1,4 +1,4 @@
-"""How runs went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs of runs. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def alarm() -> Iterator[type[Alarm]]:
     Alarm.after, Alarm.number = None, signal.SIGTERM
 
 
-def test_18_schedules_are_part_of_the_config_and_go_on_after_a_resume():
+def test_18_schedules_are_part_of_the_config_and_continue_after_a_resume():
     whole = trained("Script", SETTINGS)
     assert str(load(whole.config()).algo.lr) == "0.001 -> 0"
     run = resumed(gone_back(whole, 4 * ROLLOUT))
@@ -58,7 +58,7 @@ def test_18_schedules_are_part_of_the_config_and_go_on_after_a_resume():
     assert found == pytest.approx([1e-3 * (1 - k / 8) for k in range(8)])
 
 
-def test_19_there_is_a_checkpoint_without_evaluation_at_the_end_of_the_budget_and_on_a_signal(
+def test_19_a_checkpoint_is_written_without_evaluation_at_the_end_of_the_budget_and_on_a_signal(
     alarm,
 ):
     alone = SETTINGS | {"eval.every": "off", "checkpoint.every": "off"}
@@ -69,7 +69,7 @@ def test_19_there_is_a_checkpoint_without_evaluation_at_the_end_of_the_budget_an
     assert checkpoint.latest(run.path).step == 4 * ROLLOUT
 
 
-def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_and_goes_on_being_scored():
+def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_score_and_continues_to_be_evaluated():
     settings = SETTINGS | {"normalize.obs": "running", "normalize.reward": "running"}
     whole = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
     killed = gone_back(whole, 6 * ROLLOUT)
@@ -87,7 +87,7 @@ def test_20_a_resumed_run_repeats_no_rollout_keeps_its_best_and_goes_on_being_sc
     assert counts == [k * ROLLOUT for k in range(1, 9)]
 
 
-def test_21_every_evaluation_is_taken_once_in_order_and_is_of_the_snapshot_it_names():
+def test_21_every_score_is_received_once_in_order_and_belongs_to_the_snapshot_it_names():
     settings = SETTINGS | {"eval.every": "1 rollouts", "eval.mode": "process", "stop.solved": "off"}
     run = trained("CartPole-v1", settings | {"eval.max_episode_steps": 50})
     versions = [version for _, version in evaluations(run)]
@@ -102,7 +102,7 @@ def test_21_every_evaluation_is_taken_once_in_order_and_is_of_the_snapshot_it_na
             obs = env.step(int(action))[0]
 
 
-def test_22_a_save_that_fails_in_any_of_its_steps_leaves_the_one_before_as_the_latest(monkeypatch):
+def test_22_a_save_that_fails_at_any_step_leaves_the_previous_checkpoint_as_the_latest(monkeypatch):
     run = trained("Script", SETTINGS | {"stop.rollouts": 3})
     before = checkpoint.latest(run.path)
     tensors, documents = {"policy": before.tensors("policy")}, {"state": before.document("state")}
@@ -123,7 +123,7 @@ def test_22_a_save_that_fails_in_any_of_its_steps_leaves_the_one_before_as_the_l
 
 
 def test_23_runs_that_start_together_get_directories_of_their_own(runs_dir):
-    """And an index that knows all of them."""
+    """The index lists all of them."""
     settings = SETTINGS | {"stop.rollouts": 1, "eval.every": "off"}
     with ThreadPoolExecutor(3) as pool:
         given = {"config_text": "seed: 0", "preset": "X-v0:ppo", "seed": 0, "provenance": {}}
@@ -133,7 +133,7 @@ def test_23_runs_that_start_together_get_directories_of_their_own(runs_dir):
     assert {found["id"] for found in store.list_runs(runs_dir)} == {r.id for r in (*made, run)}
 
 
-def test_24_what_happens_in_a_worker_is_told_with_its_cause_at_the_step_where_it_happens():
+def test_24_a_fault_in_a_worker_is_reported_with_its_cause_at_the_step_where_it_happens():
     process = {"env.backend": "process", "env.workers": 1, "facts.deterministic": "yes"}
     settings = SETTINGS | process | {"stop.rollouts": 2, "eval.every": "off"}
     only = episode_seed(0, "episode", "agent", 0, 0)
@@ -146,14 +146,14 @@ def test_24_what_happens_in_a_worker_is_told_with_its_cause_at_the_step_where_it
 
 
 def test_25_an_interrupt_before_training_starts_nothing(alarm, runs_dir):
-    """Ctrl-C while it is tried out whether the environment can be replayed."""
+    """Sends Ctrl-C while the environment is tested for reproducible episodes."""
     alarm.after, alarm.number = 3, signal.SIGINT
     with pytest.raises(KeyboardInterrupt):
         trained("Alarm", SETTINGS)
     assert not runs_dir.exists()
 
 
-def test_40_a_training_in_the_background_is_known_by_its_run_id_and_its_end_by_data(
+def test_40_a_background_training_is_identified_by_its_run_id_and_its_end_by_stored_data(
     runs_dir, tmp_path, monkeypatch
 ):
     program = tmp_path / "python"

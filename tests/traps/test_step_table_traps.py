@@ -1,4 +1,4 @@
-"""How the table of steps beside a checkpoint went wrong before. Numbers as in the list of traps."""
+"""Regression tests for past bugs in a checkpoint's step table. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 class Trained:
-    """What each update of a run was given: rollout, advantages and targets."""
+    """Records the rollout, advantages and targets of each update of a run."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[tuple[Rollout, np.ndarray, np.ndarray]] = []
@@ -75,7 +75,7 @@ class Trained:
 
 
 def tables(run: Run) -> dict[str, dict[str, list[str]]]:
-    """Name -> columns, of the last checkpoint."""
+    """Returns name -> columns of the last checkpoint."""
     saved = checkpoint.find(run.path, "latest")
     found = {}
     for name in saved.files:
@@ -90,12 +90,12 @@ def numbers(column: list[str]) -> np.ndarray:
 
 
 def is_column_of(used: np.ndarray, column: list[str], valid: np.ndarray) -> bool:
-    """Every digit the same, in the type that was computed with."""
+    """True if all digits are equal in the data type of the computation."""
     return np.array_equal(numbers(column).astype(used.dtype), by_copy(used)[by_copy(valid)])
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_56_the_table_holds_the_numbers_that_the_update_learned_from(
+def test_56_the_step_table_has_the_numbers_that_the_update_used(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
     target, algo, settings = CASES[name]
@@ -129,7 +129,7 @@ def test_56_the_table_holds_the_numbers_that_the_update_learned_from(
 
 
 def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():
-    """A factor on the rewards changes units alone: where nothing is learned, nothing else differs."""
+    """A factor on the rewards changes only units: without learning, nothing else differs."""
     plain, scaled = (
         tables(trained("CartPole-v1", {**BASE, **STEPS, "algo.lr": 0, "normalize.reward_scale": x}))
         for x in (1.0, 4.0)
@@ -141,7 +141,7 @@ def test_56_values_in_raw_units_are_those_of_the_same_run_without_scaling():
     assert a["value_raw"] == a["value_learned"]
 
 
-def test_56_dqn_has_no_advantages_and_the_rewards_that_its_memory_holds(
+def test_56_dqn_has_no_advantages_and_the_rewards_of_its_replay_buffer(
     monkeypatch: pytest.MonkeyPatch,
 ):
     given: list[Rollout] = []
@@ -162,7 +162,7 @@ def test_56_dqn_has_no_advantages_and_the_rewards_that_its_memory_holds(
 
 
 def test_56_a_rollout_that_no_update_learned_from_has_no_learned_numbers():
-    """With overlap the first rollout waits for the second."""
+    """The first rollout of an overlapped run has no update yet."""
     run = trained("CartPole-v1", BASE | STEPS | {"overlap": "on", "stop.rollouts": 1})
     (table,) = tables(run).values()
     assert "reward_raw" in table

@@ -1,4 +1,4 @@
-"""How trackers went wrong before, and what must hold instead. Numbers as in the list of traps."""
+"""Regression tests for past bugs in trackers. The numbers are those of the list of traps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def last_run(runs_dir: Path) -> Run:
     return Run(path)
 
 
-def test_26_nothing_is_created_before_training_has_really_started(
+def test_26_nothing_is_created_before_training_has_started(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Loop, "iterate", lambda _: 1 / 0)
@@ -50,7 +50,7 @@ def test_26_nothing_is_created_before_training_has_really_started(
     assert not {"wandb", "tensorboard"} & {path.name for path in run.path.iterdir()}
 
 
-def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
+def test_26_an_error_finishes_the_tracked_run(runs_dir: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Breaks, "taken", 0)
     with pytest.raises(EnvError):
         trained("Breaks", {**LONG, "env.kwargs": {"after": 10 * ROLLOUT}})
@@ -63,7 +63,7 @@ def test_26_an_error_finishes_it(runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_26_a_signal_finishes_it(number: signal.Signals, alarm: type[Alarm]):
+def test_26_a_signal_finishes_the_tracked_run(number: signal.Signals, alarm: type[Alarm]):
     alarm.after, alarm.number = 3 * ROLLOUT, number
     run = trained("Alarm", LONG)
     assert run.info["status"] == "stopped"

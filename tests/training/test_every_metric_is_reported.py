@@ -1,4 +1,4 @@
-"""Whatever the table declares, a run of some kind tells; and both engines tell the same."""
+"""Every declared metric is reported by some run, and both engines report the same values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERY = {"env.n_envs": N, "stop.rollouts": 3, "checkpoint.every": "2 rollouts"}
 SHAPED = {"shaping.mine": {"term": "py:tests.shaping.own_terms:brightness", "weight": 0.5}}
 STAGES = [{"tasks": ["one"], "promote": "one:episode/return >= -99 for 1"}, {"tasks": ["two"]}]
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
-    "choices by ReLU, scored, normalised, shaped": (
+    "discrete actions with ReLU, evaluated, normalized, shaped": (
         "ppo",
         {
             **SHAPED,
@@ -62,15 +62,17 @@ ROLES: dict[str, dict[str, Any]] = {
     "seekers and hiders": {"league.live_share": "10%", "league.snapshot": "1 rollouts"},
     "a ladder": {"roles.seeker.plays": ["random", "scripted:weak"]},
 }
-"""Settings of runs in which roles meet."""
-EVERY_RUN = {name: ("Script", *told) for name, told in RUNS.items()} | {
+"""Settings of runs with several roles."""
+EVERY_RUN = {name: ("Script", *settings) for name, settings in RUNS.items()} | {
     name: ("tag", "ppo", MATCHES | settings) for name, settings in ROLES.items()
 }
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[dict[str, float]]]]:
-    """Rows by engine and run."""
+def reported(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, dict[str, list[dict[str, float]]]]:
+    """Returns engine -> run -> its rows."""
     found: dict[str, dict[str, list[dict[str, float]]]] = {}
     for engine in ENGINES:
         found[engine] = {}
@@ -83,14 +85,16 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[d
 
 
 @BOTH_ENGINES
-def test_every_metric_of_the_table_is_told_by_some_run(told, engine: str):
-    names = {key.rpartition(":")[2] for run in told[engine].values() for row in run for key in row}
+def test_every_declared_metric_is_reported_by_some_run(reported, engine: str):
+    names = {
+        key.rpartition(":")[2] for run in reported[engine].values() for row in run for key in row
+    }
     assert not set(METRICS) - names
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY_RUN if name != "dqn"])
-def test_engines_tell_the_same_numbers(told, name: str):
-    native, torch = (told[engine][name] for engine in ENGINES)
+def test_both_engines_report_the_same_numbers(reported, name: str):
+    native, torch = (reported[engine][name] for engine in ENGINES)
     assert [row.keys() for row in native] == [row.keys() for row in torch]
     for one, other in zip(native[:2], torch[:2], strict=True):
         other = exact(other)
@@ -99,8 +103,8 @@ def test_engines_tell_the_same_numbers(told, name: str):
 
 
 @BOTH_ENGINES
-def test_what_is_told_lies_within_its_bounds(told, engine: str):
-    for run in told[engine].values():
+def test_reported_metrics_are_within_their_bounds(reported, engine: str):
+    for run in reported[engine].values():
         for row in run:
             for key, value in row.items():
                 metric = METRICS.get(key.rpartition(":")[2])
@@ -109,10 +113,10 @@ def test_what_is_told_lies_within_its_bounds(told, engine: str):
 
 
 @BOTH_ENGINES
-def test_shares_of_time_are_those_of_the_whole_row(told, engine: str):
+def test_shares_of_time_refer_to_the_time_of_the_whole_row(reported, engine: str):
     parts = ("env", "inference", "update", "rest")
     apart = ("evaluate_wait", "checkpoint")
-    for run in told[engine].values():
+    for run in reported[engine].values():
         for row in (row for row in run if "time/rest" in row):
             total = sum(row[f"time/{part}"] for part in (*parts, *apart))
             for part in parts:
@@ -120,7 +124,7 @@ def test_shares_of_time_are_those_of_the_whole_row(told, engine: str):
             assert 0 < row["system/memory_now"] <= row["system/memory"] + 1
 
 
-def test_parts_of_spaces_bear_their_labels_and_ranges():
+def test_component_metrics_have_the_labels_and_ranges_of_the_space():
     cfg = resolve("CartPole-v1").config
     collector = open_collector(cfg)
     metrics = declared(cfg, task_limits(collector, cfg))
@@ -134,7 +138,7 @@ def test_parts_of_spaces_bear_their_labels_and_ranges():
     assert metrics["rollout/obs_mean.1"].bounds == (-np.inf, np.inf)
 
 
-def test_amounts_are_bounded_by_their_own_range():
+def test_box_action_metrics_are_bounded_by_the_range_of_their_component():
     limits = Limits(amounts=(Part("", -1.0, 1.0), Part("gas", 0.0, 3.0)))
     metrics = declared(resolve("CartPole-v1").config, limits)
     assert metrics["rollout/action_mean.1"].bounds == (0.0, 3.0)
@@ -142,7 +146,7 @@ def test_amounts_are_bounded_by_their_own_range():
     assert "amount 1 (gas)" in metrics["rollout/action_std.1"].description
 
 
-def test_spaces_of_many_parts_have_no_metric_for_each():
+def test_spaces_with_many_components_have_no_metric_per_component():
     many = MOST + 1
     wide = BoxObs((many,), (-1.0,) * many, (1.0,) * many)
     free = BoxAction((many,), (-np.inf,) * many, (np.inf,) * many)
@@ -154,7 +158,7 @@ def test_spaces_of_many_parts_have_no_metric_for_each():
     assert not [m for m in declared(resolve("CartPole-v1").config, limits) if m.endswith(".32")]
 
 
-def test_steps_that_do_not_count_are_left_out():
+def test_invalid_steps_are_left_out_of_component_metrics():
     keep = np.array([[True, False], [True, True]])
     chosen = np.array([[0, 1], [2, 2]])
     rest = np.zeros((2, 2)), np.zeros((2, 2), np.float32), np.zeros((2, 2), bool)
@@ -167,13 +171,13 @@ def test_steps_that_do_not_count_are_left_out():
     assert row["rollout/action_mean.0"] == pytest.approx(0.5 / 3)
 
 
-def test_only_limits_that_exist_can_be_reached():
+def test_only_finite_action_bounds_count_for_action_at_limit():
     half = BoxAction((2,), (0.0, -np.inf), (np.inf, np.inf))
     amounts = np.array([[[0.0, 0.0]], [[1.0, 5.0]]], np.float32)
     assert action_components(half, amounts, None)["rollout/action_at_limit"] == 0.5
 
 
-def test_parts_are_in_order_of_their_place():
+def test_component_metrics_are_in_the_order_of_their_index():
     keys = [f"rollout/obs_mean.{k}" for k in (10, 2, 0)] + ["rollout/reward_mean"]
     places = ["rollout/obs_mean.0", "rollout/obs_mean.2", "rollout/obs_mean.10"]
     assert in_order(keys) == ["rollout/reward_mean", *places]
