@@ -123,7 +123,7 @@ def test_metrics_bear_the_names_and_ranges():
 def test_a_check_holds_what_is_seen_against_what_is_declared():
     report = check_environment("CartPole", resolve("CartPole-v1", BOTH).config, steps=100)
     (found,) = (finding for finding in report.findings if finding.check == "facts.observations")
-    assert (found.verdict, found.what) == ("ok", "12 parts, within their declared bounds")
+    assert (found.verdict, found.what) == ("ok", "12 components, within their declared bounds")
 
 
 def test_a_narration_tells_the_last_action(monkeypatch: pytest.MonkeyPatch):
