@@ -1,1 +1,1 @@
-"""Is an environment what training takes it for? And do the presets that ship still work?"""
+"""`gymnast check`: tests environments against what training relies on, and presets end to end."""

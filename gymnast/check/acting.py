@@ -1,4 +1,4 @@
-"""Actions: which are allowed, which are taken, what they are called."""
+"""Checks of actions: masks, extreme actions, labels and keyboard keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Copy, EnvBroken, Moment
-from gymnast.check.witness import FirstViolation
+from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.envs.backends.backend import random_actions
 from gymnast.errors import UsageError
@@ -28,57 +28,61 @@ from gymnast.spaces.spaces import (
 from gymnast.text.wording import counted
 
 Array = np.ndarray
-_MOST = 64
-"""Single actions that are tried one by one."""
+_MAX_ACTIONS = 64
+"""Maximum number of single actions that are tried one by one."""
 _STEPS = 20
-"""How long each end of a range is held."""
+"""Steps for which each bound of a Box action is held."""
 
 
 class Masks:
-    """What `info["action_mask"]` says; `used`: the config heeds it."""
+    """Checks `info["action_mask"]`. `used` is True if the config uses masks (`env.action_mask`)."""
 
     def __init__(self, kind: Action, *, used: bool) -> None:
         self._kind, self._used = kind, used
         self._wrong = FirstViolation("mask")
-        self._given = self._absent = 0
+        self._present = self._absent = 0
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if moment.over or not self._used:
-            self._given += "action_mask" in moment.info
+            self._present += "action_mask" in moment.info
             return
         if moment.info.get("action_mask") is None:
             self._absent += 1
-            if self._given:
-                self._wrong.at(moment, 'info["action_mask"] is missing here, and was there before')
+            if self._present:
+                self._wrong.at(
+                    moment, 'info["action_mask"] is missing here, but was present before'
+                )
             return
-        if self._absent and not self._given:
-            self._wrong.at(moment, 'info["action_mask"] is here, and was missing before')
-        self._given += 1
+        if self._absent and not self._present:
+            self._wrong.at(moment, 'info["action_mask"] is present here, but was missing before')
+        self._present += 1
         problem = mask_of(self._kind, moment.info)[1]
         if problem is not None:
             self._wrong.at(moment, problem)
 
     def findings(self) -> Iterator[Finding]:
-        if not self._used and self._given:
-            yield Finding("mask", "note", "masks are given and not used (env.action_mask: off)")
-        elif self._given:
-            yield self._wrong.or_ok("each allows an action")
+        if not self._used and self._present:
+            yield Finding("mask", "note", "info has masks, but env.action_mask is off")
+        elif self._present:
+            yield self._wrong.or_ok("every mask allows an action")
 
 
 class ActionsLeftUnchanged:
+    """Checks that step() does not modify the action array."""
+
     def __init__(self) -> None:
         self._wrong = FirstViolation("actions")
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if not moment.left_action:
-            self._wrong.at(moment, "step() wrote into the action it was given (work on a copy)")
+            self._wrong.at(moment, "step() modified its action argument (work on a copy)")
 
     def findings(self) -> Iterator[Finding]:
         return iter([self._wrong.finding()] if self._wrong else [])
 
 
 def chance(kind: Action, rng: np.random.Generator) -> Callable[[Moment], Any]:
-    """Who draws evenly from what is allowed."""
+    """Returns a function that samples uniformly from the valid actions."""
 
     def act(moment: Moment) -> Any:
         mask = mask_of(kind, moment.info)[0]
@@ -88,23 +92,24 @@ def chance(kind: Action, rng: np.random.Generator) -> Callable[[Moment], Any]:
 
 
 def mask_of(kind: Action, info: Mapping[str, Any]) -> tuple[Array | None, str | None]:
-    """The mask as a row of booleans, where there is a good one; what is wrong with it, otherwise."""
-    given = info.get("action_mask")
-    if given is None:
+    """Returns (mask as a boolean row, None), (None, what is wrong with the mask), or (None, None) without a
+    mask."""
+    mask = info.get("action_mask")
+    if mask is None:
         return None, None
     row = np.ones((1, mask_width(kind)), dtype=bool)
-    problem = put_mask(kind, row, 0, given)
+    problem = put_mask(kind, row, 0, mask)
     return (None, problem) if problem is not None else (row[0], None)
 
 
 def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
-    """Every single action, or every end of a range, is taken."""
+    """Takes every discrete action, or every bound of a Box, and returns whether step() survives it."""
     tried = 0
     for action in extremes(kind):
         try:
             moment = copy.reset(seed)
         except EnvBroken:
-            break  # told by another check
+            break  # reported by the check of reset()
         for _ in range(_STEPS if isinstance(kind, BoxAction) else 1):
             mask = mask_of(kind, moment.info)[0]
             if moment.over or _ruled_out(kind, action, mask):
@@ -117,39 +122,44 @@ def at_the_bounds(copy: Copy, kind: Action, seed: int) -> Finding:
                 return Finding("actions", "wrong", broken.what, where, broken.traceback)
         tried += 1
     if isinstance(kind, BoxAction) and not kind.is_bounded:
-        return Finding("actions", "note", "without bounds: nothing keeps a policy from extremes")
-    what = "ends of their ranges" if isinstance(kind, BoxAction) else "actions"
+        return Finding(
+            "actions",
+            "note",
+            "the Box is unbounded, so a policy may take arbitrarily large actions",
+        )
+    what = "extreme actions" if isinstance(kind, BoxAction) else "actions"
     return Finding("actions", "ok", f"{tried} {what} were taken")
 
 
 def extremes(kind: Action) -> Iterator[Any]:
-    """The lowest and highest amounts, together and one by one; every choice, up to a number."""
+    """Yields the actions to try: the bounds of a Box, all at once and one dimension at a time; every Discrete
+    action, up to a maximum."""
     match kind:
         case DiscreteAction():
-            yield from (np.int64(kind.first + i) for i in range(min(kind.n, _MOST)))
+            yield from (np.int64(kind.first + i) for i in range(min(kind.n, _MAX_ACTIONS)))
         case MultiDiscreteAction():
             first = np.array(kind.first).reshape(kind.shape)
             yield from (first, first + np.array(kind.n).reshape(kind.shape) - 1)
         case MultiBinaryAction():
             yield from (np.zeros(kind.shape, np.int8), np.ones(kind.shape, np.int8))
         case BoxAction():
-            yield from _ends(kind)
+            yield from _bounds(kind)
 
 
-def _ends(kind: BoxAction) -> Iterator[Array]:
+def _bounds(kind: BoxAction) -> Iterator[Array]:
     low, high = (np.array(end, np.float32) for end in (kind.low, kind.high))
     low, high = (np.where(np.isfinite(end), end, 0).astype(np.float32) for end in (low, high))
     yield from (low.reshape(kind.shape), high.reshape(kind.shape))
     middle = ((low + high) / 2).astype(np.float32)
-    for i in range(min(kind.size, _MOST // 2)):
+    for i in range(min(kind.size, _MAX_ACTIONS // 2)):
         for end in (low, high):
-            one = middle.copy()
-            one[i] = end[i]
-            yield one.reshape(kind.shape)
+            action = middle.copy()
+            action[i] = end[i]
+            yield action.reshape(kind.shape)
 
 
 def named(space: gym.Space[Any], kind: Action, facts: Facts) -> Iterator[Finding]:
-    """Labels and keys that are declared."""
+    """Checks the declared labels and keyboard keys of the actions."""
     n = _labels(kind)
     if facts.actions and len(facts.actions) != n:
         what = f"{len(facts.actions)} labels for {n} actions"
@@ -179,7 +189,8 @@ def _labels(kind: Action) -> int:
 
 
 def _ruled_out(kind: Action, action: Any, mask: Array | None) -> bool:
-    """Of several choices at once nobody can say, so they are left out."""
+    """True if the mask forbids an action. With a mask, actions of other spaces than Discrete are always
+    skipped, because these extremes combine several elements and may be invalid."""
     if mask is None:
         return False
     return not (isinstance(kind, DiscreteAction) and mask[int(action) - kind.first])

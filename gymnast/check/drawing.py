@@ -1,4 +1,4 @@
-"""Can it be looked at, and at what pace?"""
+"""Checks of rendering: whether frames can be rendered, and the frames per second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gymnast.errors import EnvError
 from gymnast.film.stage import MODES, Stage, without_screen
 
 FRAMES = 5
-"""Pictures that are asked for."""
+"""Frames that are rendered."""
 
 
 def drawn(
@@ -27,11 +27,11 @@ def drawn(
     *,
     frames: int = FRAMES,
 ) -> Iterator[Finding]:
-    """`env`: a live copy, to be asked what it offers; `act` chooses what is done meanwhile."""
+    """Renders a short episode. `env` is a live copy whose metadata is read; `act` chooses the actions."""
     yield from _pace(cfg, env)
     offered = [mode for mode in env.metadata.get("render_modes") or () if mode in MODES]
     if not offered:
-        what = "it cannot be drawn: no films of it, nothing to see in `gymnast play`"
+        what = "it has no render mode for frames: no videos, and nothing to see in `gymnast play`"
         yield Finding("rendering", "note", what)
         return
     try:
@@ -40,19 +40,19 @@ def drawn(
     except EnvError as problem:
         cause = problem.__cause__
         if isinstance(cause, ImportError | error.DependencyNotInstalled):
-            yield Finding("rendering", "note", f"not here: {problem.message}")
+            yield Finding("rendering", "note", f"not possible on this machine: {problem.message}")
         else:
             text = "" if cause is None else own_traceback(cause)
             yield Finding("rendering", "wrong", problem.message, f"seed {seed}", text)
     except Exception as cause:
-        what = f"it cannot be played while it is drawn: {type(cause).__name__}: {cause}"
+        what = f"it fails while being rendered: {type(cause).__name__}: {cause}"
         yield Finding("rendering", "wrong", what, f"seed {seed}", own_traceback(cause))
     else:
-        yield Finding("rendering", "ok", f"{offered[0]}, pictures of {size}")
+        yield Finding("rendering", "ok", f"{offered[0]}, frames of {size}")
 
 
 def _drawn(stage: Stage, act: Callable[[Moment], Any], seed: int, frames: int) -> str:
-    """Draw the reset and a few steps; the size of a picture."""
+    """Renders the reset and a few steps. Returns the size of a frame."""
     obs, info = stage.env.reset(seed=seed)
     moment = Moment(0, seed, 0, obs, info)
     picture = stage.picture()
@@ -69,7 +69,7 @@ def _drawn(stage: Stage, act: Callable[[Moment], Any], seed: int, frames: int) -
 def _pace(cfg: Config[Any], env: gym.Env[Any, Any]) -> Iterator[Finding]:
     declared, own = cfg.facts.fps, env.metadata.get("render_fps")
     if declared is not None and own is not None and declared != own:
-        what = f'declared are {declared:g}, and used; its metadata["render_fps"] says {own:g}'
+        what = f'{declared:g} declared and used; its metadata["render_fps"] is {own:g}'
         yield Finding("facts.fps", "note", what)
     elif declared is not None:
         yield Finding("facts.fps", "ok", f"{declared:g} frames per second")

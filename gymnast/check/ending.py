@@ -1,4 +1,4 @@
-"""How episodes end: truly, at a limit, as both, never."""
+"""Checks of episode ends: terminated, truncated at a time limit, both at once, or never."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import gymnasium as gym
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
-from gymnast.check.witness import FirstViolation
+from gymnast.check.observer import FirstViolation
 from gymnast.config.episode_limit import DEFAULT_EPISODE_STEPS
 from gymnast.envs.build.make import stated_limit
 from gymnast.text.wording import counted
 
 _FEW = 4
-"""Episodes from which on it is no coincidence that all of them are of one length."""
+"""Number of episodes from which equal lengths are no longer a coincidence."""
 _LIMIT = re.compile(r"limit|horizon|max|length|duration|budget|timeout", re.IGNORECASE)
-"""Attributes of an environment that may hold its time limit."""
+"""Pattern of attribute names that may hold the time limit of an environment."""
 
 
 NO_LIMIT = Finding(
@@ -31,42 +31,44 @@ NO_LIMIT = Finding(
 
 class Ends:
     def __init__(self, env: gym.Env[Any, Any], limit: int | None, given: int | None = None) -> None:
-        """`limit`: steps after which an episode is known to be cut short; `given`: a limit that the config
-        applies in training."""
-        self._env, self._limit, self._given, self._longest = env, limit, given, 0
+        """`limit` is the known time limit of the environment; `given` is the limit that the config applies in
+        training."""
+        self._env, self._limit, self._config_limit, self._longest = env, limit, given, 0
         self._ended: list[Moment] = []
         self._late = FirstViolation("time limit")
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         self._longest = max(self._longest, moment.step)
         if self._limit is not None and moment.step > self._limit:
-            self._late.at(moment, f"the episode goes on beyond its limit of {self._limit} steps")
+            self._late.at(moment, f"the episode continues beyond its limit of {self._limit} steps")
         if moment.over:
-            kept = Moment(moment.episode, moment.seed, moment.step, None)
+            # Only the place and the kind of the end are kept: observations may be large.
+            place = Moment(moment.episode, moment.seed, moment.step, None)
             ends = {"terminated": moment.terminated, "truncated": moment.truncated}
-            self._ended.append(Moment(**{**vars(kept), **ends}))
+            self._ended.append(Moment(**{**vars(place), **ends}))
 
     def findings(self) -> Iterator[Finding]:
-        yield self._told_apart()
+        yield self._terminated_or_truncated()
         yield self._at_the_limit()
 
-    def _told_apart(self) -> Finding:
+    def _terminated_or_truncated(self) -> Finding:
         both = [end for end in self._ended if end.terminated and end.truncated]
         early = [end for end in both if end.step != self._limit]
         if not self._ended:
             what = f"no episode ended within {self._longest:,} steps"
             known = (
-                f", {self._limit:,} is its limit" if self._limit else " and no limit is declared"
+                f", its limit is {self._limit:,}" if self._limit else " and no limit is declared"
             )
             return Finding("ends", "note", f"{what}{known}")
         if early and len(both) == len(self._ended) and len(both) > 1:
-            what = f"all {len(both)} ends are told as terminated and truncated at once"
+            what = f"all {len(both)} ends are both terminated and truncated"
             return Finding("ends", "wrong", what, both[0].where)
         if both:
-            what = f"{len(both)} of {len(self._ended)} ends are told as terminated and truncated"
+            what = f"{len(both)} of {len(self._ended)} ends are both terminated and truncated"
             return Finding("ends", "note", f"{what}: they count as terminated", both[0].where)
-        true = sum(end.terminated for end in self._ended)
-        return Finding("ends", "ok", f"{true} terminated, {len(self._ended) - true} truncated")
+        terminated = sum(end.terminated for end in self._ended)
+        truncated = len(self._ended) - terminated
+        return Finding("ends", "ok", f"{terminated} terminated, {truncated} truncated")
 
     def _at_the_limit(self) -> Finding:
         if self._late:
@@ -74,35 +76,40 @@ class Ends:
         if self._limit is not None:
             return self._at_known_limit(self._limit)
         lengths = {end.step for end in self._ended}
-        true = [end for end in self._ended if end.terminated and not end.truncated]
-        if len(true) < _FEW or len(true) < len(self._ended) or len(lengths) > 1 or lengths == {1}:
+        terminated = [end for end in self._ended if end.terminated and not end.truncated]
+        few = len(terminated) < _FEW or len(terminated) < len(self._ended)
+        if few or len(lengths) > 1 or lengths == {1}:
             return self._none_declared(one_step=lengths == {1})
+        # Equal lengths suggest a time limit that is returned as terminated.
         (length,) = lengths
-        what = f"all {len(true)} episodes are terminated after exactly {length} steps"
+        what = f"all {len(terminated)} episodes are terminated after exactly {length} steps"
         if name := self._attribute(length):
-            what = f"{what}, its {name}: say truncated"
-            return Finding("time limit", "wrong", what, true[0].where)
-        return Finding("time limit", "note", f"{what}: if that is a limit, say truncated")
+            what = f"{what}, its {name}: return truncated instead"
+            return Finding("time limit", "wrong", what, terminated[0].where)
+        return Finding("time limit", "note", f"{what}: if this is a limit, return truncated")
 
     def _none_declared(self, *, one_step: bool) -> Finding:
-        if self._given is not None:
-            return Finding("time limit", "ok", f"{self._given:,} steps (env.max_episode_steps)")
+        if self._config_limit is not None:
+            what = f"{self._config_limit:,} steps (env.max_episode_steps)"
+            return Finding("time limit", "ok", what)
         if (stated := stated_limit(self._env)) is not None:
-            return Finding("time limit", "ok", f"the environment applies its own, {stated:,}")
+            return Finding("time limit", "ok", f"the environment applies its own limit, {stated:,}")
         if one_step:
             return Finding("time limit", "ok", "every episode ends after one step")
         return NO_LIMIT
 
     def _at_known_limit(self, limit: int) -> Finding:
-        there = [end for end in self._ended if end.step == limit]
-        if len(there) > 1 and all(end.terminated for end in there):
-            what = f"all {len(there)} episodes that reach the limit of {limit} steps are terminated"
-            return Finding("time limit", "wrong", what, there[0].where)
-        seen = f", reached {counted(len(there), 'time')}" if there else ", not reached"
-        return Finding("time limit", "ok", f"{limit:,} steps{seen}")
+        at_limit = [end for end in self._ended if end.step == limit]
+        if len(at_limit) > 1 and all(end.terminated for end in at_limit):
+            what = (
+                f"all {len(at_limit)} episodes that reach the limit of {limit} steps are terminated"
+            )
+            return Finding("time limit", "wrong", what, at_limit[0].where)
+        reached = f", reached {counted(len(at_limit), 'time')}" if at_limit else ", not reached"
+        return Finding("time limit", "ok", f"{limit:,} steps{reached}")
 
     def _attribute(self, length: int) -> str | None:
-        """Of the environment, that says so."""
+        """Returns the name of an attribute of the environment that looks like a limit and equals `length`."""
         inner = self._env.unwrapped
         classes = (vars(kind) for kind in reversed(type(inner).__mro__))
         named = {name: value for owner in (*classes, vars(inner)) for name, value in owner.items()}

@@ -1,4 +1,4 @@
-"""Step an environment with random actions and hold it against the contract and its facts."""
+"""Steps an environment with random actions and checks it against the Gymnasium API and its facts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gymnast.check.drawing import FRAMES, drawn
 from gymnast.check.ending import Ends
 from gymnast.check.finding import Finding, Report, in_order
 from gymnast.check.live import Copy, EnvBroken, Moment, own_traceback
+from gymnast.check.observer import Observer
 from gymnast.check.observing import Finite, InSpace, NotModifiedLater, WithinDeclaredRange
 from gymnast.check.repeating import Transcript, repeats
 from gymnast.check.rewarding import Rewards
-from gymnast.check.witness import Observer
 from gymnast.config.config import Config
 from gymnast.envs.build.make import make_env
 from gymnast.envs.build.strip_wrappers import time_limit
@@ -27,13 +27,13 @@ from gymnast.spaces.declared import facts_for_policy_obs
 from gymnast.text.wording import counted
 
 STEPS = 2_000
-"""Steps with random actions."""
+"""Number of random steps."""
 _PATIENCE = 3
-"""Episodes that may break before no more are begun."""
+"""Number of episodes that may fail before the check gives up."""
 _DECLARED = ("actions", "observations", "reward", "returns", "threshold", "fps")
 
 Beat = Callable[[int, int], None]
-"""Told how many of how many steps are done."""
+"""Progress callback: (steps done, steps in total)."""
 
 
 def check_environment(
@@ -44,7 +44,7 @@ def check_environment(
     seed: int = 0,
     beat: Beat = lambda *_: None,
 ) -> Report:
-    """A name that is nobody's, or a package that is missing, is an error as ever."""
+    """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
     make = partial(make_env, cfg.env)
     try:
         copy = Copy(make)
@@ -55,12 +55,12 @@ def check_environment(
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
     with closing(copy), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        examined = _Examination(cfg, copy, make, seed)
-        found = [*examined.findings(steps, beat)]
+        check = _EnvironmentCheck(cfg, copy, make, seed)
+        found = [*check.findings(steps, beat)]
         return Report(target, copy.steps, copy.resets, in_order(found))
 
 
-class _Examination:
+class _EnvironmentCheck:
     def __init__(self, cfg: Config[Any], copy: Copy, make: Callable[[], Any], seed: int) -> None:
         self.cfg, self.copy, self.make, self.seed = cfg, copy, make, seed
 
@@ -68,7 +68,7 @@ class _Examination:
         try:
             yield from self._findings(steps, beat)
         except EnvError as problem:
-            what = f"one was made, another cannot be: {problem.message}"
+            what = f"a second copy cannot be created: {problem.message}"
             text = own_traceback(problem.__cause__) if problem.__cause__ else ""
             yield Finding("made", "wrong", what, "", text)
         else:
@@ -82,13 +82,13 @@ class _Examination:
             yield Finding("spaces", "wrong", problem.message)
             return
         facts = facts_for_policy_obs(self.cfg.facts, self.cfg.env, obs)
-        shown = " ".join(str(env.observation_space).split())
-        yield Finding("spaces", "ok", f"{_short(shown)} -> {_short(str(env.action_space))}")
+        obs_space = " ".join(str(env.observation_space).split())
+        yield Finding("spaces", "ok", f"{_short(obs_space)} -> {_short(str(env.action_space))}")
         yield from named(env.action_space, action, facts)
         yield from self._undeclared()
 
         last = _LastInfos([*dict.fromkeys(m.source for m in self.cfg.metrics.values())])
-        witnesses: list[Observer] = [
+        observers: list[Observer] = [
             InSpace(env.observation_space, obs, facts),
             Finite(obs),
             NotModifiedLater(),
@@ -100,55 +100,58 @@ class _Examination:
             last,
         ]
         act = chance(action, stream(self.seed, "check"))
-        played, broken = self._play(witnesses, act, steps, beat)
+        played, broken = self._play(observers, act, steps, beat)
         yield from broken
-        if not any(one.lines for one in played):
-            return  # nothing ever began
+        if not any(transcript.lines for transcript in played):
+            return  # no reset succeeded, so there is nothing more to check
         if not any(finding.check == "reset" for finding in broken):
             yield Finding("reset", "ok", f"{1e3 * self._per_reset():.3g} ms each")
         if not any(finding.check == "step" for finding in broken):
             yield Finding("step", "ok")
-        told = [finding for witness in witnesses for finding in witness.findings()]
-        yield from told
+        observed = [finding for observer in observers for finding in observer.findings()]
+        yield from observed
         yield from self._speed()
         fresh = partial(Copy, self.make)
         yield from repeats(fresh, played, facts, steps // 4)
-        if not broken and not any(finding.check == "actions" for finding in told):
+        if not broken and not any(finding.check == "actions" for finding in observed):
             with closing(fresh()) as another:
                 yield at_the_bounds(another, action, self._seed(0))
-        # what breaks by itself is not blamed on being drawn
+        # If stepping fails anyway, only the reset is rendered: rendering must not get the blame.
         yield from drawn(self.cfg, env, act, self._seed(0), frames=1 if broken else FRAMES)
 
     def _play(
-        self, witnesses: Sequence[Observer], act: Callable[[Moment], Any], steps: int, beat: Beat
+        self, observers: Sequence[Observer], act: Callable[[Moment], Any], steps: int, beat: Beat
     ) -> tuple[list[Transcript], list[Finding]]:
-        """Episodes until so many steps are taken; and what broke them, each kind once."""
+        """Plays episodes until `steps` steps are taken. Returns their transcripts, and at most one finding
+        each for a failed reset and a failed step."""
         copy, played, broken = self.copy, list[Transcript](), dict[str, Finding]()
-        taken = breaks = 0
-        while taken < steps and breaks < _PATIENCE:
+        taken = failures = 0
+        while taken < steps and failures < _PATIENCE:
             transcript = Transcript(self._seed(len(played)))
             played.append(transcript)
             check = "reset"
             try:
                 moment = copy.reset(transcript.seed)
                 check = "step"
-                self._seen(moment, transcript, witnesses)
+                self._record(moment, transcript, observers)
                 while not moment.over and taken < steps:
                     moment = copy.step(act(moment))
-                    self._seen(moment, transcript, witnesses)
+                    self._record(moment, transcript, observers)
                     taken += 1
                     beat(taken, steps)
             except EnvBroken as problem:
-                breaks += 1
+                failures += 1
                 finding = Finding(check, "wrong", problem.what, copy.where, problem.traceback)
                 broken.setdefault(check, finding)
                 copy.renew()
         return played, list(broken.values())
 
-    def _seen(self, moment: Moment, transcript: Transcript, witnesses: Sequence[Observer]) -> None:
+    def _record(
+        self, moment: Moment, transcript: Transcript, observers: Sequence[Observer]
+    ) -> None:
         transcript.add(moment)
-        for witness in witnesses:
-            witness.sees(moment)
+        for observer in observers:
+            observer.observe(moment)
 
     def _seed(self, episode: int) -> int:
         return episode_seed(self.seed, "check", episode)
@@ -166,16 +169,16 @@ class _Examination:
         copy = self.copy
         if copy.steps:
             rate = copy.steps / max(copy.step_seconds, 1e-9)
-            yield Finding("speed", "note", f"{rate:,.0f} steps per second of one copy, alone")
+            yield Finding("speed", "note", f"{rate:,.0f} steps per second with one copy")
 
 
 class _LastInfos:
-    """Numbers that the preset takes from the last info of an episode."""
+    """Checks that the last info of episodes has the keys of the preset's metrics."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted, self._found, self._ended = wanted, set[str](), 0
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if moment.over:
             self._ended += 1
             self._found |= moment.info.keys()
@@ -185,11 +188,13 @@ class _LastInfos:
         if not self._wanted or not self._ended:
             return
         if missing:
-            what = f"no last info of {counted(self._ended, 'episode')} has {', '.join(missing)}"
+            what = (
+                f"the last info of {counted(self._ended, 'episode')} never has {', '.join(missing)}"
+            )
             yield Finding("metrics", "wrong", what)
         else:
             yield Finding("metrics", "ok", ", ".join(self._wanted))
 
 
-def _short(text: str, most: int = 70) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+def _short(text: str, length: int = 70) -> str:
+    return text if len(text) <= length else f"{text[: length - 3]}..."

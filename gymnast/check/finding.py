@@ -1,4 +1,4 @@
-"""What a check of an environment found: as it should be, wrong, or worth knowing."""
+"""Findings of a check: each is ok, wrong, a warning or a note."""
 
 from __future__ import annotations
 
@@ -9,45 +9,44 @@ from typing import Any, Literal
 Verdict = Literal["ok", "wrong", "warning", "note"]
 
 CHECKS = {
-    "made": "Nothing can be trained or played before its constructor works.",
-    "spaces": "No network can be built for it.",
-    "reset": "Every episode begins with reset(seed=...). A copy that cannot begin is tried again, and "
-    "after env.max_faults attempts training ends.",
-    "step": "The episode is dropped and its copy made anew: what leads there is never learned, and "
-    "after env.max_faults in a row training ends.",
-    "observation": "A wrong shape or type drops the episode. Values outside the bounds are scaled "
-    "wrongly wherever bounds are used (normalize.obs: static, images).",
-    "finite": "One NaN in an update reaches every weight, so the whole episode is dropped: what leads "
-    "there is never learned.",
-    "deterministic": "Runs cannot be repeated, a resumed run begins new episodes, evaluations are not "
-    "paired, and a film may show another episode than the one that was scored.",
-    "seed": "Copies may play the same episodes side by side, runs of different seeds are no "
-    "independent tries, and evaluation has no episodes of its own.",
-    "past": "A score depends on what was played before it, and a resumed run cannot replay its "
-    "running episodes.",
-    "aliasing": "Whoever keeps an observation (frame stacks, replay memories, notebooks) finds a "
-    "later one in its place.",
-    "ends": "After a true end nothing follows; after a limit the critic's estimate of what would have "
-    "followed counts. Told as both, every limit is learned as an end.",
-    "time limit": "The critic learns that nothing follows the limit: values near it are too low, and "
-    "what pays after it is not worth going for. Told as truncated, the estimate counts.",
-    "actions": "A policy does choose the ends of a range: continuous actions are clipped to them.",
-    "mask": "The episode is dropped and its copy made anew, as after any broken step.",
-    "rendering": "Neither films nor `gymnast play` can show it.",
-    "metrics": "The preset's own number is never recorded.",
-    "facts.actions": "Tables, films and `gymnast play` cannot name the actions.",
-    "facts.keys": "A person cannot play it.",
-    "facts.observations": "Tables name the wrong components, and scaling by declared bounds "
-    "(normalize.obs: static) goes wrong.",
-    "facts.reward": "Alerts on rewards are raised although nothing is wrong, or stay silent although "
-    "something is.",
-    "facts.returns": "Alerts on returns are raised although nothing is wrong; a threshold may lie "
-    "where no return can be.",
-    "facts.fps": "Films and `gymnast play` may run at the wrong pace.",
-    "facts": "What is not declared bounds no metric, names nothing and counts as solved never.",
+    "made": "Nothing can be trained or played until its constructor works.",
+    "spaces": "No policy network can be built for it.",
+    "reset": "Every episode starts with reset(seed=...). A copy that fails is restarted, and after "
+    "env.max_faults failures training stops.",
+    "step": "The episode is dropped and its copy restarted: nothing is learned from what led there, and "
+    "after env.max_faults failures in a row training stops.",
+    "observation": "An episode with a wrong shape or type is dropped. Values outside the bounds are "
+    "normalized wrongly wherever the bounds are used (normalize.obs: static, images).",
+    "finite": "A single NaN in an update spreads to every weight, so the whole episode is dropped: nothing "
+    "is learned from what led there.",
+    "deterministic": "Runs are not reproducible, a resumed run starts new episodes, evaluations do not play "
+    "the same episodes, and a video may show another episode than the one that was scored.",
+    "seed": "Env copies may play identical episodes, runs with different seeds are not independent, and "
+    "evaluation has no held-out episodes.",
+    "past": "A score depends on the episodes before it, and a resumed run cannot restore its running "
+    "episodes.",
+    "aliasing": "Code that keeps an observation (frame stacks, replay buffers, notebooks) finds that a later "
+    "one has overwritten it.",
+    "ends": "After `terminated` the value of the next state is 0; after `truncated` the critic estimates it. "
+    "If both are True, every time limit is learned as a terminal state.",
+    "time limit": "The critic learns that no reward follows the limit, so values near it are too low and "
+    "rewards beyond it are ignored. With `truncated`, the critic's estimate is used instead.",
+    "actions": "A policy does choose the bounds: continuous actions are clipped to them.",
+    "mask": "The episode is dropped and its copy restarted, as after any failed step.",
+    "rendering": "Neither videos nor `gymnast play` can show it.",
+    "metrics": "The metric that the preset declares is never recorded.",
+    "facts.actions": "Tables, videos and `gymnast play` cannot label the actions.",
+    "facts.keys": "It cannot be played with the keyboard (`gymnast play --human`).",
+    "facts.observations": "Tables label the wrong components, and normalization by declared bounds "
+    "(normalize.obs: static) is wrong.",
+    "facts.reward": "Alerts on rewards are false, or are missing when something is wrong.",
+    "facts.returns": "Alerts on returns are false, and the threshold may be impossible to reach.",
+    "facts.fps": "Videos and `gymnast play` may run at the wrong speed.",
+    "facts": "Without facts, metrics have no bounds, tables have no labels, and a run never counts as "
+    "solved.",
     "speed": "Training takes at least this long.",
 }
-"""Name -> what it means for training where it is wrong. In the order in which they are told."""
+"""Name of a check -> consequence for training if it fails. Reports have this order."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +55,13 @@ class Finding:
     verdict: Verdict
     what: str = ""
     where: str = ""
-    """Episode, seed and step."""
+    """Episode, seed and step of the first occurrence."""
     traceback: str = ""
-    """Of the environment's own code, where it raised."""
+    """Traceback of an exception in the environment's own code."""
 
     @property
     def means(self) -> str:
-        """For training; empty where nothing is wrong."""
+        """Consequence for training; empty unless the verdict is wrong."""
         return CHECKS[self.check] if self.verdict == "wrong" else ""
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +72,7 @@ class Finding:
 class Report:
     target: str
     steps: int
-    """Steps that were taken with random actions."""
+    """Number of random steps."""
     episodes: int
     findings: tuple[Finding, ...]
 
@@ -86,7 +85,7 @@ class Report:
         return [finding for finding in self.findings if finding.verdict == "wrong"]
 
     def allowing(self, names: Iterable[str]) -> Report:
-        """The same, where what these checks call wrong or warn of is only noted."""
+        """Returns the report with errors and warnings of these checks turned into notes."""
         allowed = set(names)
         noted = (
             replace(f, verdict="note", what=f"allowed: {f.what}")

@@ -1,4 +1,4 @@
-"""One live copy of an environment. Whatever its own code does wrong is caught and put into words."""
+"""One live copy of an environment. Exceptions and invalid results of its code become readable messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Env = gym.Env[Any, Any]
 
 
 class EnvBroken(Exception):
-    """A call raised, or returned what cannot be read."""
+    """Raised when a call of the environment raised or returned something invalid."""
 
     def __init__(self, what: str, cause: BaseException | None = None) -> None:
         self.what, self.traceback = what, "" if cause is None else own_traceback(cause)
@@ -29,21 +29,21 @@ class EnvBroken(Exception):
 
 @dataclass(frozen=True)
 class Moment:
-    """What an environment shows after a reset or a step."""
+    """The result of one reset or step."""
 
     episode: int
     seed: int
     step: int
-    """Of its episode; 0 is the reset."""
+    """Step within the episode; 0 is the reset."""
     obs: Any
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     action: Any = None
-    """What was done; None for the reset."""
+    """The action of the step; None for the reset."""
     reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
     left_action: bool = True
-    """The action it was given is still what it was."""
+    """True if step() did not modify the action array."""
 
     @property
     def over(self) -> bool:
@@ -51,12 +51,14 @@ class Moment:
 
     @property
     def where(self) -> str:
-        """In words."""
+        """Episode, seed and step as text."""
         at = f"step {self.step}" if self.step else "the reset"
         return f"episode {self.episode} (seed {self.seed}), {at}"
 
 
 class Copy:
+    """A copy of an environment that validates and times every reset and step."""
+
     def __init__(self, make: Callable[[], Env]) -> None:
         self._make, self.env = make, make()
         self.steps = self.resets = self.episode = 0
@@ -67,26 +69,26 @@ class Copy:
         self._seed, self._step, self.episode = seed, 0, self.resets
         began = time.perf_counter()
         with _guarded(f"reset(seed={seed})"):
-            given: Any = self.env.reset(seed=seed)
+            result: Any = self.env.reset(seed=seed)
         self.reset_seconds += time.perf_counter() - began
         self.resets += 1
-        if not isinstance(given, tuple) or len(given) != 2:
-            raise EnvBroken(f"reset() returned {_counted(given)}, not (observation, info)")
-        obs, info = given
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise EnvBroken(f"reset() returned {_counted(result)}, not (observation, info)")
+        obs, info = result
         return Moment(self.episode, seed, 0, obs, _info(info, "reset"))
 
     def step(self, action: Any) -> Moment:
         self._step += 1
-        given_action = deepcopy(action)
+        passed_action = deepcopy(action)  # to notice if step() modifies it
         began = time.perf_counter()
         with _guarded(f"step({action})"):
-            given: Any = self.env.step(given_action)
+            result: Any = self.env.step(passed_action)
         self.step_seconds += time.perf_counter() - began
         self.steps += 1
-        if not isinstance(given, tuple) or len(given) != 5:
+        if not isinstance(result, tuple) or len(result) != 5:
             expected = "(observation, reward, terminated, truncated, info)"
-            raise EnvBroken(f"step() returned {_counted(given)}, not {expected}")
-        obs, reward, terminated, truncated, info = given
+            raise EnvBroken(f"step() returned {_counted(result)}, not {expected}")
+        obs, reward, terminated, truncated, info = result
         for name, end in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(end, bool | np.bool_):
                 raise EnvBroken(f"{name} is {end!r}, not True or False")
@@ -102,26 +104,26 @@ class Copy:
             float(reward),
             bool(terminated),
             bool(truncated),
-            left_action=np.array_equal(given_action, action),
+            left_action=np.array_equal(passed_action, action),
         )
 
     @property
     def where(self) -> str:
-        """Of the call that is under way."""
+        """Episode, seed and step of the current call, as text."""
         return Moment(self.episode, self._seed, self._step, None).where
 
     def renew(self) -> None:
-        """After something broke: nobody knows in what state it is."""
+        """Replaces the environment by a new one, because its state is unknown after a failure."""
         self.close()
         self.env = self._make()
 
     def close(self) -> None:
-        with suppress(Exception):  # it is being thrown away
+        with suppress(Exception):  # it is discarded anyway
             self.env.close()
 
 
 def fingerprint(obs: Any) -> bytes:
-    """Equal for equal observations, NaN included."""
+    """Returns a hash that is equal for equal observations; NaN equals NaN."""
     digest = blake2b(digest_size=16)
 
     def take(part: Any) -> None:
@@ -143,15 +145,15 @@ def fingerprint(obs: Any) -> bytes:
 
 
 def own_traceback(cause: BaseException) -> str:
-    """Without the frames of ours and of Gymnasium's through which it was called."""
+    """Returns the traceback without the frames of gymnast and Gymnasium at its start."""
     frames, own = cause.__traceback__, cause.__traceback__
-    while own is not None and _is_plumbing(own):
+    while own is not None and _is_framework_code(own):
         own = own.tb_next
     return "".join(traceback.format_exception(type(cause), cause, own or frames)).rstrip()
 
 
 class _guarded:
-    """What a call of the environment raises becomes Broken; SystemExit too."""
+    """Context manager that turns exceptions of an environment call, SystemExit included, into EnvBroken."""
 
     def __init__(self, call: str) -> None:
         self.call = call
@@ -164,12 +166,12 @@ class _guarded:
             raise EnvBroken(what, cause) from None
 
 
-def _is_plumbing(frame: TracebackType) -> bool:
+def _is_framework_code(frame: TracebackType) -> bool:
     file = Path(frame.tb_frame.f_code.co_filename)
-    return any(file.is_relative_to(place) for place in _PLUMBING)
+    return any(file.is_relative_to(place) for place in _FRAMEWORK)
 
 
-_PLUMBING = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
+_FRAMEWORK = (Path(__file__).parents[1], Path(str(gym.__file__)).parent)
 
 
 def _info(info: Any, call: str) -> Mapping[str, Any]:
@@ -185,7 +187,7 @@ def _is_number(reward: Any) -> bool:
     return real and np.isrealobj(reward)
 
 
-def _counted(given: Any) -> str:
-    if isinstance(given, tuple):
-        return f"{len(given)} values"
-    return f"a {type(given).__name__}"
+def _counted(result: Any) -> str:
+    if isinstance(result, tuple):
+        return f"{len(result)} values"
+    return f"a {type(result).__name__}"

@@ -1,4 +1,4 @@
-"""Observations: of their space, finite, within what is declared, and left alone afterwards."""
+"""Checks of observations: in their space, finite, within declared ranges, and not modified later."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from gymnasium import spaces as gym_spaces
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment, fingerprint
-from gymnast.check.witness import FirstViolation
+from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 from gymnast.spaces.spaces import BoxObs, DiscreteObs, Observation, blank
 
 Array = np.ndarray
 _ROUNDING = 1e-5
-"""By how much a number may lie beyond a bound, as a share of it or of 1: float32 against float64."""
+"""Tolerance beyond a bound, relative to max(1, |bound|), for rounding between float32 and float64."""
 
 
 class InSpace:
-    """Or at least within what its facts declare, where that is wider: training uses the facts."""
+    """Checks that observations are in their space, or within the declared facts if these are wider
+    (training uses the facts)."""
 
     def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
         self._space, self._kind, self._row = _widened_by(facts, space), kind, blank(kind, 1)
         self._wrong = FirstViolation("observation")
         self._other_type = ""
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         problem = self._kind.put(self._row, 0, moment.obs) or outside(self._space, moment.obs)
         if problem is not None:
             self._wrong.at(moment, problem)
@@ -43,10 +44,12 @@ class InSpace:
 
 
 class Finite:
+    """Checks that observations and rewards are finite."""
+
     def __init__(self, kind: Observation) -> None:
         self._kind, self._row, self._wrong = kind, blank(kind, 1), FirstViolation("finite")
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if not np.isfinite(moment.reward):
             self._wrong.at(moment, f"the reward is {moment.reward}")
         if self._kind.put(self._row, 0, moment.obs) is None and (
@@ -60,27 +63,28 @@ class Finite:
 
 
 class NotModifiedLater:
-    """Nobody writes into an observation once it was given away."""
+    """Checks that an observation is not modified by the next reset or step."""
 
     def __init__(self) -> None:
         self._wrong = FirstViolation("aliasing")
         self._last: tuple[Any, bytes] | None = None
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if self._last is not None:
             obs, before = self._last
             if fingerprint(obs) != before:
                 call = "step" if moment.step else "reset"
-                what = f"{call}() changed the observation that was returned before it"
+                what = f"{call}() modified the observation that was returned before"
                 self._wrong.at(moment, f"{what} (return a copy)")
         self._last = moment.obs, fingerprint(moment.obs)
 
     def findings(self) -> Iterator[Finding]:
-        yield self._wrong.or_ok("an observation stays as it was returned")
+        yield self._wrong.or_ok("observations are not modified after they were returned")
 
 
 class WithinDeclaredRange:
-    """Facts about the parts of an observation, where its space says less."""
+    """Checks that observation components are within their declared ranges, which may be narrower than the
+    space."""
 
     def __init__(self, space: gym.Space[Any], kind: Observation, facts: Facts) -> None:
         self._space, self._parts = _widened_by(facts, space), facts.observations
@@ -94,14 +98,14 @@ class WithinDeclaredRange:
         )
         self._low, self._high = _widened(low, high)
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if not self._fits:
             return
         flat = np.asarray(moment.obs, dtype=np.float64).ravel()
         if flat.shape != self._low.shape:
             return
         if outside(self._space, moment.obs) is not None:
-            return  # told by another check
+            return  # reported by InSpace
         beyond = (flat < self._low) | (flat > self._high)
         if beyond.any():
             i = int(np.flatnonzero(beyond)[0])
@@ -113,14 +117,15 @@ class WithinDeclaredRange:
         if not self._parts or self._size is None:
             return
         if not self._fits:
-            what = f"{len(self._parts)} parts are declared, an observation has {self._size}"
+            what = f"{len(self._parts)} components are declared, the observation has {self._size}"
             yield Finding("facts.observations", "wrong", what)
         else:
-            yield self._wrong.or_ok(f"{self._size} parts, within their declared bounds")
+            yield self._wrong.or_ok(f"{self._size} components, within their declared bounds")
 
 
 def outside(space: gym.Space[Any], obs: Any, name: str = "the observation") -> str | None:
-    """What lies beyond the bounds of its space; NaN and infinity are not looked at."""
+    """Returns a message for the first number outside the bounds of the space, or None. NaN and infinity are
+    ignored, because `Finite` reports them."""
     if isinstance(space, gym_spaces.Dict | gym_spaces.Tuple):
         entries = space.spaces
         named = entries.items() if isinstance(entries, Mapping) else enumerate(entries)
@@ -132,37 +137,39 @@ def outside(space: gym.Space[Any], obs: Any, name: str = "the observation") -> s
         low, high = space.low, space.high
     else:
         return None
-    given = np.asarray(obs)
-    least, most = _widened(low, high)
-    beyond = ((given < least) | (given > most)) & np.isfinite(given)
+    values = np.asarray(obs)
+    lower, upper = _widened(low, high)
+    beyond = ((values < lower) | (values > upper)) & np.isfinite(values)
     if not beyond.any():
         return None
     at = tuple(int(i) for i in np.argwhere(beyond)[0])
     bounds = f"[{low[at]:g}, {high[at]:g}]"
-    return f"{name} is {given[at]:.6g} at index {list(at)}, its space says {bounds}"
+    return f"{name} is {values[at]:.6g} at index {list(at)}, its space says {bounds}"
 
 
 def _widened_by(facts: Facts, space: gym.Space[Any]) -> gym.Space[Any]:
+    """Returns a Box whose bounds include the declared ranges; other spaces are returned unchanged."""
     parts = facts.observations
     if not isinstance(space, gym_spaces.Box) or not np.issubdtype(space.dtype, np.floating):
         return space
     if len(parts) != int(np.prod(space.shape)):
         return space
-    least, most = (
+    declared_low, declared_high = (
         np.array([getattr(part, end) for part in parts], space.dtype).reshape(space.shape)
         for end in ("low", "high")
     )
-    low, high = np.minimum(least, space.low), np.maximum(most, space.high)
+    low, high = np.minimum(declared_low, space.low), np.maximum(declared_high, space.high)
     return gym_spaces.Box(low, high, space.shape, low.dtype.type)
 
 
 def _other_type(space: gym.Space[Any], obs: Any) -> str | None:
     if isinstance(space, gym_spaces.Box) and np.asarray(obs).dtype != space.dtype:
-        return f"it is of {np.asarray(obs).dtype}, its space says {space.dtype}"
+        return f"its dtype is {np.asarray(obs).dtype}, its space says {space.dtype}"
     return None
 
 
 def _widened(low: Array, high: Array) -> tuple[Array, Array]:
+    """Returns the bounds, widened by the tolerance for rounding."""
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     with np.errstate(invalid="ignore"):
         return (

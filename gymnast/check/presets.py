@@ -1,5 +1,5 @@
-"""Does every preset still do what presets are for? Each is trained, scored, recorded and replayed, in
-a second or two, and its environment is held against its facts."""
+"""Tests presets end to end (`gymnast check --all`): each is trained for a second or two, evaluated,
+recorded and replayed, and its environment is checked against its facts."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from gymnast.training.lifecycle.start import start_run
 from gymnast.training.notebook import evaluate
 
 STEPS = 300
-"""Random steps for the check of an environment."""
+"""Number of random steps for the check of an environment."""
 _COPIES, _SPAN, _UPDATES, _LENGTH = 2, 16, 2, 40
-"""Copies, vector steps per rollout, rollouts, longest evaluation episode."""
+"""Env copies, vector steps per rollout, number of rollouts, maximum length of evaluation episodes."""
 
-_ELSEWHERE = ("n_envs", "backend", "workers", "timeout", "on_fault", "max_faults")
-"""Keys of `env` that do not change what an episode is."""
+_NOT_EPISODE = ("n_envs", "backend", "workers", "timeout", "on_fault", "max_faults")
+"""Keys of `env` that do not change the episodes, so that variants can share the check of the environment."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,21 @@ class Outcome:
     """`ENV:variant`."""
     verdict: Literal["passed", "failed", "skipped"]
     reason: str = ""
-    """Why it failed, or what is missing."""
+    """Reason of a failure, or the missing package."""
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
-    """What is wrong with its environment or its facts."""
+    """Findings about its environment or facts that are wrong."""
 
     def as_json(self) -> dict[str, Any]:
         return {**vars(self), "findings": [finding.as_json() for finding in self.findings]}
 
 
 class Failed(Exception):
-    """Something that a preset must be able to do did not come out."""
+    """Raised if a preset fails one of the steps: training, evaluation, recording or replay."""
 
 
 def chosen(targets: Sequence[str] = ()) -> list[str]:
-    """`ENV:variant` of these presets, every variant of each; of all that ship without a name."""
+    """Returns `ENV:variant` for every variant of these presets; without targets, of all shipped presets."""
     if not targets:
         shipped = (preset for preset in all_presets().values() if preset.shipped)
         return [target for preset in shipped for target in _variants(preset, None)]
@@ -74,47 +74,47 @@ def chosen(targets: Sequence[str] = ()) -> list[str]:
 def check_presets(
     targets: Iterable[str], *, steps: int = STEPS, seed: int = 0, allow: Sequence[str] = ()
 ) -> Iterator[Outcome]:
-    """One after the other, as they are done."""
+    """Tests the targets one after the other and yields each outcome as soon as it is known."""
     checked: dict[str, tuple[Finding, ...]] = {}
     for target in targets:
         began = time.perf_counter()
-        outcome = _tried(target, steps, seed, allow, checked)
+        outcome = _check_preset(target, steps, seed, allow, checked)
         yield replace(outcome, seconds=time.perf_counter() - began)
 
 
-def _tried(
+def _check_preset(
     target: str,
     steps: int,
     seed: int,
     allow: Sequence[str],
     checked: dict[str, tuple[Finding, ...]],
 ) -> Outcome:
-    """`checked`: what was found of environments already, which variants may share."""
+    """Tests one target. `checked` caches the findings of environments that several variants share."""
     try:
         cfg = resolve(target).config
-        episode = {k: v for k, v in plain(cfg)["env"].items() if k not in _ELSEWHERE}
+        episode = {k: v for k, v in plain(cfg)["env"].items() if k not in _NOT_EPISODE}
         key = repr((episode, plain(cfg)["facts"], plain(cfg)["metrics"]))
         if key not in checked:
-            examined = check_matches if has_roles(cfg.env.id) else check_environment
-            report = examined(target, cfg, steps=steps, seed=seed).allowing(allow)
+            check = check_matches if has_roles(cfg.env.id) else check_environment
+            report = check(target, cfg, steps=steps, seed=seed).allowing(allow)
             checked[key] = tuple(report.wrong)
         if checked[key]:
             first = checked[key][0]
             return Outcome(target, "failed", f"{first.check}: {first.what}", findings=checked[key])
         with TemporaryDirectory(prefix="gymnast-check-") as directory:
-            _exercised(target, cfg, Path(directory))
+            _train_and_replay(target, cfg, Path(directory))
     except NotInstalled as problem:
         return Outcome(target, "skipped", f"{problem.message} ({problem.fix})")
     except (Failed, GymnastError) as problem:
-        said = problem.message if isinstance(problem, GymnastError) else str(problem)
-        return Outcome(target, "failed", said.splitlines()[0])
-    except Exception as problem:  # our own mistake: named, and the other presets are still tried
+        message = problem.message if isinstance(problem, GymnastError) else str(problem)
+        return Outcome(target, "failed", message.splitlines()[0])
+    except Exception as problem:  # a bug of ours must not keep the other presets from being tested
         return Outcome(target, "failed", f"{type(problem).__name__}: {problem}")
     return Outcome(target, "passed")
 
 
-def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
-    """Train a little, score it, score it again from what was stored, replay what was recorded."""
+def _train_and_replay(target: str, cfg: Config[Any], directory: Path) -> None:
+    """Trains briefly, evaluates, evaluates again from the checkpoint, and replays the recorded episodes."""
     prepared = prepare(target, small(cfg))
     run, summary = start_run(
         prepared.resolved,
@@ -126,7 +126,7 @@ def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
         raise KeyboardInterrupt
     updates = run.info["clocks"]["updates"]
     if updates < _UPDATES:
-        raise Failed(f"{updates} updates came of {_UPDATES} rollouts")
+        raise Failed(f"{_UPDATES} rollouts led to only {updates} updates")
     score = run.info["score"]
     if score is None or run.info["checkpoints"]["best"] is None:
         raise Failed("training ended without an evaluation")
@@ -135,7 +135,9 @@ def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
     several = has_roles(used.env.id)
     again = _scored_again(run, used) if several else evaluate(run, runs_dir=directory)["mean"]
     if repeats and again != score["mean"]:
-        raise Failed(f"scored {score['mean']:g}, then {again:g} from the stored policy")
+        raise Failed(
+            f"scored {score['mean']:g}, but {again:g} when evaluated again from the stored policy"
+        )
     if several:
         _replay_matches(run, used)
         return
@@ -147,7 +149,7 @@ def _exercised(target: str, cfg: Config[Any], directory: Path) -> None:
 
 
 def small(cfg: Config[Any]) -> dict[str, Any]:
-    """Overrides under which a training takes a second; what the preset says otherwise stays."""
+    """Returns overrides that make training take about a second; all other settings stay as in the preset."""
     own = type(cfg.algo).model_fields
     algo: dict[str, Any] = {
         "n_steps": _SPAN,
@@ -173,21 +175,24 @@ def small(cfg: Config[Any]) -> dict[str, Any]:
         "traces.eval": "on",
         "traces.film": "off",
     }
-    if not has_roles(cfg.env.id):  # matches are as long as they are
+    if not has_roles(cfg.env.id):  # the length of matches cannot be limited
         settings["eval.max_episode_steps"] = _LENGTH
     if cfg.env.backend == "process":
         settings["env.workers"] = 1
-    if cfg.starting_values().span().episodes:  # whole ones, so that they must be short
+    if (
+        cfg.starting_values().span().episodes
+    ):  # the algorithm needs whole episodes, so these must be short
         settings["env.max_episode_steps"] = _SPAN
         algo["n_steps"] = "off"
     return settings | {f"algo.{name}": value for name, value in algo.items() if name in own}
 
 
 def replay(cfg: Config[Any], trace: Trace) -> None:
-    """What was recorded happens again; where that cannot be, it is stored."""
+    """Replays a recorded episode and compares rewards and ends. A trace that stores its observations
+    (because it cannot be replayed) is only checked for completeness."""
     if trace.obs is not None:
         if len(trace.obs) != len(trace) + 1:
-            raise Failed(f"{len(trace.obs)} observations were stored of {len(trace)} steps")
+            raise Failed(f"{len(trace.obs)} observations were stored for {len(trace)} steps")
         return
     with closing(Stage(cfg, draws=False)) as stage:
         stage.env.reset(seed=trace.seed)
@@ -195,11 +200,11 @@ def replay(cfg: Config[Any], trace: Trace) -> None:
             _, now, terminated, truncated = stage.step(stage.takes(action))
             over = terminated or truncated
             if now != reward or over != (step == len(trace)):
-                raise Failed(f"the recorded episode goes otherwise when replayed, at step {step}")
+                raise Failed(f"the replay differs from the recorded episode at step {step}")
 
 
 def _scored_again(run: Run, cfg: Config[Any]) -> float:
-    """Of a run with several roles: the mean of the role that does worst."""
+    """Evaluates a multi-agent run again; returns the mean score of the weakest role."""
     saved = checkpoint.find(run.path, "best")
     policies = {role: policy_of(saved, role) for role in saved.document("policy")}
     with closing(MatchEvaluator(cfg)) as evaluator:
@@ -208,7 +213,7 @@ def _scored_again(run: Run, cfg: Config[Any]) -> float:
 
 
 def _replay_matches(run: Run, cfg: Config[Any]) -> None:
-    """What was recorded happens again, where seeds say what happens, and can be looked at."""
+    """Replays recorded matches, if the environment is reproducible, and renders one frame."""
     traces = [t for file in sorted(run.matches.glob("confirm-*")) for t in read_matches(file)]
     if not traces:
         raise Failed("no match was recorded")
@@ -230,11 +235,13 @@ def _named(name: str) -> tuple[Preset, str | None]:
     env, variant = split(name)
     preset = find(env)
     if preset.path is None:
-        raise EnvError(f"{env} has no preset", fix=f"`gymnast check {name}` needs none")
+        raise EnvError(
+            f"{env} has no preset", fix=f"run `gymnast check {name}`, which needs no preset"
+        )
     return preset, variant
 
 
 def _variants(preset: Preset, variant: str | None) -> list[str]:
-    """Those that the file defines, or the one that is named."""
+    """Returns the named variant, or all variants that the file defines, or else its default."""
     names = [variant] if variant else list(preset.own) or [preset.default]
     return [f"{preset.name}:{name}" for name in names]

@@ -1,7 +1,7 @@
-"""Does a seed decide the episode, and nothing else?
+"""Checks that the seed and the actions determine an episode, and nothing else does.
 
-Episodes that were played once are played again with the same actions: in a fresh copy, in a copy
-with another past, and under other seeds.
+Recorded episodes are repeated with the same actions: in a fresh copy, in a copy that has played other
+episodes before, and with other seeds.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from gymnast.config.facts import Facts
 from gymnast.seeds import episode_seed
 
 Line = tuple[bytes, str, bool, bool]
-"""Observation, reward, terminated, truncated: enough to tell moments apart."""
+"""Fingerprint of one reset or step: observation hash, reward, terminated, truncated."""
 _PREFIX = 100
-"""Steps of an episode that are played under other seeds."""
+"""Number of steps of an episode that are repeated with other seeds."""
 _SEEDS = 3
 
 
 @dataclass
 class Transcript:
-    """One episode: what was done and what came of it."""
+    """A recorded episode: its actions and the fingerprints of its results."""
 
     seed: int
     actions: list[Any] = field(default_factory=list[Any])
@@ -42,6 +42,7 @@ class Transcript:
         self.lines.append((fingerprint(moment.obs), repr(moment.reward), *ends))
 
     def first(self, steps: int) -> Transcript:
+        """Returns the first `steps` steps of the episode."""
         return Transcript(self.seed, self.actions[:steps], self.lines[: steps + 1])
 
 
@@ -54,8 +55,8 @@ class _Difference:
 def repeats(
     fresh: Callable[[], Copy], played: Sequence[Transcript], facts: Facts, steps: int
 ) -> Iterator[Finding]:
-    """`fresh` makes a copy without a past; `steps`: how many may be played again."""
-    played = [one for one in played if one.lines]
+    """Yields the findings. `fresh` creates a new copy; `steps` is the maximum number of steps to repeat."""
+    played = [transcript for transcript in played if transcript.lines]
     if not played:
         return
     with closing(fresh()) as copy:
@@ -70,7 +71,7 @@ def repeats(
         seed = _seeds_matter(fresh, played[0].first(_PREFIX))
         yield seed
         if seed.verdict != "wrong":
-            yield _without_past(copy, _within(played[:3], steps))
+            yield _independent_of_history(copy, _within(played[:3], steps))
 
 
 def _deterministic(
@@ -79,41 +80,44 @@ def _deterministic(
     declared = facts.deterministic
     if difference is None:
         if declared == "no":
-            what = "facts say no, but the same seed and actions gave the same episode each time"
+            what = "facts.deterministic is no, but the same seed and actions gave the same episode each time"
             return Finding("deterministic", "note", what)
         return Finding("deterministic", "ok", "the same seed and actions give the same episode")
     if declared == "no":
         what = f"as declared: {difference.what}"
         return Finding("deterministic", "note", what, difference.where)
-    what = f"the same seed and actions give another episode: {difference.what}"
+    what = f"the same seed and actions give a different episode: {difference.what}"
     if declared == "yes":
-        what = f"{what}; facts.deterministic says yes"
+        what = f"{what}; facts.deterministic is yes"
     if global_draws:
         drawn = " and ".join(global_draws)
-        what = f"{what}; it draws from {drawn}: draw from self.np_random instead"
+        what = f"{what}; it draws from the global {drawn}: use self.np_random instead"
     return Finding("deterministic", "wrong", what, difference.where)
 
 
-def _seeds_matter(fresh: Callable[[], Copy], one: Transcript) -> Finding:
-    """Other seeds in fresh copies. Where those change nothing, episodes of one copy may still differ:
-    by a generator that no reset seeds."""
-    others = [episode_seed(one.seed, "another", i) for i in range(_SEEDS)]
+def _seeds_matter(fresh: Callable[[], Copy], episode: Transcript) -> Finding:
+    """Repeats an episode with other seeds in fresh copies. If that changes nothing but later episodes of one
+    copy differ, the environment uses a generator that reset() does not seed."""
+    others = [episode_seed(episode.seed, "another", i) for i in range(_SEEDS)]
     for seed in others:
         with closing(fresh()) as copy:
-            if _again(copy, [Transcript(seed, one.actions, one.lines)]) is not None:
-                return Finding("seed", "ok", "other seeds give other episodes")
-            later = _again(copy, [Transcript(s, one.actions, one.lines) for s in others])
+            reseeded = [Transcript(s, episode.actions, episode.lines) for s in (seed, *others)]
+            if _again(copy, reseeded[:1]) is not None:
+                return Finding("seed", "ok", "different seeds give different episodes")
+            later = _again(copy, reseeded[1:])
             generator = _own_generator(copy.env.unwrapped)
             if later is not None and generator:
-                what = f"seeds change nothing: it draws from {generator}, which no reset seeds"
+                what = (
+                    f"seeds change nothing: it draws from {generator}, which reset() does not seed"
+                )
                 fix = "call super().reset(seed=seed) and draw from self.np_random"
                 return Finding("seed", "wrong", f"{what} ({fix})", later.where)
-    what = "every seed gives the same episode: copies differ by their actions alone"
+    what = "every seed gives the same episode: env copies differ by their actions alone"
     return Finding("seed", "note", what)
 
 
-def _without_past(copy: Copy, played: Sequence[Transcript]) -> Finding:
-    """In a copy that left an episode unfinished, and in another order."""
+def _independent_of_history(copy: Copy, played: Sequence[Transcript]) -> Finding:
+    """Repeats episodes in reverse order, in a copy that has left an episode unfinished."""
     try:
         copy.reset(played[-1].seed)
         for action in played[-1].actions[:3]:
@@ -123,24 +127,23 @@ def _without_past(copy: Copy, played: Sequence[Transcript]) -> Finding:
         copy.renew()
     difference = _again(copy, list(reversed(played)))
     if difference is None:
-        return Finding("past", "ok", "a reset begins anew, whatever was played before")
-    what = f"what was played before a reset changes the episode after it: {difference.what}"
+        return Finding("past", "ok", "reset() is independent of the episodes before it")
+    what = f"episodes before a reset change the episode after it: {difference.what}"
     return Finding("past", "wrong", what, difference.where)
 
 
 def _again(copy: Copy, played: Sequence[Transcript]) -> _Difference | None:
-    """Play them once more, in this order; the first thing that is not the same."""
-    for one in played:
-        now = Transcript(one.seed)
+    """Repeats these episodes in this order. Returns the first difference, or None."""
+    for recorded in played:
+        now = Transcript(recorded.seed)
         moment = None
         try:
-            for step in range(len(one.lines)):
-                moment = (
-                    copy.step(deepcopy(one.actions[step - 1])) if step else copy.reset(one.seed)
-                )
+            for step, line in enumerate(recorded.lines):
+                action = deepcopy(recorded.actions[step - 1]) if step else None
+                moment = copy.step(action) if step else copy.reset(recorded.seed)
                 now.add(moment)
-                if now.lines[-1] != one.lines[step]:
-                    return _Difference(_other(one.lines[step], now.lines[-1]), moment.where)
+                if now.lines[-1] != line:
+                    return _Difference(_difference(line, now.lines[-1]), moment.where)
                 if moment.over:
                     break
         except EnvBroken as broken:
@@ -151,33 +154,33 @@ def _again(copy: Copy, played: Sequence[Transcript]) -> _Difference | None:
 
 
 def _within(played: Sequence[Transcript], steps: int) -> list[Transcript]:
-    """So many of them, the last perhaps in part."""
+    """Returns the first episodes up to `steps` steps in total, the last one possibly cut short."""
     chosen: list[Transcript] = []
-    for one in played:
-        chosen.append(one.first(steps))
-        steps -= len(one.actions)
+    for transcript in played:
+        chosen.append(transcript.first(steps))
+        steps -= len(transcript.actions)
         if steps <= 0:
             break
     return chosen
 
 
-def _other(before: Line, now: Line) -> str:
+def _difference(before: Line, now: Line) -> str:
     if before[0] != now[0]:
-        return "the observation is another"
+        return "the observation differs"
     if before[1] != now[1]:
         return f"the reward is {now[1]}, was {before[1]}"
-    return "it ends otherwise"
+    return "terminated or truncated differs"
 
 
 def _own_generator(env: Any) -> str:
-    """An attribute that draws numbers, other than Gymnasium's own."""
+    """Returns an attribute that is a random generator other than Gymnasium's `np_random`; empty if none."""
     kinds = np.random.Generator | np.random.RandomState | random.Random
     own = {name: value for name, value in vars(env).items() if name != "_np_random"}
     return next((f"its {name}" for name, value in own.items() if isinstance(value, kinds)), "")
 
 
 def _shared_generators() -> dict[str, str]:
-    """Where the generators stand that everybody shares."""
+    """Returns the states of the global random generators."""
     _, keys, position, *_ = np.random.get_state(legacy=True)
     ours: Any = keys
     return {

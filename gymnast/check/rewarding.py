@@ -1,4 +1,4 @@
-"""Rewards and returns against what is declared of them."""
+"""Checks of rewards and returns against their declared ranges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gymnast.check.finding import Finding
 from gymnast.check.live import Moment
-from gymnast.check.witness import FirstViolation
+from gymnast.check.observer import FirstViolation
 from gymnast.config.facts import Facts
 
 _ROUNDING = 1e-6
@@ -18,16 +18,16 @@ class Rewards:
     def __init__(self, facts: Facts) -> None:
         self._reward, self._returns = facts.reward, facts.returns
         self._one, self._all = FirstViolation("facts.reward"), FirstViolation("facts.returns")
-        self._rewards, self._totals = _Seen(), _Seen()
+        self._rewards, self._totals = _ObservedRange(), _ObservedRange()
         self._total = 0.0
 
-    def sees(self, moment: Moment) -> None:
+    def observe(self, moment: Moment) -> None:
         if moment.step == 0:
             self._total = 0.0
             return
         self._total += moment.reward
         if not math.isfinite(self._total):
-            return  # told by another check
+            return  # reported by Finite
         self._rewards.add(moment.reward)
         if beyond := _beyond(self._reward, moment.reward):
             self._one.at(moment, f"the reward is {moment.reward:.6g}, {beyond}")
@@ -38,14 +38,14 @@ class Rewards:
 
     def findings(self) -> Iterator[Finding]:
         if self._reward is not None:
-            yield self._one.or_ok(f"{self._rewards} seen, {_text(self._reward)} declared")
+            yield self._one.or_ok(f"{self._rewards} observed, {_text(self._reward)} declared")
         if self._returns is not None:
-            seen = f"{self._totals} seen" if self._totals.count else "no episode ended"
-            yield self._all.or_ok(f"{seen}, {_text(self._returns)} declared")
+            observed = f"{self._totals} observed" if self._totals.count else "no episode ended"
+            yield self._all.or_ok(f"{observed}, {_text(self._returns)} declared")
 
 
-class _Seen:
-    """The range of the numbers that came by."""
+class _ObservedRange:
+    """Minimum and maximum of the numbers so far."""
 
     def __init__(self) -> None:
         self.count, self.low, self.high = 0, math.inf, -math.inf

@@ -1,7 +1,7 @@
-"""A healthy environment, and one for each mistake that people make, with nothing else wrong.
+"""A correct environment, and copies of it with one typical mistake each.
 
-`py:tests.check.planted:Healthy` is a walk on a line: a few hundred numbers from its seed, ends of
-both kinds, a picture. Every other class here is that walk with one mistake planted.
+`py:tests.check.planted:Healthy` is a random walk on a line, with terminated and truncated episodes and a
+rendered frame. Every other class here is the same walk with one mistake.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FACTS = {
     "facts.threshold": 1,
     "facts.fps": 10,
 }
-"""What is true of all of them."""
+"""Facts that hold for all of these environments."""
 
 
 class Healthy(gym.Env[np.ndarray, Any]):
@@ -40,7 +40,7 @@ class Healthy(gym.Env[np.ndarray, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self.place, self.t, self.wind = float(self.np_random.integers(-3, 4)), 0, 0.0
-        return self.shown(), self.told()
+        return self.observation(), self.info()
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action)
@@ -48,20 +48,20 @@ class Healthy(gym.Env[np.ndarray, Any]):
         self.wind = float(self.np_random.uniform(-1, 1))
         self.place += (1.0 if np.sum(action) > 0 else -1.0) + self.wind / 2
         away = abs(self.place) > 5
-        return self.shown(), self.pay(), away, not away and self.t >= 40, self.told()
+        return self.observation(), self.reward(), away, not away and self.t >= 40, self.info()
 
     def render(self) -> Any:
         picture = np.zeros((20, 41, 3), np.uint8)
         picture[:, int(np.clip(self.place + 20, 0, 40))] = 255
         return picture
 
-    def shown(self) -> Any:
+    def observation(self) -> Any:
         return np.array([self.place, self.wind], np.float32)
 
-    def pay(self) -> Any:
+    def reward(self) -> Any:
         return 1.0 if self.wind > 0 else -1.0
 
-    def told(self) -> dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         return {}
 
 
@@ -72,7 +72,7 @@ class CannotBeMade(Healthy):
 
 
 class OnlyOnce(Healthy):
-    """Cannot have a second copy beside it."""
+    """Cannot be created a second time in the same process."""
 
     there: list[Any] = []
 
@@ -86,8 +86,8 @@ class OnlyOnce(Healthy):
         self.there.clear()
 
 
-class Tells(Healthy):
-    """Stories, which no network reads."""
+class TextObservation(Healthy):
+    """Has Text observations, for which there is no network."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(render_mode)
@@ -111,47 +111,47 @@ class OldStep(Healthy):
 
 
 class Raises(Healthy):
-    def pay(self) -> float:
+    def reward(self) -> float:
         return 1.0 / (0 if self.place > 4 else 1)
 
 
 class Exits(Healthy):
-    def pay(self) -> float:
+    def reward(self) -> float:
         if self.place > 4:
             sys.exit("enough")
         return 1.0
 
 
 class LeavesItsSpace(Healthy):
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         return np.array([self.place * 10, self.wind], np.float32)
 
 
 class AnotherShape(Healthy):
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         return np.array([self.place] if self.t == 2 else [self.place, self.wind], np.float32)
 
 
 class NotANumber(Healthy):
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         place = np.nan if self.place > 4 else self.place
         return np.array([place, self.wind], np.float32)
 
 
 class EndlessPay(Healthy):
-    def pay(self) -> float:
+    def reward(self) -> float:
         return np.inf if self.place > 4 else 1.0
 
 
-class SharedLuck(Healthy):
-    """Draws from the generator that everybody shares."""
+class GlobalGenerator(Healthy):
+    """Draws observations from the global NumPy generator."""
 
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         return np.array([self.place, np.random.uniform(-1, 1)], np.float32)
 
 
 class OwnGenerator(Healthy):
-    """Draws from one that no reset seeds."""
+    """Draws from a generator of its own, which reset() does not seed."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(render_mode)
@@ -160,11 +160,11 @@ class OwnGenerator(Healthy):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=0, options=options)
         self.place = float(self.rng.integers(-3, 4))
-        return self.shown(), self.told()
+        return self.observation(), self.info()
 
 
 class Remembers(Healthy):
-    """Something of the last episode goes on into the next."""
+    """Carries state from one episode into the next."""
 
     tired = 0.0
 
@@ -172,18 +172,18 @@ class Remembers(Healthy):
         self.tired = min(self.tired + 1e-3, 0.9)
         return super().step(action)
 
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         return np.array([self.place + self.tired, self.wind], np.float32)
 
 
 class OneArray(Healthy):
-    """Shows the same array each time, with other numbers in it."""
+    """Returns the same array each time, with new numbers in it."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(render_mode)
         self.array = np.zeros(2, np.float32)
 
-    def shown(self) -> np.ndarray:
+    def observation(self) -> np.ndarray:
         self.array[:] = [self.place, self.wind]
         return self.array
 
@@ -204,7 +204,7 @@ class LimitAsEnd(Healthy):
 
 
 class FearsTheEdge(Healthy):
-    """Fails at the end of its range, which a clipped policy takes and chance never does."""
+    """Fails at the bounds of its action space, which a clipped policy reaches and a random one never does."""
 
     def __init__(self, render_mode: str | None = None) -> None:
         super().__init__(render_mode)
@@ -228,12 +228,12 @@ class WritesIntoActions(Healthy):
 
 
 class AllowsNothing(Healthy):
-    def told(self) -> dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         return {"action_mask": np.zeros(2, np.int8) if self.place > 4 else np.ones(2, np.int8)}
 
 
 class ForgetsItsMask(Healthy):
-    def told(self) -> dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         return {} if self.t == 2 else {"action_mask": np.ones(2, np.int8)}
 
 
@@ -248,12 +248,12 @@ class CannotDraw(Healthy):
 
 
 class PaysTooMuch(Healthy):
-    def pay(self) -> float:
+    def reward(self) -> float:
         return 3.0 if self.place > 4 else 0.5
 
 
-class SharedPay(Healthy):
-    """Pays by the generator that everybody shares."""
+class GlobalGeneratorReward(Healthy):
+    """Draws rewards from the global NumPy generator."""
 
-    def pay(self) -> float:
+    def reward(self) -> float:
         return float(np.random.uniform(-1, 1))

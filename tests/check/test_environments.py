@@ -1,4 +1,4 @@
-"""`gymnast check`: every planted mistake is found, by the check that is for it and by no other."""
+"""`gymnast check`: every planted mistake is found by its own check and by no other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STEPS = 400
 
 PLANTED = {
     "CannotBeMade": ("made", "FileNotFoundError: the map is missing"),
-    "OnlyOnce": ("made", "one was made, another cannot be"),
-    "Tells": ("spaces", "Text observations"),
+    "OnlyOnce": ("made", "a second copy cannot be created"),
+    "TextObservation": ("spaces", "Text observations"),
     "TakesNoSeed": ("reset", "unexpected keyword argument 'seed'"),
     "OldReset": ("reset", "not (observation, info)"),
     "OldStep": ("step", "returned 4 values"),
@@ -29,28 +29,28 @@ PLANTED = {
     "AnotherShape": ("observation", "shape (1,), its space says (2,)"),
     "NotANumber": ("finite", "not finite at index [0]"),
     "EndlessPay": ("finite", "the reward is inf"),
-    "SharedLuck": ("deterministic", "it draws from numpy.random"),
-    "SharedPay": ("deterministic", "it draws from numpy.random"),
+    "GlobalGenerator": ("deterministic", "it draws from the global numpy.random"),
+    "GlobalGeneratorReward": ("deterministic", "it draws from the global numpy.random"),
     "OwnGenerator": ("seed", "it draws from its rng"),
-    "Remembers": ("past", "what was played before a reset changes the episode"),
+    "Remembers": ("past", "episodes before a reset change the episode"),
     "OneArray": ("aliasing", "return a copy"),
-    "BothEnds": ("ends", "terminated and truncated at once"),
-    "LimitAsEnd": ("time limit", "exactly 12 steps, its max_steps: say truncated"),
+    "BothEnds": ("ends", "both terminated and truncated"),
+    "LimitAsEnd": ("time limit", "exactly 12 steps, its max_steps: return truncated"),
     "FearsTheEdge": ("actions", "raised ZeroDivisionError: log(1 - x)"),
-    "WritesIntoActions": ("actions", "wrote into the action"),
+    "WritesIntoActions": ("actions", "modified its action argument"),
     "AllowsNothing": ("mask", "allows no action"),
     "ForgetsItsMask": ("mask", "is missing here"),
     "DrawsNumbers": ("rendering", "not a picture"),
     "CannotDraw": ("rendering", "RuntimeError: no brush"),
     "PaysTooMuch": ("facts.reward", "the reward is 3, declared is [-1, 1]"),
 }
-"""Class -> the check that must find it, and words of what it says."""
+"""Class -> the check that must find it, and part of its message."""
 
 CONTINUOUS = ("FearsTheEdge", "WritesIntoActions")
 FALSE_FACTS = {
     "facts.actions": (["left"], "1 labels for 2 actions"),
     "facts.keys": ({"left": 7}, "left stand for no action"),
-    "facts.observations": ([{"name": "place", "low": 0, "high": 1}], "1 parts are declared"),
+    "facts.observations": ([{"name": "place", "low": 0, "high": 1}], "1 components are declared"),
     "facts.reward": ([0, 1], "the reward is -1, declared is [0, 1]"),
     "facts.returns": ([30, 40], "declared is [30, 40]"),
 }
@@ -66,12 +66,13 @@ def checked(name: str, **facts: Any) -> Report:
     return check_environment(name, cfg, steps=STEPS)
 
 
-def test_a_healthy_environment_has_nothing_wrong_and_every_check_was_made():
+def test_a_healthy_environment_passes_every_check():
     report = checked("Healthy")
     assert {f.check: f.what for f in report.findings if f.verdict == "wrong"} == {}
     assert report.steps == STEPS
-    untold = set(CHECKS) - {finding.check for finding in report.findings}
-    assert untold == {"mask", "metrics", "facts"}  # it has none, asks for none, lacks none
+    unreported = set(CHECKS) - {finding.check for finding in report.findings}
+    # it has no mask, its preset declares no metric, and no fact is missing
+    assert unreported == {"mask", "metrics", "facts"}
     ends = next(f.what for f in report.findings if f.check == "ends")
     assert "0 terminated" not in ends
 
@@ -98,15 +99,15 @@ def test_a_false_fact_is_found_by_exactly_the_check_for_it(fact: str):
     assert words in found.what
 
 
-def test_another_pace_than_the_environments_own_is_noted():
+def test_frames_per_second_that_differ_from_the_metadata_are_noted():
     report = checked("Healthy", **{"facts.fps": 30})
     assert report.wrong == []
-    told = next(f for f in report.findings if f.check == "facts.fps")
-    assert told.verdict == "note"
-    assert "declared are 30, and used" in told.what
+    finding = next(f for f in report.findings if f.check == "facts.fps")
+    assert finding.verdict == "note"
+    assert "30 declared and used" in finding.what
 
 
-def test_a_declared_bound_that_an_observation_leaves_is_named():
+def test_an_observation_component_outside_its_declared_range_is_named():
     parts = [{"name": "place", "low": -1, "high": 1}, {"name": "wind", "low": -1, "high": 1}]
     (found,) = checked("Healthy", **{"facts.observations": parts}).wrong
     assert found.check == "facts.observations"
@@ -114,34 +115,34 @@ def test_a_declared_bound_that_an_observation_leaves_is_named():
     assert "episode" in found.where
 
 
-def test_what_declares_itself_not_deterministic_may_be_so():
-    report = checked("SharedLuck", **{"facts.deterministic": "no"})
+def test_an_environment_that_is_declared_nondeterministic_may_be_so():
+    report = checked("GlobalGenerator", **{"facts.deterministic": "no"})
     assert report.wrong == []
-    told = next(f for f in report.findings if f.check == "deterministic")
-    assert told.verdict == "note"
+    finding = next(f for f in report.findings if f.check == "deterministic")
+    assert finding.verdict == "note"
 
 
-def test_a_declared_number_that_no_info_has_is_found():
+def test_a_metric_whose_key_is_in_no_info_is_found():
     metric = {"metrics.env/success": {"source": "success", "description": "Reached."}}
     (found,) = checked("Healthy", **metric).wrong
     assert found.check == "metrics"
     assert "success" in found.what
 
 
-def test_the_same_check_twice_says_the_same():
-    untimed = [
+def test_a_check_is_reproducible():
+    findings = [
         [(f.check, f.verdict, f.what) for f in checked("Raises").findings if "ms" not in f.what]
         for _ in range(2)
     ]
-    timeless = [[line for line in lines if line[0] != "speed"] for lines in untimed]
-    assert timeless[0] == timeless[1]
+    without_speed = [[line for line in lines if line[0] != "speed"] for lines in findings]
+    assert without_speed[0] == without_speed[1]
 
 
 def invoke(*words: str) -> Any:
     return CliRunner().invoke(check, [*words, "--steps", "100"], standalone_mode=False)
 
 
-def test_the_command_answers_in_a_table_with_an_exit_code_and_shows_their_traceback():
+def test_the_command_prints_a_table_and_the_environments_traceback_and_sets_the_exit_code():
     good, bad = invoke(HEALTHY), invoke("py:tests.check.planted:Raises")
     assert (good.return_value, bad.return_value) == (0, 1)
     assert "nothing is wrong" in good.stdout
@@ -150,7 +151,7 @@ def test_the_command_answers_in_a_table_with_an_exit_code_and_shows_their_traceb
     assert "1 thing wrong" in bad.stdout
 
 
-def test_the_command_answers_in_json():
+def test_the_command_prints_json():
     answer = json.loads(invoke("py:tests.check.planted:Raises", "--json").stdout)
     assert answer["wrong"] == 1
     (found,) = [f for f in answer["findings"] if f["verdict"] == "wrong"]
@@ -158,7 +159,7 @@ def test_the_command_answers_in_json():
     assert {"what", "where", "means", "traceback"} <= set(found)
 
 
-def test_what_is_allowed_is_noted_and_nothing_else():
+def test_allow_turns_an_error_into_a_note():
     target = "py:tests.check.planted:LimitAsEnd"
     assert invoke(target).return_value == 1
     allowed = invoke(target, "--allow", "time limit")
@@ -168,13 +169,13 @@ def test_what_is_allowed_is_noted_and_nothing_else():
     assert "did you mean time limit?" in str(refused.exception)
 
 
-def test_a_name_that_is_nobodys_is_an_error_as_ever():
+def test_an_unknown_name_is_an_error():
     refused = invoke("CartPol-v1")
     assert "did you mean CartPole-v1" in str(refused.exception)
     assert "name one environment" in str(invoke().exception)
 
 
-def test_a_missing_time_limit_is_a_warning_unless_it_is_stated_or_set():
+def test_a_missing_time_limit_is_a_warning_unless_the_spec_or_the_config_has_one():
     found = invoke("CliffWalking-v1")
     assert found.return_value == 0
     assert "WARN  time limit" in found.stdout

@@ -1,4 +1,5 @@
-"""`gymnast check` of matches: every planted mistake is found, by the check that is for it and by no other."""
+"""`gymnast check` of multi-agent environments: every planted mistake is found by its own check and by no
+other."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def checked(game: Any, **settings: Any) -> Report:
 
 
 class EndsTwice(Coop):
-    """Of hens that have left, one leaves again when the match is over."""
+    """Terminates hens again that were done before the match was over."""
 
     def step(self, actions, matches=None):
         step = super().step(actions, matches)
@@ -82,36 +83,36 @@ class Slow(Coop):
 
 
 class Lucky(Coop):
-    """Every match begins somewhere else, whatever its seed."""
+    """Starts every match in another state, whatever its seed."""
 
     luck = count()
 
     def reset(self, matches, seeds):
-        told = super().reset(matches, seeds)
+        faults = super().reset(matches, seeds)
         self.memory[list(matches)] += next(Lucky.luck)
         for match in matches:
             self._show(match)
-        return told
+        return faults
 
 
 class Remembers(Coop):
-    """After some matches they go otherwise."""
+    """Changes its behavior after some matches."""
 
     def __init__(self, n_matches: int) -> None:
         super().__init__(n_matches)
         self.begun = 0
 
     def reset(self, matches, seeds):
-        told = super().reset(matches, seeds)
+        faults = super().reset(matches, seeds)
         self.begun += len(matches)
         self.memory[list(matches)] += self.begun > 6
         for match in matches:
             self._show(match)
-        return told
+        return faults
 
 
 class Forgets(Coop):
-    """Its state is not all of it."""
+    """Leaves a part of its state out of `state()`."""
 
     def state(self):
         return super().state() | {"memory": np.zeros_like(self.memory)}
@@ -123,31 +124,31 @@ class Undrawn(Coop):
 
 
 PLANTED: dict[type[Coop], tuple[str, str]] = {
-    Careless: ("ends", "is out of play and is paid 1e+06"),
-    EndsTwice: ("ends", "is out of play and ends once more"),
-    NeverOver: ("ends", "nobody is in play, and it goes on"),
-    OverTooSoon: ("ends", "the match is over, and fox 0 is in play"),
+    Careless: ("ends", "is done and receives the reward 1e+06"),
+    EndsTwice: ("ends", "is done and ends again"),
+    NeverOver: ("ends", "all agents are done, but the match is not over"),
+    OverTooSoon: ("ends", "the match is over, but fox 0 is not done"),
     StrangeOutcome: ("ends", "outcome 3 of 3 (eaten, fled, tired)"),
     NoNumber: ("finite", "the reward of fox 0 is nan"),
     SeesNothing: ("finite", "the observation of a hen is not finite at index"),
     SeesTooFar: ("observation", "of a fox: 10 at index [2], its space says [-9, 9]"),
     Slow: ("time limit", "beyond its limit of 6 steps"),
-    Lucky: ("deterministic", "give another match"),
-    Remembers: ("past", "what was played before"),
-    Forgets: ("past", "stored goes on otherwise"),
+    Lucky: ("deterministic", "give a different match"),
+    Remembers: ("past", "matches before a reset, or in parallel, change"),
+    Forgets: ("past", "continues differently"),
     Undrawn: ("rendering", "RuntimeError: no brush"),
     partial(Coop, faulty=True): ("step", "the fence broke"),  # type: ignore[dict-item]
 }
 
 
-def test_healthy_matches_have_nothing_wrong():
+def test_correct_matches_pass_every_check():
     report = checked(Coop)
     assert {f.check: f.what for f in report.findings if f.verdict == "wrong"} == {}
     assert STEPS <= report.steps < STEPS + 3
-    told = {finding.check: finding.what for finding in report.findings}
-    assert "eaten" in told["ends"]
-    assert told["rendering"] == "pictures of 6 x 4"
-    assert told.keys() >= {"made", "spaces", "reset", "step", "seed", "past", "speed"}
+    messages = {finding.check: finding.what for finding in report.findings}
+    assert "eaten" in messages["ends"]
+    assert messages["rendering"] == "frames of 6 x 4"
+    assert messages.keys() >= {"made", "spaces", "reset", "step", "seed", "past", "speed"}
 
 
 @pytest.mark.parametrize("game", PLANTED, ids=lambda game: getattr(game, "__name__", "Faulty"))
@@ -159,7 +160,7 @@ def test_a_planted_mistake_is_found_by_exactly_the_check_for_it(game: Any):
     assert found.means == CHECKS[check_name]
 
 
-def test_matches_that_cannot_begin_are_told_and_not_played():
+def test_matches_that_cannot_be_reset_are_reported_and_not_played():
     class Stillborn(Coop):
         def reset(self, matches, seeds):
             from gymnast.envs.backends.backend import Fault
@@ -170,7 +171,7 @@ def test_matches_that_cannot_begin_are_told_and_not_played():
     assert (found.check, found.what) == ("reset", "no hens")
 
 
-def test_what_cannot_be_made_is_told_with_its_cause():
+def test_an_environment_that_cannot_be_created_is_reported_with_the_cause():
     def unmade(_: int) -> Coop:
         raise EnvError("the coop is locked") from RuntimeError("no key")
 
@@ -179,19 +180,19 @@ def test_what_cannot_be_made_is_told_with_its_cause():
     assert "no key" in found.traceback
 
 
-def test_what_is_declared_of_matches_is_held_against_them():
+def test_declared_facts_and_metrics_are_checked_against_the_matches():
     (found,) = checked(Coop, **{"facts.reward": [-5, 5]}).wrong
     assert found.check == "facts.reward"
     metric = {"metrics.env/speed": {"source": "speed", "description": "Mean."}}
     cfg = resolve("tag", metric | {"env.kwargs": {"time_limit": 9}}).config
     (found,) = check_matches("tag", cfg, steps=60).wrong
     assert found.check == "metrics"
-    assert "distance, duration, seen, and not speed" in found.what
+    assert "distance, duration, seen, but not speed" in found.what
 
 
 def test_the_command_checks_matches_too():
-    told = CliRunner().invoke(check, ["tag", "--steps", "60", "--json"], standalone_mode=False)
-    assert told.return_value == 0
-    answer = json.loads(told.stdout)
+    result = CliRunner().invoke(check, ["tag", "--steps", "60", "--json"], standalone_mode=False)
+    assert result.return_value == 0
+    answer = json.loads(result.stdout)
     assert answer["wrong"] == 0
     assert answer["steps"] >= 60

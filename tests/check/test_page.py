@@ -1,4 +1,4 @@
-"""docs/checking.md is about the checks that there are."""
+"""docs/checking.md lists all checks."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from gymnast.check.finding import CHECKS
 PAGE = Path(__file__).parents[2] / "docs" / "checking.md"
 
 
-def test_every_check_is_on_the_page_in_order():
+def test_the_page_lists_every_check_in_order():
     assert re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.M) == list(CHECKS)

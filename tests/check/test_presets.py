@@ -1,4 +1,4 @@
-"""`gymnast check --all`: presets are tried for real, and what could not be tried has not passed."""
+"""`gymnast check --all` trains and replays every preset; a preset that cannot be tried has not passed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ variants: {ppo: {}}
 
 @pytest.fixture
 def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory of presets of one's own."""
+    """Returns an empty directory for user presets."""
     monkeypatch.setenv("GYMNAST_PRESETS", str(tmp_path))
     monkeypatch.delenv("GYMNAST_NO_SKIPS", raising=False)
     return tmp_path
@@ -35,7 +35,7 @@ def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def absent(presets: Path) -> Iterator[str]:
-    """A preset whose environment needs a package that nobody has."""
+    """Creates a preset whose environment needs a package that does not exist."""
     gym.register("Absent-v0", entry_point="no_such_package.envs:Absent")
     (presets / "Absent-v0.yaml").write_text("variants: {ppo: {}}")
     yield "Absent-v0"
@@ -46,7 +46,7 @@ def invoke(*words: str) -> Any:
     return CliRunner().invoke(check, ["--all", *words], standalone_mode=False)
 
 
-def test_every_variant_that_a_shipped_file_defines_is_tried():
+def test_every_variant_of_every_shipped_preset_is_tested():
     defined = {
         f"{preset.name}:{variant}"
         for preset in (Preset(p.stem.replace("__", "/"), p) for p in SHIPPED.glob("*.yaml"))
@@ -56,14 +56,14 @@ def test_every_variant_that_a_shipped_file_defines_is_tried():
     assert defined == set(chosen())
 
 
-def test_an_algorithm_of_each_kind_passes_and_leaves_nothing_behind(runs_dir: Path):
+def test_one_preset_per_algorithm_passes_and_leaves_no_files(runs_dir: Path):
     names = ["CartPole-v1:ppo", "CartPole-v1:a2c", "CartPole-v1:reinforce", "Pendulum-v1:ppo"]
     outcomes = list(check_presets(names))
     assert [(o.target, o.verdict, o.reason) for o in outcomes] == [(n, "passed", "") for n in names]
     assert not runs_dir.exists()
 
 
-def test_false_facts_fail_with_their_reason(presets: Path):
+def test_wrong_facts_fail_with_the_reason(presets: Path):
     (presets / "mine.yaml").write_text(FACTS % "PaysTooMuch")
     found = invoke("mine", "--json")
     assert found.return_value == 1
@@ -73,36 +73,34 @@ def test_false_facts_fail_with_their_reason(presets: Path):
     assert outcome["findings"][0]["where"]
 
 
-def test_an_evaluation_that_does_not_repeat_fails(presets: Path):
-    (presets / "mine.yaml").write_text(FACTS % "SharedPay")
+def test_an_evaluation_that_is_not_reproducible_fails(presets: Path):
+    (presets / "mine.yaml").write_text(FACTS % "GlobalGeneratorReward")
     (found,) = check_presets(chosen(["mine"]), allow=["deterministic"])
     assert found.verdict == "failed"
     assert "from the stored policy" in found.reason
 
 
-def test_a_preset_that_cannot_be_read_fails_and_the_next_is_still_tried(presets: Path):
+def test_an_invalid_preset_fails_and_the_next_one_is_still_tested(presets: Path):
     (presets / "mine.yaml").write_text("variants: {ppo: {algo: {n_stepps: 3}}}")
     first, second = check_presets(["mine:ppo", "FrozenLake-v1:ppo"])
     assert (first.verdict, second.verdict) == ("failed", "passed")
     assert "n_stepps" in first.reason
 
 
-def test_a_missing_package_is_a_skip_that_names_it_and_never_a_pass(absent: str):
+def test_a_missing_package_is_a_skip_with_its_name_and_never_a_pass(absent: str):
     found = invoke(absent, "FrozenLake-v1:ppo")
     assert found.return_value == SKIPPED
     assert "Absent-v0 needs no_such_package" in found.stdout
     assert "1 passed, 0 failed, 1 skipped" in found.stdout
 
 
-def test_where_skips_are_not_allowed_they_are_failures(
-    absent: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_skips_are_failures_with_no_skips(absent: str, monkeypatch: pytest.MonkeyPatch):
     assert invoke(absent, "--no-skips").return_value == 1
     monkeypatch.setenv("GYMNAST_NO_SKIPS", "1")
     assert invoke(absent).return_value == 1
 
 
-def test_a_recorded_episode_that_goes_otherwise_is_noticed():
+def test_a_replay_that_differs_from_the_recorded_episode_fails():
     run = trained("CartPole-v1", {"stop.rollouts": 1, "algo.n_steps": 8})
     cfg = load(run.config())
     (trace, *_) = next(iter(traces(run, "confirm").values()))
@@ -116,6 +114,6 @@ def test_a_recorded_episode_that_goes_otherwise_is_noticed():
         replay(cfg, replace(trace, **shortened))
 
 
-def test_a_name_without_a_preset_is_refused():
+def test_a_name_without_a_preset_is_rejected():
     refused = invoke("MountainCarContinuous-v0")
     assert "has no preset" in str(refused.exception)

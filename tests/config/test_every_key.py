@@ -85,8 +85,8 @@ def try_setting(algo: str, key: str, written: str) -> str:
     with closing(prepared.collector):
         assert load(save(cfg)) == cfg
         # a silent failure would be: not rejected, and not among the settings that are printed
-        told = [k for k in prepared.resolved.given if k == key or k.startswith(f"{key}.")]
-        assert told, f"{key}={written} is ignored"
+        reported = [k for k in prepared.resolved.given if k == key or k.startswith(f"{key}.")]
+        assert reported, f"{key}={written} is ignored"
         try:
             validate_before_start(cfg, prepared.collector, None)
             return preflight_text(prepared.preflight())

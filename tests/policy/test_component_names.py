@@ -123,7 +123,7 @@ def test_metrics_use_the_component_names_and_ranges():
 def test_check_compares_observations_with_the_declared_ranges():
     report = check_environment("CartPole", resolve("CartPole-v1", BOTH).config, steps=100)
     (found,) = (finding for finding in report.findings if finding.check == "facts.observations")
-    assert (found.verdict, found.what) == ("ok", "12 parts, within their declared bounds")
+    assert (found.verdict, found.what) == ("ok", "12 components, within their declared bounds")
 
 
 def test_a_narration_includes_the_last_action(monkeypatch: pytest.MonkeyPatch):

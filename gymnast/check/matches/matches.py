@@ -1,4 +1,4 @@
-"""Play matches between several agents with random actions and hold them against their contract."""
+"""Plays matches of multi-agent environments with random actions and checks them against the Matches API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gymnast.check.environment import STEPS, Beat
 from gymnast.check.finding import Finding, Report, in_order
 from gymnast.check.live import own_traceback
 from gymnast.check.matches.repeating import Make, Played, drawn, line, repeats
-from gymnast.check.witness import FirstViolation
+from gymnast.check.observer import FirstViolation
 from gymnast.collect.casting import random_player
 from gymnast.config.config import Config
 from gymnast.envs.matches.matches import UNKNOWN, ByRole, Matches, MatchStep
@@ -29,10 +29,10 @@ from gymnast.spaces.spaces import BoxObs, space_text
 
 Array = np.ndarray
 AT_ONCE = 3
-"""Matches that are played side by side."""
+"""Number of matches that are played in parallel."""
 _ROUNDING = 1e-5
-"""By how much a number may lie beyond a bound, as a share of it or of 1."""
-_CONTRACT = ("reset", "step", "observation", "finite", "ends", "time limit", "facts.reward")
+"""Tolerance beyond a bound, relative to max(1, |bound|)."""
+_CHECKS = ("reset", "step", "observation", "finite", "ends", "time limit", "facts.reward")
 
 
 def check_matches(
@@ -44,7 +44,7 @@ def check_matches(
     beat: Beat = lambda *_: None,
     make: Make | None = None,
 ) -> Report:
-    """A name that is nobody's, or a package that is missing, is an error as ever."""
+    """Returns the findings of all checks. Raises EnvError for an unknown name or a missing package."""
     make = make or partial(open_matches, cfg)
     try:
         matches = make(AT_ONCE)
@@ -54,13 +54,13 @@ def check_matches(
         text = own_traceback(problem.__cause__)
         return Report(target, 0, 0, (Finding("made", "wrong", problem.message, "", text),))
     with closing(matches):
-        examined = _Examination(cfg, matches, seed)
-        examined.play(steps, beat)
-        found = [*examined.findings(), *repeats(make, matches, examined.played, cfg.facts)]
-        return Report(target, examined.steps, examined.begun, in_order(found))
+        check = _MatchCheck(cfg, matches, seed)
+        check.play(steps, beat)
+        found = [*check.findings(), *repeats(make, matches, check.played, cfg.facts)]
+        return Report(target, check.steps, check.begun, in_order(found))
 
 
-class _Examination:
+class _MatchCheck:
     def __init__(self, cfg: Config[Any], matches: Matches, seed: int) -> None:
         self.cfg, self.matches, self.seed = cfg, matches, seed
         self.steps = self.begun = 0
@@ -70,14 +70,14 @@ class _Examination:
             role: np.zeros((matches.n_matches, kind.seats), bool)
             for role, kind in matches.roles.items()
         }
-        self._wrong = {check: FirstViolation(check) for check in _CONTRACT}
+        self._wrong = {check: FirstViolation(check) for check in _CHECKS}
         self._outcomes: Counter[str] = Counter()
         self._numbers: set[str] | None = None
         self._both, self._traceback = 0, ""
         self._seconds = 0.0
 
     def play(self, steps: int, beat: Beat) -> None:
-        """Until so many steps of single matches are taken, or nothing can be begun."""
+        """Plays until `steps` steps of single matches are taken, or no match can be started."""
         matches, draws = self.matches, stream(self.seed, "check")
         heads = {role: head_for(kind.action) for role, kind in matches.roles.items()}
         players = {role: random_player(kind) for role, kind in matches.roles.items()}
@@ -86,22 +86,22 @@ class _Examination:
             actions: dict[str, Array] = {}
             for role, kind in matches.roles.items():
                 n = matches.n_matches * kind.seats
-                noise, even = heads[role].noise(draws, (n,)), draws.random(n)
-                shown = matches.obs[role].reshape(n, *matches.obs[role].shape[2:])
-                given = players[role](shown, noise, even)
-                actions[role] = given.reshape(matches.n_matches, kind.seats, *given.shape[1:])
+                noise, uniform = heads[role].noise(draws, (n,)), draws.random(n)
+                obs = matches.obs[role].reshape(n, *matches.obs[role].shape[2:])
+                action = players[role](obs, noise, uniform)
+                actions[role] = action.reshape(matches.n_matches, kind.seats, *action.shape[1:])
             began = time.perf_counter()
             step = matches.step(actions, sorted(self._now))
             self._seconds += time.perf_counter() - began
             self.steps += len(self._now)
-            self._look(actions, step)
+            self._record(actions, step)
             beat(min(self.steps, steps), steps)
             self._begin([m for m in range(matches.n_matches) if m not in self._now])
 
     def _begin(self, places: Iterable[int]) -> None:
         for place in places:
             if self._wrong["reset"] or self._wrong["step"]:
-                return  # what is wrong will be wrong again
+                return  # it would fail again
             match = Played(self.begun, episode_seed(self.seed, "check", self.begun))
             self.begun += 1
             faults = self.matches.reset([place], [match.seed])
@@ -112,10 +112,11 @@ class _Examination:
             self.played.append(match)
             for role in self.matches.roles:
                 self._in_play[role][place] = True
-            self._see(place, match)
+            self._check_obs(place, match)
             match.lines.append(line(self.matches.obs, place, self._playing(place)))
 
-    def _look(self, actions: ByRole, step: MatchStep) -> None:
+    def _record(self, actions: ByRole, step: MatchStep) -> None:
+        """Records one step of every running match and checks its result."""
         broken = {fault.copy: fault for fault in step.faults}
         for place, match in list(self._now.items()):
             match.actions.append({role: actions[role][place].copy() for role in actions})
@@ -125,9 +126,9 @@ class _Examination:
                 del self._now[place]
                 continue
             before = self._playing(place)
-            self._parts(place, match, step)
+            self._check_rewards_and_ends(place, match, step)
             match.lines.append(line(step.obs, place, before, step))
-            self._see(place, match, before)
+            self._check_obs(place, match, before)
             if step.over[place]:
                 self._end(place, match, step)
             if step.over[place] or not any(mask.any() for mask in self._playing(place).values()):
@@ -136,24 +137,25 @@ class _Examination:
     def _playing(self, place: int) -> dict[str, Array]:
         return {role: mask[place].copy() for role, mask in self._in_play.items()}
 
-    def _parts(self, place: int, match: Played, step: MatchStep) -> None:
-        """What every agent got, and whose part ended."""
+    def _check_rewards_and_ends(self, place: int, match: Played, step: MatchStep) -> None:
+        """Checks the rewards and ends of every agent, and whether the match is over when all agents are
+        done."""
         limits = self.cfg.facts.reward
         for role, mask in self._in_play.items():
             playing = mask[place]
             reward = step.reward[role][place]
             terminated, truncated = step.terminated[role][place], step.truncated[role][place]
             for seat in range(len(playing)):
-                who, paid = f"{role} {seat}", float(reward[seat])
+                agent, value = f"{role} {seat}", float(reward[seat])
                 ended = bool(terminated[seat] or truncated[seat])
                 self._both += bool(terminated[seat] and truncated[seat])
-                if not playing[seat] and (ended or paid):
-                    got = "ends once more" if ended else f"is paid {paid:g}"
-                    self._wrong["ends"].at(match.moment, f"{who} is out of play and {got}")
-                elif playing[seat] and not np.isfinite(paid):
-                    self._wrong["finite"].at(match.moment, f"the reward of {who} is {paid}")
-                elif playing[seat] and limits and not limits[0] <= paid <= limits[1]:
-                    what = f"the reward of {who} is {paid:g}, declared is {list(limits)}"
+                if not playing[seat] and (ended or value):
+                    what = "ends again" if ended else f"receives the reward {value:g}"
+                    self._wrong["ends"].at(match.moment, f"{agent} is done and {what}")
+                elif playing[seat] and not np.isfinite(value):
+                    self._wrong["finite"].at(match.moment, f"the reward of {agent} is {value}")
+                elif playing[seat] and limits and not limits[0] <= value <= limits[1]:
+                    what = f"the reward of {agent} is {value:g}, declared is {list(limits)}"
                     self._wrong["facts.reward"].at(match.moment, what)
             mask[place] = playing & ~(terminated | truncated)
         left = [
@@ -163,18 +165,18 @@ class _Examination:
         ]
         if bool(step.over[place]) == bool(left):
             what = (
-                f"the match is over, and {left[0]} is in play"
+                f"the match is over, but {left[0]} is not done"
                 if left
-                else "nobody is in play, and it goes on"
+                else "all agents are done, but the match is not over"
             )
             self._wrong["ends"].at(match.moment, what)
         limit = self.matches.time_limit
         if limit is not None and len(match.actions) > limit:
-            what = f"the match goes on beyond its limit of {limit} steps"
+            what = f"the match continues beyond its limit of {limit} steps"
             self._wrong["time limit"].at(match.moment, what)
 
-    def _see(self, place: int, match: Played, who: Mapping[str, Array] | None = None) -> None:
-        """What those see who were in play before the step."""
+    def _check_obs(self, place: int, match: Played, who: Mapping[str, Array] | None = None) -> None:
+        """Checks the observations of agents that are in play, or that were before the step (`who`)."""
         for role, kind in self.matches.roles.items():
             mask = self._in_play[role][place] if who is None else who[role]
             rows = self.matches.obs[role][place][mask]
@@ -187,24 +189,24 @@ class _Examination:
                 self._wrong["observation"].at(match.moment, f"of a {role}: {problem}")
 
     def _end(self, place: int, match: Played, step: MatchStep) -> None:
-        told, names = int(step.outcome[place]), list(self.matches.outcomes)
-        if told != UNKNOWN and not 0 <= told < len(names):
-            what = f"outcome {told} of {len(names)} ({', '.join(names) or 'none'})"
+        outcome, names = int(step.outcome[place]), list(self.matches.outcomes)
+        if outcome != UNKNOWN and not 0 <= outcome < len(names):
+            what = f"outcome {outcome} of {len(names)} ({', '.join(names) or 'none'})"
             self._wrong["ends"].at(match.moment, what)
         else:
-            self._outcomes["unknown" if told == UNKNOWN else names[told]] += 1
+            self._outcomes["unknown" if outcome == UNKNOWN else names[outcome]] += 1
         self._numbers = set(step.numbers)
 
-    # ---- what was found ------------------------------------------------------------------------
+    # ---- findings ------------------------------------------------------------------------
 
     def findings(self) -> Iterator[Finding]:
         matches, wrong = self.matches, self._wrong
         yield Finding("made", "ok")
-        shown = (
+        spaces = (
             f"{r.seats} {n} {space_text(r.obs)} -> {space_text(r.action)}"
             for n, r in matches.roles.items()
         )
-        yield Finding("spaces", "ok", ", ".join(shown))
+        yield Finding("spaces", "ok", ", ".join(spaces))
         yield wrong["reset"].or_ok()
         yield replace(wrong["step"].or_ok(), traceback=self._traceback)
         yield wrong["observation"].or_ok("inside their spaces, at every reset and step")
@@ -228,12 +230,15 @@ class _Examination:
             return self._wrong["ends"].finding()
         if not self._outcomes:
             return Finding("ends", "note", f"no match was over within {self.steps:,} steps")
-        told = ", ".join(f"{name} {count}" for name, count in self._outcomes.most_common())
+        counts = ", ".join(f"{name} {count}" for name, count in self._outcomes.most_common())
         if self._both:
-            return Finding("ends", "note", f"{told}; terminated and truncated counts as terminated")
+            what = f"{counts}; terminated and truncated at once counts as terminated"
+            return Finding("ends", "note", what)
         if set(self._outcomes) == {"unknown"} and self.matches.outcomes:
-            return Finding("ends", "note", "nobody ever told how a match ended: no win rates")
-        return Finding("ends", "ok", f"matches that are over: {told}")
+            return Finding(
+                "ends", "note", "no outcome was ever reported: there will be no win rates"
+            )
+        return Finding("ends", "ok", f"outcomes: {counts}")
 
     def _metrics(self) -> Iterator[Finding]:
         wanted = {metric.source for metric in self.cfg.metrics.values()}
@@ -242,7 +247,7 @@ class _Examination:
         missing = sorted(wanted - self._numbers)
         known = ", ".join(sorted(self._numbers)) or "nothing"
         if missing:
-            what = f"a match that is over tells {known}, and not {', '.join(missing)}"
+            what = f"finished matches report {known}, but not {', '.join(missing)}"
             yield Finding("metrics", "wrong", what)
         else:
             yield Finding("metrics", "ok", ", ".join(sorted(wanted)))

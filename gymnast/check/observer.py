@@ -1,4 +1,4 @@
-"""Somebody who watches episodes go by and says afterwards what there is to say about one thing."""
+"""The interface of checks that watch episodes step by step, and a record of the first violation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from gymnast.check.live import Moment
 
 
 class Observer(Protocol):
-    def sees(self, moment: Moment) -> None: ...
+    """Sees every reset and step, and reports its findings afterwards."""
+
+    def observe(self, moment: Moment) -> None: ...
 
     def findings(self) -> Iterator[Finding]: ...
 
 
 class FirstViolation:
-    """Something that is wrong, told once: where it was first met, and how often."""
+    """Records the first violation of a check and counts the others, so that it is reported once."""
 
     def __init__(self, check: str) -> None:
         self.check, self.times = check, 0
@@ -32,7 +34,7 @@ class FirstViolation:
     def finding(self) -> Finding:
         assert self._first is not None
         what, where = self._first
-        often = f" (and {self.times - 1:,} times more)" if self.times > 1 else ""
+        often = f" (and {self.times - 1:,} more times)" if self.times > 1 else ""
         return Finding(self.check, "wrong", what, f"{where}{often}")
 
     def or_ok(self, what: str = "") -> Finding:
