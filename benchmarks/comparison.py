@@ -35,7 +35,7 @@ def settings() -> str:
             ]
         )
     head = ("task", "environment", "copies x steps", "batch", "epochs", "network", "PPO")
-    return table((*head, "env steps of a sample, ours / peers"), rows)
+    return table((*head, "env steps of a sample, gymnast / others"), rows)
 
 
 def speeds(tasks: Tasks) -> str:
@@ -48,7 +48,14 @@ def speeds(tasks: Tasks) -> str:
             by_clock = "" if who == "ours" else times(ratios(samples, who, part="wall"))
             name = f"**{LABELS[who]}**" if who == "ours" else LABELS[who]
             rows.append([letter, name, rounded(usual(of)), beside, by_clock, _return(of)])
-    head = ("task", "", "env steps per CPU second", "gymnast is, times", "by the clock", "return")
+    head = (
+        "task",
+        "",
+        "env steps per CPU second",
+        "speed of gymnast relative to it",
+        "the same in wall time",
+        "return",
+    )
     return table(head, rows)
 
 
@@ -75,7 +82,7 @@ def two_cores(tasks: Tasks) -> str:
         who, setting = name.split(", ", 1)
         best = "best" if name == best_of(samples, who) else ""
         rows.append([LABELS[who], setting, f"{usual(of, 'wall'):.0f}", f"{usual(of):.0f}", best])
-    head = ("", "threads and more", "env steps per second", "per CPU second", "")
+    head = ("", "threads and settings", "env steps per second", "per CPU second", "")
     return table(head, rows)
 
 
@@ -100,7 +107,7 @@ def first_step(entry: dict[str, Any] | None) -> str:
     ours, sb3 = (median(one["cpu"] for one in samples[who]) for who in ("ours", "sb3"))
     return (
         f"`gymnast train CartPole-v1` takes {ours:.2f} CPU seconds to its first environment step, "
-        f"an SB3 script {sb3:.2f}: {ours / sb3:.2f} of it."
+        f"an SB3 script {sb3:.2f}: a factor of {ours / sb3:.2f}."
     )
 
 
@@ -113,7 +120,7 @@ def splits(tasks: Tasks) -> str:
         shares = (median(s[f"time/{part}"] / sum(s.values()) for s in told) for part in _PARTS)
         alone = median(ratios(samples, "alone"))
         rows.append([letter, *(f"{share:.1%}" for share in shares), f"{alone:.0%}"])
-    return table(("task", *_PARTS, "speed, of the environment alone"), rows)
+    return table(("task", *_PARTS, "speed relative to the environment alone"), rows)
 
 
 def surroundings(tasks: Tasks) -> str:

@@ -31,9 +31,9 @@ EVERY = 0.05
 LABELS = {
     "ours": "gymnast, task a",
     "torch": "gymnast, task a, `engine: torch`",
-    "command": "`gymnast train CartPole-v1`, its evaluation process included",
+    "command": "`gymnast train CartPole-v1`, including its evaluation process",
     "sb3": "SB3, task a",
-    "ours, pixels": "gymnast, task d: Pong in pixels",
+    "ours, pixels": "gymnast, task d (Pong from pixels)",
     "sb3, pixels": "SB3, task d",
 }
 
@@ -132,13 +132,13 @@ def section(found: dict[str, Any]) -> str:
         for who, label in LABELS.items()
         if who in samples
     ]
-    head = ("", "most PSS of the process tree, MB", "of SB3's")
+    head = ("", "peak PSS of the process tree, MB", "share of SB3's")
     told = f"{table(head, rows)}\n\n"
     if "rollout" in found:
         once, whole = (found["rollout"][how] for how in ("once", "whole"))
         told += (
             f"The observations of one rollout of task d ({PIXELS.n_envs} copies, {PIXELS.n_steps} steps) "
-            f"take {once:.1f} MB: each frame is kept once. As stacks of four they would take "
+            f"take {once:.1f} MB, because each frame is stored once. As stacks of four they would take "
             f"{whole:.1f} MB.\n\n"
         )
     return told + measurement.surroundings_text(found)

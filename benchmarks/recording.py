@@ -168,18 +168,18 @@ def section(found: dict[str, Any]) -> str:
             for c in (stopwatch(samples), shares(samples))
         )
         rows.append([*case.split(), len(samples), pairs, *cells])
-    head = ("task", "engine", "processes", "turns", "by stopwatch", "in turns")
+    head = ("task", "engine", "processes", "stretches", "by stopwatch", "by alternation")
     return _SECTION.format(
         table=table(head, rows), turn=TURN, surroundings=measurement.surroundings_text(found)
     )
 
 
 _SECTION = """\
-Share of the CPU time of a training that the making, judging, storing, logging and showing of rows and
-the tracing of episodes take: by a stopwatch around each of these, and in turns of {turn} rollouts with
-them and {turn} without in one process, each turn with them beside the mean of its two neighbours (summed
-over its turns; the median and range over processes). What the update computes on its way (KL, clipped
-share) is in both.
+Share of the CPU time of training that is spent on computing, checking, storing, logging and displaying rows
+and on tracing episodes. It is measured in two ways: by a stopwatch around each of these, and by alternating
+{turn} rollouts with them and {turn} without in one process, where each stretch with them is compared with the
+mean of its two neighbors (summed over the stretches of a process; median and range over processes). Metrics
+that are by-products of the update (KL, clip fraction) are included in both.
 
 {table}
 

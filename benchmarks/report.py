@@ -28,11 +28,11 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 CHART = ROOT / "docs" / "images" / "benchmarks.svg"
 FURTHER = {
     "solving": ("Time to solved", solving.section),
-    "recording": ("What the record costs", recording.section),
+    "recording": ("Cost of metrics, alerts and traces", recording.section),
     "memory": ("Memory", memory.section),
     "scaling": ("Scaling", scaling.section),
     "backends": ("Backends", backends_table.section),
-    "tag": ("The arena of tag", tag.section),
+    "tag": ("The tag environment", tag.section),
 }
 """Measurement -> its heading and what writes it."""
 
@@ -71,16 +71,16 @@ def page(found: dict[str, Any]) -> str:
 
 
 _PAGE = """\
-# Training speed beside other libraries
+# Training speed compared with other libraries
 
-<!-- made from benchmarks/results/*.json by `python -m benchmarks.report` -->
+<!-- generated from benchmarks/results/*.json by `python -m benchmarks.report` -->
 
 ![env steps per CPU second of every library, per task](images/benchmarks.svg)
 
-PPO on one core and one thread with the same hyperparameters and networks. In each round gymnast,
-every peer and the environment alone run one right after the other; numbers are medians of the
-rounds, and a ratio (median, lowest to highest) is of samples of the same round: machines are shared
-and noisy, so ratios travel and speeds do not.
+PPO on one core and one thread, with the same hyperparameters and networks for every library. In each
+round, gymnast, every other library and the environment alone run one right after the other. Speeds are
+medians over the rounds. Ratios (median, lowest to highest) are between samples of the same round: the
+machines are shared and noisy, so ratios carry over to other machines and speeds do not.
 
 ## Goals
 
@@ -90,82 +90,84 @@ and noisy, so ratios travel and speeds do not.
 
 {settings}
 
-Vectors: two separate tanh MLPs of {widths} units. Gradients are clipped at 0.5, the value loss counts
-half, Adam with eps 1e-5; observations and rewards are not normalised. Our samples are longer, so that
-all are timed for about as long; by their end CartPole's episodes are longer and are reset less often.
+For vector observations there are two separate tanh MLPs of {widths} units. Gradients are clipped at a norm
+of 0.5, the value loss has a weight of 0.5, and Adam uses eps 1e-5; observations and rewards are not
+normalized. Our samples have more env steps, so that all samples take about the same time; by the end of
+ours, episodes of CartPole are longer and are reset less often.
 
 ## Speeds
 
 {speeds}
 
 {absent}
-Timed is learning: the making of environments, networks and optimiser, collection and updates. What
-is done once (imports, the first update, compilation) happens before; nobody evaluates. For gymnast
-it is the whole of `gymnast.train(...)`, with metrics, alerts, traces, log, console and checkpoints on;
-peers are silent and save nothing, except PufferLib and Sample Factory, which report and save as they
-ship. Return: of the last 100 training episodes; after different numbers of env steps, so it only shows
-that they learn.
+The timed part is training: creating environments, networks and the optimizer, collection and updates.
+One-time costs (imports, the first update, compilation) come before and are not included; nothing is
+evaluated. For gymnast the timed part is the whole call of `gymnast.train(...)`, with metrics, alerts,
+traces, log, console and checkpoints on. The other libraries print and save nothing, except for PufferLib
+and Sample Factory, which report and save as they do by default. The return is the mean of the last 100
+training episodes; since it is measured after different numbers of env steps, it only shows that each
+library learns.
 
-- SB3: `DummyVecEnv` without the render mode that it would set; Pong by `make_atari_env` and
+- SB3: `DummyVecEnv`, without the render mode that it would set; Pong with `make_atari_env` and
   `VecFrameStack`.
-- CleanRL-style and LeanRL-style: scripts of ours (`benchmarks/peers/cleanrl.py`, `leanrl.py`) in the
-  manner of these, eager and compiled by torch; `SyncVectorEnv`, Pong by ALE's own vector.
+- CleanRL-style and LeanRL-style: our own scripts (`benchmarks/peers/cleanrl.py`, `leanrl.py`) in the style
+  of these projects, eager and compiled by torch; `SyncVectorEnv`, and ALE's vector environment for Pong.
 - SBX: SB3's PPO in JAX, on the same environments.
-- PufferLib: f on its own CartPole in C, which ends episodes after 200 steps; a and b on Gymnasium's. It
-  draws minibatches by priority and clips the value loss; in a its learning rate falls as a cosine and
-  its clip range stays.
-- Sample Factory: in one process, synchronous. It clips the value loss; in a its learning rate and clip
-  range stay.
-- gymnast: copies in this process; in d ALE's own vector, in f CartPole's own vector in NumPy. In a, b
-  and c CartPole and LunarLander step by `gymnast/envs/quick`: Gymnasium's numbers to the last bit, in
-  less time. Its users get these for the same names.
-- The environment alone: random actions, without any library; bare copies one after the other, or the
-  environment's own vector in d and f.
+- PufferLib: task f uses its own CartPole in C, which ends episodes after 200 steps; tasks a and b use
+  Gymnasium's. It samples minibatches by priority and clips the value loss; in task a its learning rate
+  follows a cosine and its clip range is constant.
+- Sample Factory: synchronous, in one process. It clips the value loss; in task a its learning rate and clip
+  range are constant.
+- gymnast: environment copies in the training process; ALE's vector environment in task d, CartPole's NumPy
+  vector environment in task f. In tasks a, b and c, CartPole and LunarLander use the faster step functions
+  of `gymnast/envs/build/fast_step`, which return bit-identical results to Gymnasium's. Users get them under
+  the same environment names.
+- The environment alone: random actions, without any library; unwrapped copies stepped one after the other,
+  or the environment's own vector implementation in tasks d and f.
 
 ### Pong on two cores
 
-By the clock; one thread of each is in the table above. Ours also with the next rollout collected
-while the last one is learned from (`overlap`), and with the convolutions in bfloat16
-(`policy.precision`), which processors that have it compute in half the time
-([what it does to learning](decisions/0010-precision.md)).
+Wall time; results with one thread are in the table above. For gymnast also with the next rollout collected
+during the update (`overlap`), and with convolutions in bfloat16 (`policy.precision`), which take half the
+time on processors that support it ([effect on learning](decisions/0010-precision.md)).
 
 {two_cores}
 
-## What is done once
+## One-time costs
 
-CPU seconds of a command that are not learning. Compilation is that of the first round; later ones
-find it in a cache.
+CPU seconds of a command outside of the timed part. Compilation is that of the first round; later rounds
+find the result in a cache.
 
 {once}
 
 {first_step}
 
-## Where our time goes
+## Where gymnast spends its time
 
-Shares of the seconds of the loop, from the runs' own rows, and our speed as a share of that of the
-environment alone, which has nothing to learn.
+Shares of the wall time of the training loop, from the metrics of the runs, and the speed of gymnast as a
+share of that of the environment alone, which does not train anything.
 
 {splits}
 
 {further}
 
-## To repeat this
+## How to repeat this
 
 ```
-make bench                                                      # all of it
+make bench                                                      # everything
 pip install -e '.[bench]'
-benchmarks/setup                                                # the peers, in places of their own
+benchmarks/setup                                                # install the other libraries
 python -m benchmarks.run                                        # the comparison and this page
-python -m benchmarks.run --tasks a,b --repetitions 5            # some tasks anew
-python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short look, nothing replaced
+python -m benchmarks.run --tasks a,b --repetitions 5            # measure some tasks again
+python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short test, nothing is stored
 python -m benchmarks.solving
 python -m benchmarks.recording
 python -m benchmarks.memory
 python -m benchmarks.scaling
 python -m benchmarks.backends
 python -m benchmarks.tag
-python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of ours
-benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of a peer
+python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of gymnast
+benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of another library
 ```
 
 {surroundings}

@@ -109,12 +109,12 @@ def section(found: dict[str, Any]) -> str:
 
 
 _SECTION = """\
-Env steps per CPU second of gymnast on CartPole with PPO, 4 epochs, one core and one thread. By the
-number of copies, at two layers of 64 units and minibatches of 256:
+Env steps per CPU second of gymnast on CartPole with PPO, 4 epochs, one core and one thread. By number of
+environment copies, with two layers of 64 units and minibatches of 256:
 
 {copies}
 
-By minibatch and width, at 8 copies in this process:
+By minibatch size and layer width, with 8 copies in the training process:
 
 {widths}
 

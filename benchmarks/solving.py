@@ -107,7 +107,7 @@ def section(found: dict[str, Any]) -> str:
                     f"{median(one['score'] for one in of):.0f}",
                 ]
             )
-    head = ("environment", "", "solved", "seconds of the clock", "env steps", "score")
+    head = ("environment", "", "solved", "wall time, s", "env steps", "score")
     told = "\n".join(
         f"{env}: {measurement.surroundings_text(entry)}" for env, entry in found["envs"].items()
     )
@@ -115,11 +115,12 @@ def section(found: dict[str, Any]) -> str:
 
 
 _SECTION = """\
-Medians (lowest to highest) over seeds, on all cores, from the start of the command to its exit,
-imports included. Ours: `gymnast train ENV` with its preset, evaluation in a process of its own, the
-confirmation on 100 held-out episodes; the film is off. SB3: a script with rl-zoo's hyperparameters,
-20 episodes in 8 copies as often as our preset evaluates, stopped at the first mean at the threshold,
-then 100 episodes on other seeds. Solved: the mean of these is at the threshold. Score: that mean.
+Medians (lowest to highest) over seeds, on all cores, from the start of the command to its exit, including
+imports. gymnast: `gymnast train ENV` with its preset, with evaluation in a separate process and confirmation
+on 100 held-out episodes; recording a video is off. SB3: a script with rl-zoo's hyperparameters that evaluates
+20 episodes in 8 copies as often as our preset does, stops at the first mean that reaches the threshold, and
+then evaluates 100 episodes on other seeds. Solved means that the mean of these 100 episodes, the score,
+reaches the threshold.
 
 {table}
 

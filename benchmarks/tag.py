@@ -60,15 +60,15 @@ def section(found: dict[str, Any]) -> str:
         [arenas, rounded(median(one["agent_steps"] / one["cpu"] for one in samples))]
         for arenas, samples in found["samples"].items()
     ]
-    head = ("arenas", "agent steps per CPU second")
+    head = ("matches", "agent steps per CPU second")
     return _SECTION.format(
         table=table(head, rows), surroundings=measurement.surroundings_text(found)
     )
 
 
 _SECTION = """\
-One seeker and one hider in each arena, stepped together with random actions on one core: motion,
-walls, sight, rewards, and the reset of whatever is over. There is no policy.
+One seeker and one hider in each match. All matches are stepped together with random actions on one core:
+motion, walls, vision, rewards, and resets of finished matches. There is no policy.
 
 {table}
 

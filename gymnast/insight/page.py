@@ -104,7 +104,7 @@ def standing(run: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if run["learning"]:
         yield "learning", learning(run["learning"])
     clocks = ("env_steps", "vec_steps", "updates", "rollouts", "episodes")
-    yield "clocks", ", ".join(f"{wording.count(run[c])} {c}" for c in clocks)
+    yield "clocks", ", ".join(f"{wording.count(run[c])} {c.replace('_', ' ')}" for c in clocks)
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(run["created"]))
     yield "time", f"{wording.duration(run['seconds'])}, created {created} on {run['host']}"
     if run.get("parent"):
@@ -188,7 +188,8 @@ def _alerts(run: dict[str, Any]) -> Iterator[str]:
 
     for alert in run["alerts"]:
         state = "" if alert.get("active") else " (resolved)"
-        yield f"  {alert['level']}{state}: {alert['message']}; for {wording.counted(alert['count'], 'row')}"
+        rows = wording.counted(alert["count"], "row")
+        yield f"  {alert['level']}{state}: {alert['message']}; active for {rows}"
         if alert.get("advice"):
             yield f"    {alert['advice']}"
         yield f"    see {page_of(alert['id'].rpartition(':')[0])}"
@@ -198,8 +199,10 @@ def _events(run: dict[str, Any]) -> Iterator[str]:
     events = run["events"]
     if len(events) > EVENTS:
         yield f"  ... {len(events) - EVENTS} earlier events (--json has all)"
-    for steps, kind, text in event_cells(events[-EVENTS:]):
-        yield f"  {steps:>11}  {kind:<12} {text}".rstrip()
+    cells = event_cells(events[-EVENTS:])
+    width = max((len(kind) for _, kind, _ in cells), default=0)
+    for steps, kind, text in cells:
+        yield f"  {steps:>11}  {kind:<{width}}  {text}".rstrip()
 
 
 def event_cells(events: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:

@@ -120,7 +120,7 @@ def test_show_prints_status_alerts_and_next_commands(ask: Callable[..., str], ru
         "over 100 episodes, threshold 475.0, solved",
         "10.0 -> 480.0 in 3 evaluations",
         "algo.batch_size",
-        "policy/kl is high; for 9 rows",
+        "policy/kl is high; active for 9 rows",
         "lower algo.lr",
         f"gymnast eval {run.id}:best",
     ):
