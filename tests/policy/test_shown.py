@@ -13,7 +13,7 @@ import pytest
 from gymnast.check.environment import check_environment
 from gymnast.config.resolve import resolve
 from gymnast.envs.build.make import make_env
-from gymnast.play.session import Wish, play
+from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.shaping.cartpole import EDGE
 from gymnast.spaces.declared import facts_for_policy_obs
@@ -126,12 +126,12 @@ def test_a_check_holds_what_is_seen_against_what_is_declared():
     assert (found.verdict, found.what) == ("ok", "12 parts, within their declared bounds")
 
 
-def test_a_narration_tells_the_last_action(monkeypatch: pytest.MonkeyPatch):
+def test_step_by_step_text_shows_the_last_action(monkeypatch: pytest.MonkeyPatch):
     hide_display(monkeypatch)
     said: list[str] = []
-    wish = Wish("random", seed=1, step_by_step=True)
+    options = PlayOptions("random", seed=1, step_by_step=True)
     cfg = resolve("CartPole-v1", {"env.previous_actions": 1}).config
-    play(cfg, None, wish, tell=said.append, ask=lambda _: "", ended=lambda _: None)
+    play(cfg, None, options, echo=said.append, ask=lambda _: "", on_episode_end=lambda _: None)
     chosen = next(text for text in said if text.startswith("  push")).strip()
     second = next(text for text in said if text.startswith("step 1"))
     assert f"last action: {chosen} 1" in second

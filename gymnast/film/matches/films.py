@@ -1,4 +1,4 @@
-"""Stored matches as films in their run."""
+"""Makes films of stored matches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnast.film.scene import Scene
 
 
 def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str, Any]:
-    """Make the film and its description; returns the latter."""
+    """Makes the film and returns its description."""
     writer, note = film(match_scene(stage, chosen), order)
     about = {
         "kind": chosen.kind,
@@ -29,22 +29,23 @@ def film_match(stage: MatchStage, chosen: ChosenMatch, order: Order) -> dict[str
 
 
 def match_scene(stage: MatchStage, chosen: ChosenMatch) -> Scene[MatchShot]:
+    """Returns the match as a scene, after finding the handicap it was played with."""
     trace = chosen.trace
     stage.settle(trace)
     cast = {role: trace.cast[role] for role in stage.matches.roles}
     if stage.slowed:
         cast[stage.slowed] += f", {stage.handicap:.0%} speed"
-    colours = getattr(stage.matches, "colours", {})
+    colors = getattr(stage.matches, "colours", {})
     return Scene(
         fps=stage.fps,
         length=len(trace),
         shots=lambda strict: match_shots(stage, trace, strict=strict),
-        band=lambda width, note: MatchBand(width, trace, cast, colours, note),
+        band=lambda width, note: MatchBand(width, trace, cast, colors, note),
     )
 
 
 def identity(chosen: ChosenMatch) -> dict[str, Any]:
-    """What tells a match from any other."""
+    """Returns what identifies a match: seed, cast, mean return per role and length."""
     trace = chosen.trace
-    returns = {role: float(np.mean(got.sum(0))) for role, got in trace.rewards.items()}
+    returns = {role: float(np.mean(rewards.sum(0))) for role, rewards in trace.rewards.items()}
     return {"seed": trace.seed, "cast": trace.cast, "returns": returns, "length": len(trace)}
