@@ -1,7 +1,7 @@
-"""One environment for every space: what it shows tells what is right, for each step on its own.
+"""An identity environment for every space: the observation determines the right action of each step.
 
-`py:tests.identity:Identity` with `action` and `obs` naming the kinds. A right learner masters any of
-them in seconds; actions are held against the space and the mask at every step.
+`py:tests.identity:Identity` takes the kinds of spaces as `action` and `obs`. A correct learner masters
+any combination in seconds; every action is checked against the space and the mask.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Identity(gym.Env[Any, Any]):
         return obs, reward, False, self.t == self.length, info
 
     def _draw(self) -> tuple[Any, dict[str, Any]]:
-        """Two bits tell what is right, whatever the space."""
+        """Draws two bits, which determine the right action in every space; returns observation and info."""
         self.bits = self.np_random.integers(2, size=2)
         info: dict[str, Any] = {}
         if self.masked:
@@ -66,7 +66,7 @@ class Identity(gym.Env[Any, Any]):
         return self._shown(*self.bits.tolist()), info
 
     def _worth(self, action: Any) -> float:
-        """1 for what is right."""
+        """Returns the reward of an action: 1 if it is right."""
         a, b = self.bits.tolist()
         match self.action:
             case "choice":
@@ -84,7 +84,7 @@ class Identity(gym.Env[Any, Any]):
                 return 1 - float((np.abs(action - right) / [8, 1]).mean())
 
     def _mask(self) -> Any:
-        """Allows what is right, and anything else by chance."""
+        """Returns a mask that allows the right action and random others."""
         a, b = self.bits.tolist()
         coin = self.np_random.integers(2, size=5).astype(np.int8)
         match self.action:

@@ -30,7 +30,7 @@ ROLES = {
 SEATS: list[Seat] = [(role, seat) for role, kind in ROLES.items() for seat in range(kind.seats)]
 OUTCOMES = {"eaten": FOX, "fled": HEN, "tired": ""}
 LIMIT = 9
-"""Steps after which whoever is left is cut short."""
+"""Number of steps after which the remaining agents are truncated."""
 BREAKS_AT = 3
 
 
@@ -39,7 +39,7 @@ def first_memory(seed: int) -> int:
 
 
 def next_memory(memory: int, done: Mapping[Seat, float]) -> int:
-    """`done`: what the agents in play did."""
+    """Returns the next state; `done` maps the seats in play to their actions."""
     said = sum((place + 1) * int(np.floor(40 * done[seat])) for place, seat in enumerate(done))
     return (31 * memory + said + 5) % 997
 
@@ -54,7 +54,7 @@ def reward_of(seat: Seat, memory: int, t: int) -> float:
 
 
 def end_of(seat: Seat, seed: int) -> tuple[int, bool, bool]:
-    """The step that ends an agent's part, and how: terminated, truncated."""
+    """Returns the last step of an agent, and whether it is terminated and truncated there."""
     place = SEATS.index(seat)
     step = 2 + seed // 3 ** (place + 1) % 11
     if step >= LIMIT:
@@ -76,12 +76,12 @@ def breaks(seed: int) -> bool:
 
 
 class Coop:
-    """Matches of the game. It notes what everybody saw and did: (seed, step, seat) -> (obs, action)."""
+    """Matches of the game. Records (seed, step, seat) -> (obs, action) of every agent."""
 
     name, time_limit, has_default_limit = "coop", LIMIT, False
     outcomes, scripted = OUTCOMES, {}
     unpaid = 0.0
-    """Reward of whoever is out of play."""
+    """Reward of agents that are out of play."""
 
     def __init__(
         self,
@@ -162,18 +162,18 @@ class Coop:
     def _show(self, match: int) -> None:
         seed, memory, t = int(self.seed[match]), int(self.memory[match]), int(self.t[match])
         for seat in SEATS:
-            alive = t <= end_of(seat, seed)[0]  # what the last step led to is still seen
+            alive = t <= end_of(seat, seed)[0]  # the observation after the last step is still valid
             self.obs[seat[0]][match, seat[1]] = obs_of(seat, memory, t) if alive else 8.0
 
 
 class Careless(Coop):
-    """Pays whoever is out of play what must never be taken for real."""
+    """Gives agents out of play a huge reward, which must never be used."""
 
     unpaid = 1e6
 
 
 class Casts:
-    """Now and then somebody else plays a role: foxes by rules, hens at random."""
+    """Casts in which some roles are played by others: foxes by rules, hens at random."""
 
     def cast(self, match: int, number: int) -> dict[str, str]:
         fox, hen = ((LEARNER, LEARNER), ("rules", LEARNER), (LEARNER, "luck"))[(match + number) % 3]
@@ -193,7 +193,7 @@ def by_luck(obs: Array, noise: Array, _: Array) -> Array:
 
 
 def lineup(roles: Sequence[str] = tuple(ROLES)) -> dict[str, Policy]:
-    """A policy for each of these roles."""
+    """Returns a policy for each of these roles."""
     found: dict[str, Policy] = {}
     for role in roles:
         kind = ROLES[role]

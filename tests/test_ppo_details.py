@@ -1,4 +1,4 @@
-"""docs/ppo-details.md: every file, function, test, option and default it names is real."""
+"""Every file, function, test, option and default that docs/ppo-details.md names exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECTIONS |= {"MultiDiscrete actions": 1, "And four more": 4}
 
 
 def rows(title: str) -> list[list[str]]:
-    """The cells of a section's table, without its head."""
+    """Returns the cells of a section's table, without its header."""
     section = re.split(rf"^## {re.escape(title)}.*$", PAGE, flags=re.M)[1].split("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
@@ -32,7 +32,7 @@ def names(node: ast.AST, inside: str = "") -> Iterator[str]:
             yield from names(child, f"{inside}{child.name}.")
 
 
-def test_the_37_details_are_there_each_with_a_place_and_a_test_or_a_reason():
+def test_all_37_details_have_a_location_and_a_test_or_a_reason():
     assert sum(SECTIONS.values()) - SECTIONS["And four more"] == 37
     for title, count in SECTIONS.items():
         found = rows(title)
@@ -43,12 +43,12 @@ def test_the_37_details_are_there_each_with_a_place_and_a_test_or_a_reason():
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py:[\w.]+)`", PAGE))))
-def test_what_is_named_exists(name: str):
+def test_every_name_on_the_page_exists(name: str):
     file, _, function = name.partition(":")
     assert function in names(ast.parse((ROOT / file).read_text()))
 
 
-def test_options_have_the_defaults_it_says():
+def test_options_have_the_documented_defaults():
     defaults = values(resolve("NoPresetOfThisName-v0:ppo").config)
     stated = re.findall(r"`([a-z]+\.[a-z_]+) = ([^`]+)`", PAGE)
     assert len(stated) > 20

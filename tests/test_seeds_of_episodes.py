@@ -1,11 +1,11 @@
-"""Seeds of many episodes, computed the short way."""
+"""Seeds of many episodes, computed by the vectorized function."""
 
 from __future__ import annotations
 
 from gymnast.seeds import episode_seed, episode_seeds, is_among
 
 
-def test_the_short_way_gives_the_same_seeds():
+def test_the_vectorized_function_gives_the_same_seeds():
     for root in (0, 1, 2**40):
         seed_of = episode_seeds(root, "episode", "agent")
         for env in (0, 7, 1023):
@@ -13,7 +13,7 @@ def test_the_short_way_gives_the_same_seeds():
                 assert seed_of(env, number) == episode_seed(root, "episode", "agent", env, number)
 
 
-def test_a_share_of_episodes_is_that_share_and_grows_with_it():
+def test_a_fraction_of_episodes_has_that_size_and_grows_with_it():
     seeds = [episode_seed(3, "episode", "agent", env, n) for env in range(40) for n in range(250)]
     few, more = ({s for s in seeds if is_among(share, s)} for share in (0.01, 0.2))
     assert 60 < len(few) < 140
