@@ -28,13 +28,13 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 CHART = ROOT / "docs" / "images" / "benchmarks.svg"
 FURTHER = {
     "solving": ("Time to solved", solving.section),
-    "recording": ("What the record costs", recording.section),
+    "recording": ("Cost of recording", recording.section),
     "memory": ("Memory", memory.section),
     "scaling": ("Scaling", scaling.section),
     "backends": ("Backends", backends_table.section),
-    "tag": ("The arena of tag", tag.section),
+    "tag": ("The tag environment", tag.section),
 }
-"""Measurement -> its heading and what writes it."""
+"""Measurement -> its heading and the function that writes its section."""
 
 
 def write() -> None:
@@ -44,7 +44,7 @@ def write() -> None:
 
 
 def load() -> dict[str, Any]:
-    """Everything that is stored."""
+    """Returns all stored measurements."""
     found = json.loads(results.COMPARISON.read_text())
     return found | {name: measurement.stored(name) for name in FURTHER}
 
@@ -71,16 +71,16 @@ def page(found: dict[str, Any]) -> str:
 
 
 _PAGE = """\
-# Training speed beside other libraries
+# Training speed compared with other libraries
 
-<!-- made from benchmarks/results/*.json by `python -m benchmarks.report` -->
+<!-- generated from benchmarks/results/*.json by `python -m benchmarks.report` -->
 
 ![env steps per CPU second of every library, per task](images/benchmarks.svg)
 
-PPO on one core and one thread with the same hyperparameters and networks. In each round gymnast,
-every peer and the environment alone run one right after the other; numbers are medians of the
-rounds, and a ratio (median, lowest to highest) is of samples of the same round: machines are shared
-and noisy, so ratios travel and speeds do not.
+PPO on one core and one thread with the same hyperparameters and networks. In each round gymnast, every
+peer and the environment alone run directly after each other. Numbers are medians over rounds; ratios
+(median, lowest to highest) compare samples of the same round. Machines are shared and noisy, so ratios
+can be compared between machines and speeds cannot.
 
 ## Goals
 
@@ -90,81 +90,82 @@ and noisy, so ratios travel and speeds do not.
 
 {settings}
 
-Vectors: two separate tanh MLPs of {widths} units. Gradients are clipped at 0.5, the value loss counts
-half, Adam with eps 1e-5; observations and rewards are not normalised. Our samples are longer, so that
-all are timed for about as long; by their end CartPole's episodes are longer and are reset less often.
+Vector observations: two separate tanh MLPs of {widths} units. Gradients are clipped at 0.5, the value
+loss has weight 0.5, Adam has eps 1e-5; observations and rewards are not normalized. Our samples have
+more env steps, so that all libraries are timed for about as long; by their end the episodes of CartPole
+are longer, so that it is reset less often.
 
 ## Speeds
 
 {speeds}
 
 {absent}
-Timed is learning: the making of environments, networks and optimiser, collection and updates. What
-is done once (imports, the first update, compilation) happens before; nobody evaluates. For gymnast
-it is the whole of `gymnast.train(...)`, with metrics, alerts, traces, log, console and checkpoints on;
-peers are silent and save nothing, except PufferLib and Sample Factory, which report and save as they
-ship. Return: of the last 100 training episodes; after different numbers of env steps, so it only shows
-that they learn.
+Timed is learning: creating environments, networks and optimizer, collection and updates. One-time costs
+(imports, the first update, compilation) are excluded; there is no evaluation. For gymnast the whole of
+`gymnast.train(...)` is timed, with metrics, alerts, traces, log, console and checkpoints enabled; peers
+print and save nothing, except PufferLib and Sample Factory, which report and save by default. Return is
+the mean of the last 100 training episodes; since libraries take different numbers of env steps, it only
+shows that they learn.
 
 - SB3: `DummyVecEnv` without the render mode that it would set; Pong by `make_atari_env` and
   `VecFrameStack`.
-- CleanRL-style and LeanRL-style: scripts of ours (`benchmarks/peers/cleanrl.py`, `leanrl.py`) in the
-  manner of these, eager and compiled by torch; `SyncVectorEnv`, Pong by ALE's own vector.
+- CleanRL-style and LeanRL-style: our own scripts in the style of these libraries
+  (`benchmarks/peers/cleanrl.py`, `leanrl.py`), eager and compiled by torch; `SyncVectorEnv`, Pong with
+  ALE's own vector environment.
 - SBX: SB3's PPO in JAX, on the same environments.
 - PufferLib: f on its own CartPole in C, which ends episodes after 200 steps; a and b on Gymnasium's. It
-  draws minibatches by priority and clips the value loss; in a its learning rate falls as a cosine and
-  its clip range stays.
+  samples minibatches by priority and clips the value loss; in a its learning rate follows a cosine and
+  its clip range is constant.
 - Sample Factory: in one process, synchronous. It clips the value loss; in a its learning rate and clip
-  range stay.
-- gymnast: copies in this process; in d ALE's own vector, in f CartPole's own vector in NumPy. In a, b
+  range are constant.
+- gymnast: copies in this process; in d ALE's own vector environment, in f CartPole's own, in NumPy. In a, b
   and c CartPole and LunarLander step by `gymnast/envs/quick`: Gymnasium's numbers to the last bit, in
   less time. Its users get these for the same names.
-- The environment alone: random actions, without any library; bare copies one after the other, or the
-  environment's own vector in d and f.
+- The environment alone: random actions, without an RL library; unwrapped copies stepped one by one, or the
+  environment's own vector environment in d and f.
 
 ### Pong on two cores
 
-By the clock; one thread of each is in the table above. Ours also with the next rollout collected
-while the last one is learned from (`overlap`), and with the convolutions in bfloat16
-(`policy.precision`), which processors that have it compute in half the time
-([what it does to learning](decisions/0010-precision.md)).
+Wall time; the table above has one thread of each. gymnast is also timed with `overlap`, which collects
+the next rollout during the update, and with the convolutions in bfloat16 (`policy.precision`), which
+takes half the time on processors that support it ([effect on learning](decisions/0010-precision.md)).
 
 {two_cores}
 
-## What is done once
+## One-time costs
 
-CPU seconds of a command that are not learning. Compilation is that of the first round; later ones
-find it in a cache.
+CPU seconds of a command that are not learning. Compilation time is that of the first round; later rounds
+use a cache.
 
 {once}
 
 {first_step}
 
-## Where our time goes
+## Time per phase
 
-Shares of the seconds of the loop, from the runs' own rows, and our speed as a share of that of the
-environment alone, which has nothing to learn.
+Fractions of the time of the training loop, from the metrics of the runs, and our speed as a fraction of
+that of the environment alone, without learning.
 
 {splits}
 
 {further}
 
-## To repeat this
+## How to repeat this
 
 ```
 make bench                                                      # all of it
 pip install -e '.[bench]'
-benchmarks/setup                                                # the peers, in places of their own
+benchmarks/setup                                                # the peers, in their own virtual environments
 python -m benchmarks.run                                        # the comparison and this page
-python -m benchmarks.run --tasks a,b --repetitions 5            # some tasks anew
-python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short look, nothing replaced
+python -m benchmarks.run --tasks a,b --repetitions 5            # only some tasks
+python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short run, no stored result is replaced
 python -m benchmarks.solving
 python -m benchmarks.recording
 python -m benchmarks.memory
 python -m benchmarks.scaling
 python -m benchmarks.backends
 python -m benchmarks.tag
-python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of ours
+python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of gymnast
 benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of a peer
 ```
 

@@ -1,4 +1,4 @@
-"""How fast the arena of tag is stepped alone: random actions, what everybody sees, resets included.
+"""Speed of the tag environment alone: random actions, with observations and resets.
 
 python -m benchmarks.tag                        # about half a minute; writes JSON and the page
 python -m benchmarks.tag --quick                # one short round, nothing written
@@ -18,9 +18,9 @@ from benchmarks.tables import rounded, table
 ARENAS = (1, 16, 64, 256)
 REPETITIONS = 5
 SECONDS = 1.5
-"""CPU time of one sample."""
+"""CPU seconds per sample."""
 _DRAWN = 200
-"""Steps whose actions are drawn beforehand and used in turn."""
+"""Number of steps whose actions are drawn beforehand and reused in turn."""
 
 
 def main() -> None:
@@ -67,8 +67,8 @@ def section(found: dict[str, Any]) -> str:
 
 
 _SECTION = """\
-One seeker and one hider in each arena, stepped together with random actions on one core: motion,
-walls, sight, rewards, and the reset of whatever is over. There is no policy.
+One seeker and one hider per arena, stepped together with random actions on one core: motion, walls, line of
+sight, rewards, and resets of finished matches. There is no policy.
 
 {table}
 

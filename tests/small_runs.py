@@ -179,7 +179,7 @@ def evaluations(run: Run) -> list[tuple[int, int]]:
 
 
 def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
-    """Asserts that two runs have the same weights, optimizer, running episodes, exact metrics, traces, scores.
+    """Asserts that two runs have the same weights, optimizer, metrics, episodes and scores, bit for bit.
 
     An extra checkpoint distributes training episodes differently over files: then use `same_files=False`."""
     last, other = (checkpoint.latest(run.path) for run in (a, b))
