@@ -8,7 +8,7 @@ EXTRAS := dev,mujoco,atari,minigrid,vizdoom,pettingzoo,envpool,wandb,tensorboard
 
 .PHONY: demo test check lint format fast presets slow docs wheel kill200 soak bench clean
 
-demo: $(READY) ## train CartPole to solved, show the result, say what to do next
+demo: $(READY) ## train CartPole until it is solved, show the result and next steps
 	@$(BIN)/gymnast train CartPole-v1
 	@echo
 	@$(BIN)/gymnast show @last
@@ -17,7 +17,7 @@ demo: $(READY) ## train CartPole to solved, show the result, say what to do next
 	@echo "Watch one while it trains:  gymnast train LunarLander-v3"
 	@echo "List runs:                  gymnast runs"
 
-test: check presets slow ## what CI runs: all of check, every preset, then the slow tests
+test: check presets slow ## what CI runs: check, every preset, then the slow tests
 
 check: lint fast ## run on every change
 
@@ -35,28 +35,28 @@ format: $(TOOLS)
 fast: $(TOOLS)
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
-presets: $(TOOLS) ## each that ships: trained a little, scored, recorded, replayed, its facts checked
+presets: $(TOOLS) ## every built-in preset: train briefly, evaluate, record, replay, check its facts
 	$(BIN)/gymnast check --all
 
 slow: $(TOOLS)
 	$(BIN)/pytest -q -m slow
 
-docs: $(TOOLS) ## regenerate the pages that are made from data
+docs: $(TOOLS) ## regenerate the generated pages
 	$(BIN)/python -m gymnast.metrics.docs
 	$(BIN)/python -m gymnast.insight.results > docs/results.md
 	$(BIN)/python docs/images/results.py
 	$(BIN)/python docs/algorithms/make.py
 
-wheel: $(READY) ## dist/*.whl for this machine, native engine included
+wheel: $(READY) ## build dist/*.whl for this machine, with the native engine
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
-kill200: $(TOOLS) ## kill -9 trainings of every backend and engine 200 times, resume, compare: 25 minutes
+kill200: $(TOOLS) ## kill -9 runs of every backend and engine 200 times, resume and compare: 25 minutes
 	$(BIN)/python -m tests.e2e.kills --kills 200 --store
 
-soak: $(TOOLS) ## an hour of LunarLander and tag under live control, stops and kills; memory, handles, disk
+soak: $(TOOLS) ## one hour of LunarLander and tag with live control, stops and kills; measures memory, handles, disk
 	$(BIN)/python -m tests.e2e.soak --minutes 60 --out docs/studies/soak.json
 
-bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machine that does nothing else
+bench: $(READY) ## compare with other libraries: one hour, on an otherwise idle machine
 	$(BIN)/pip install --quiet "gymnast[bench]"
 	benchmarks/setup
 	$(BIN)/python -m benchmarks.run
@@ -70,16 +70,16 @@ bench: $(READY) ## measure ourselves beside other libraries: an hour, on a machi
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 
-# What trains, and the native engine: all that the demo needs.
+# gymnast with its native engine: all that the demo needs.
 $(READY): pyproject.toml CMakeLists.txt $(wildcard native/*)
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --editable ".[box2d,toy-text]"
 	touch $@
 
-# What tests need beside it: tools, and the environments of every family. It is installed already, so
-# that this adds what the extras name and builds nothing.
+# What tests need in addition: tools, and the environments of every family. gymnast is installed already,
+# so this installs only the dependencies of the extras and builds nothing.
 $(TOOLS): $(READY)
 	$(BIN)/pip install --quiet "gymnast[$(EXTRAS)]"
-	$(BIN)/pip install --quiet --no-deps "MinAtar>=1.0.15" # without what it draws with
+	$(BIN)/pip install --quiet --no-deps "MinAtar>=1.0.15" # without its plotting dependencies
 	touch $@

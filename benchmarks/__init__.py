@@ -1,1 +1,1 @@
-"""How fast training is, beside other libraries: `python -m benchmarks.run`."""
+"""Training speed compared with other libraries: `python -m benchmarks.run`."""

@@ -1,4 +1,4 @@
-"""One sample of the environment alone: copies stepped with random actions, no library.
+"""One sample of the environment alone: copies stepped with random actions, without an RL library.
 
 python -m benchmarks.alone TASK
 """
@@ -11,13 +11,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from benchmarks.child import cpu_seconds, measured, tell
+from benchmarks.child import cpu_seconds, measured, print_sample
 from benchmarks.tasks import SEED, TASKS, Task
 
 ENOUGH = 2.0
-"""CPU seconds of stepping."""
+"""CPU seconds per sample."""
 _DRAWN = 1000
-"""Actions drawn beforehand and used in turn: drawing them is no part of the environment."""
+"""Number of actions drawn beforehand and reused in turn, since drawing is not part of the environment."""
 
 
 def main() -> None:
@@ -29,11 +29,11 @@ def main() -> None:
             for _ in range(50):
                 step_all()
             env_steps += 50 * task.n_envs
-    tell("gymnasium", env_steps, spent)
+    print_sample("gymnasium", env_steps, spent)
 
 
 def _copies(task: Task) -> Any:
-    """Bare copies, one after the other: the fastest way without a vector implementation."""
+    """Returns a function that steps unwrapped copies one by one, the fastest way without a vector env."""
     envs = [gym.make(task.env, disable_env_checker=True) for _ in range(task.n_envs)]
     for i, env in enumerate(envs):
         env.reset(seed=SEED + i)

@@ -1,4 +1,4 @@
-"""Time our backends beside Gymnasium's own vectors, in turn: env steps per second of wall and of CPU.
+"""Compares our env backends with Gymnasium's vector envs, in turn: env steps per wall and CPU second.
 
 python -m benchmarks.backends                   # about 6 minutes; writes JSON and the page
 python -m benchmarks.backends --quick           # one short repetition, nothing written
@@ -31,12 +31,12 @@ PEERS = ("SyncVectorEnv", "AsyncVectorEnv")
 TASKS = (("CartPole-v1", 16), ("CartPole-v1", 64), ("LunarLander-v3", 16))
 WORKERS = 2
 SECONDS = 2.0
-"""Wall time of one sample."""
+"""Wall seconds per sample."""
 _DRAWN = 500
-"""Vector steps whose actions are drawn beforehand and used in turn."""
+"""Number of vector steps whose actions are drawn beforehand and reused in turn."""
 
 VectorStep = Callable[[np.ndarray], int]
-"""Takes actions, gives how many copies took a step of an episode."""
+"""Takes actions and returns how many copies took a step of an episode."""
 
 
 def main() -> None:
@@ -56,12 +56,12 @@ def main() -> None:
     for repetition in range(repetitions):
         for task in found["tasks"]:
             for who in contenders(task["env"]):
-                one = _in_a_process_of_its_own(who, task["env"], task["n_envs"], seconds)
+                one = _in_child_process(who, task["env"], task["n_envs"], seconds)
                 timed.refuse_other_code(one.pop("source"), found["source"])
                 task["samples"].setdefault(who, []).append(one)
                 speed = one["env_steps"] / one["wall"]
-                told = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
-                print(f"{repetition + 1}/{repetitions} {told}", flush=True)
+                result = f"{task['env']} x {task['n_envs']}, {who}: {speed:,.0f}/s"
+                print(f"{repetition + 1}/{repetitions} {result}", flush=True)
     measurement.end("backends", found, options.quick)
 
 
@@ -71,7 +71,7 @@ def contenders(env: str) -> list[str]:
 
 
 def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
-    """Random actions for a while. Starting up is not timed."""
+    """Returns a sample of random actions for `seconds`; startup is not timed."""
     step = next(opened := _ours(who, env, n_envs) if who in OURS else _peer(who, env, n_envs))
     actions = gym.spec(env).make(disable_env_checker=True).action_space
     actions.seed(0)
@@ -90,7 +90,7 @@ def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
 
 def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     cfg = EnvConfig(id=env, n_envs=n_envs, backend=who, workers=WORKERS)
-    envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
+    envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
     seeds = iter(range(10**9))
     envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
 
@@ -115,7 +115,7 @@ def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
 
     def step(action: np.ndarray) -> int:
         nonlocal over
-        stepped = n_envs - int(over.sum())  # the step after an end only resets
+        stepped = n_envs - int(over.sum())  # the step after the end of an episode only resets
         _, _, terminated, truncated, _ = envs.step(action)
         over = terminated | truncated
         return stepped
@@ -124,7 +124,7 @@ def _peer(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     envs.close()
 
 
-def _in_a_process_of_its_own(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
+def _in_child_process(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
     words = [sys.executable, "-m", "benchmarks.backends", "sample", who, env, str(n_envs)]
     done = subprocess.run(
         [*words, str(seconds)], capture_output=True, text=True, check=True, cwd=timed.ROOT

@@ -1,4 +1,4 @@
-"""What `benchmarks.backends` found, as the page shows it."""
+"""The results of `benchmarks.backends` as a section of the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.measurement import surroundings_text
 from benchmarks.results import Samples, ratios, speed
 from benchmarks.tables import rounded, table, times
 
-_RELATIVE_TO = (("cpu", "SyncVectorEnv"), ("cpu", "AsyncVectorEnv"), ("wall", "AsyncVectorEnv"))
+_COMPARED_WITH = (("cpu", "SyncVectorEnv"), ("cpu", "AsyncVectorEnv"), ("wall", "AsyncVectorEnv"))
 
 
 def section(found: dict[str, Any]) -> str:
@@ -28,28 +28,26 @@ def _table(found: dict[str, Any]) -> str:
         for who, of in samples.items():
             name = f"`{who}`" if who.islower() else who
             best = rounded(max(speed(one, "wall") for one in of))
-            usual = rounded(median(speed(one) for one in of))
+            median_speed = rounded(median(speed(one) for one in of))
             relative = (
                 "" if who == peer else times(ratios(samples, peer, who, part))
-                for part, peer in _RELATIVE_TO
+                for part, peer in _COMPARED_WITH
             )
-            rows.append([task["env"], task["n_envs"], name, best, usual, *relative])
+            rows.append([task["env"], task["n_envs"], name, best, median_speed, *relative])
     head = ("environment", "copies", "backend", "best per second", "per CPU second")
-    names = (
-        f"relative to {peer}{', wall' if part == 'wall' else ''}" for part, peer in _RELATIVE_TO
-    )
+    names = (f"times {peer}{', wall' if part == 'wall' else ''}" for part, peer in _COMPARED_WITH)
     return table((*head, *names), rows)
 
 
 _SECTION = """\
-Random actions in copies of an environment, without training: the backends of gymnast (`env.backend`)
-compared with Gymnasium's vector environments. Steps of episodes are counted, not calls that only reset.
-Medians of {repetitions} rounds; in each, the backends run one right after the other, on all cores of a
-machine with other load. So CPU time is more meaningful than wall time: a vector environment with 16
-processes gets a larger share of a busy machine than one with 2. Ratios are within a round.
+Random actions in copies of an environment, without learning: the backends of gymnast (`env.backend`) and
+Gymnasium's vector environments. Only steps of episodes are counted, not calls that only reset. Numbers are
+medians of {repetitions} rounds; in each round the backends run one after the other, on all cores of a machine
+that may have other work. CPU seconds are therefore more reliable than wall seconds: on a busy machine, 16
+processes get a larger share than 2. Ratios are computed within a round.
 
 {table}
 
 Worker processes cost CPU time for communication, and save wall time if cores are free and a vector step takes
-more than about half a millisecond. On short episodes SyncVectorEnv gains on `inprocess` because it resets
-without a seed, while gymnast gives each episode its own seed. {surroundings}"""
+more than about half a millisecond. On short episodes SyncVectorEnv catches up with `inprocess`, because it
+resets without a seed, whereas ours seeds each episode. {surroundings}"""

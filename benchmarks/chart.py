@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.contenders import LABELS
-from benchmarks.results import Samples, ratios, usual
+from benchmarks.results import Samples, median_speed, ratios
 from benchmarks.tables import rounded
 from benchmarks.tasks import TASKS
 
@@ -25,9 +25,7 @@ def draw(tasks: dict[str, Any]) -> str:
         top += max(height[letter] for letter in row) + GAP
     width = 40 + COLUMNS * PANEL + GAP
     title = "Env steps per CPU second, learning included, one core and one thread"
-    about = (
-        "Median of the rounds. Behind a peer: how many times as fast gymnast is, in the same round."
-    )
+    about = "Median of the rounds. In parentheses: how many times as fast gymnast is, in the same round."
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top}" '
@@ -47,9 +45,9 @@ def _height(samples: Samples) -> int:
 
 
 def _panel(letter: str, samples: Samples, left: int, top: int) -> str:
-    """Bars to the scale of the fastest learner; the environment alone may leave the picture."""
+    """Draws bars scaled to the fastest library; the environment alone may exceed the panel."""
     task = TASKS[letter]
-    speeds = {who: usual(of) for who, of in samples.items()}
+    speeds = {who: median_speed(of) for who, of in samples.items()}
     learners = {who: speed for who, speed in speeds.items() if who != "alone"}
     order = [*sorted(learners, key=lambda who: -learners[who]), "alone"]
     scale = BARS / max(learners.values())
@@ -59,22 +57,22 @@ def _panel(letter: str, samples: Samples, left: int, top: int) -> str:
     for i, who in enumerate(order):
         y, speed = top + 26 + i * ROW, speeds[who]
         length = min(BARS, speed * scale)
-        colour = OURS if who == "ours" else ALONE if who == "alone" else PEER
-        told = rounded(speed)
+        color = OURS if who == "ours" else ALONE if who == "alone" else PEER
+        label_text = rounded(speed)
         if who not in ("ours", "alone"):
-            told += f"  ({median(ratios(samples, who)):.1f}x)"
+            label_text += f"  ({median(ratios(samples, who)):.1f}x)"
         end = left + NAMES + length
         parts += [
             _text(left, y + 13, LABELS[who].replace("environment", "env"), INK, bold=who == "ours"),
             f'<rect x="{left + NAMES}" y="{y + 2}" width="{max(length, 1):.1f}" height="14" '
-            f'fill="{colour}"/>',
-            _text(round(end) + 6, y + 13, told, INK if who == "ours" else FAINT),
+            f'fill="{color}"/>',
+            _text(round(end) + 6, y + 13, label_text, INK if who == "ours" else FAINT),
         ]
-        if speed * scale > BARS:  # longer than drawn: broken open
+        if speed * scale > BARS:  # longer than the panel: drawn with a gap
             parts.append(f'<path d="M{end - 12} {y} l-5 18 h5 l5 -18 z" fill="#ffffff"/>')
     return "\n".join(parts)
 
 
-def _text(x: int, y: int, text: str, colour: str, *, size: int = 13, bold: bool = False) -> str:
+def _text(x: int, y: int, text: str, color: str, *, size: int = 13, bold: bool = False) -> str:
     weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}"{weight}>{escape(text)}</text>'
+    return f'<text x="{x}" y="{y}" fill="{color}" font-size="{size}"{weight}>{escape(text)}</text>'

@@ -1,4 +1,4 @@
-"""What every timed process tells the one that started it: one JSON line, its last."""
+"""Timing in the measured process, which prints its sample as one JSON line, its last output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALSO = ("torch", "jax", "gymnasium", "ale-py", "numpy")
 
 @dataclass
 class Spent:
-    """Seconds."""
+    """CPU and wall seconds."""
 
     cpu: float = 0.0
     wall: float = 0.0
@@ -30,18 +30,18 @@ def measured() -> Iterator[Spent]:
 
 
 def cpu_seconds() -> float:
-    """User and system time of this process and of its ended children."""
+    """Returns the user and system time of this process and of its ended children."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in spent)
 
 
-def tell(library: str, env_steps: int, spent: Spent, **more: object) -> None:
-    """`library` that was timed, by the name it is installed under."""
+def print_sample(library: str, env_steps: int, spent: Spent, **more: object) -> None:
+    """Prints a sample as JSON; `library` is the name of the timed package."""
     versions = {"python": platform.python_version()}
     for name in dict.fromkeys((library, *_ALSO)):
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    told = {"env_steps": env_steps, "cpu": spent.cpu, "wall": spent.wall, "versions": versions}
-    print(json.dumps(told | more), flush=True)
+    sample = {"env_steps": env_steps, "cpu": spent.cpu, "wall": spent.wall, "versions": versions}
+    print(json.dumps(sample | more), flush=True)

@@ -1,4 +1,4 @@
-"""The tables of the comparison: speeds and ratios, what is done once, where our time goes."""
+"""The tables of the comparison: speeds and ratios, one-time costs, and the time of each phase."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks import measurement
 from benchmarks.contenders import LABELS, PEERS
 from benchmarks.goals import best_of
-from benchmarks.results import Samples, ratios, usual
+from benchmarks.results import Samples, median_speed, ratios
 from benchmarks.tables import rounded, table, times
 from benchmarks.tasks import TASKS
 
@@ -35,42 +35,35 @@ def settings() -> str:
             ]
         )
     head = ("task", "environment", "copies x steps", "batch", "epochs", "network", "PPO")
-    return table((*head, "env steps of a sample, gymnast / others"), rows)
+    return table((*head, "env steps of a sample, ours / peers"), rows)
 
 
 def speeds(tasks: Tasks) -> str:
-    """A row per task and contender."""
+    """Returns a table with a row per task and library."""
     rows = []
     for letter, entry in tasks.items():
         samples: Samples = entry["samples"]
         for who, of in samples.items():
-            beside = "" if who == "ours" else times(ratios(samples, who))
+            ratio = "" if who == "ours" else times(ratios(samples, who))
             by_clock = "" if who == "ours" else times(ratios(samples, who, part="wall"))
             name = f"**{LABELS[who]}**" if who == "ours" else LABELS[who]
-            rows.append([letter, name, rounded(usual(of)), beside, by_clock, _return(of)])
-    head = (
-        "task",
-        "",
-        "env steps per CPU second",
-        "speed of gymnast relative to it",
-        "the same in wall time",
-        "return",
-    )
+            rows.append([letter, name, rounded(median_speed(of)), ratio, by_clock, _return(of)])
+    head = ("task", "", "env steps per CPU second", "gymnast is, times", "by the clock", "return")
     return table(head, rows)
 
 
 def _return(samples: list[dict[str, Any]]) -> str:
-    told = [one["episode_return"] for one in samples if one.get("episode_return") is not None]
-    return f"{median(told):.0f}" if told else ""
+    returns = [one["episode_return"] for one in samples if one.get("episode_return") is not None]
+    return f"{median(returns):.0f}" if returns else ""
 
 
 def absent(tasks: Tasks) -> str:
-    told = {
+    reasons = {
         f"- {LABELS[who]}, task {letter}: {why}"
         for letter, entry in tasks.items()
         for who, why in entry["absent"].items()
     }
-    return "Not timed:\n\n" + "\n".join(sorted(told)) + "\n" if told else ""
+    return "Not timed:\n\n" + "\n".join(sorted(reasons)) + "\n" if reasons else ""
 
 
 def two_cores(tasks: Tasks) -> str:
@@ -81,13 +74,21 @@ def two_cores(tasks: Tasks) -> str:
     for name, of in samples.items():
         who, setting = name.split(", ", 1)
         best = "best" if name == best_of(samples, who) else ""
-        rows.append([LABELS[who], setting, f"{usual(of, 'wall'):.0f}", f"{usual(of):.0f}", best])
-    head = ("", "threads and settings", "env steps per second", "per CPU second", "")
+        rows.append(
+            [
+                LABELS[who],
+                setting,
+                f"{median_speed(of, 'wall'):.0f}",
+                f"{median_speed(of):.0f}",
+                best,
+            ]
+        )
+    head = ("", "threads and more", "env steps per second", "per CPU second", "")
     return table(head, rows)
 
 
 def once(tasks: Tasks) -> str:
-    """CPU seconds that a command takes beside learning."""
+    """Returns a table of the CPU seconds of a command that are not learning."""
     rows = []
     for letter, entry in tasks.items():
         for who, of in entry["samples"].items():
@@ -107,28 +108,28 @@ def first_step(entry: dict[str, Any] | None) -> str:
     ours, sb3 = (median(one["cpu"] for one in samples[who]) for who in ("ours", "sb3"))
     return (
         f"`gymnast train CartPole-v1` takes {ours:.2f} CPU seconds to its first environment step, "
-        f"an SB3 script {sb3:.2f}: a factor of {ours / sb3:.2f}."
+        f"an SB3 script {sb3:.2f}: {ours / sb3:.2f} of it."
     )
 
 
 def splits(tasks: Tasks) -> str:
-    """Shares of our loop, and how near it comes to the environment alone."""
+    """Returns a table of the time per phase of our loop, and our speed relative to the env alone."""
     rows = []
     for letter, entry in tasks.items():
         samples: Samples = entry["samples"]
-        told = [one["split"] for one in samples["ours"]]
-        shares = (median(s[f"time/{part}"] / sum(s.values()) for s in told) for part in _PARTS)
+        phases = [one["split"] for one in samples["ours"]]
+        shares = (median(s[f"time/{part}"] / sum(s.values()) for s in phases) for part in _PARTS)
         alone = median(ratios(samples, "alone"))
         rows.append([letter, *(f"{share:.1%}" for share in shares), f"{alone:.0%}"])
-    return table(("task", *_PARTS, "speed relative to the environment alone"), rows)
+    return table(("task", *_PARTS, "speed, of the environment alone"), rows)
 
 
 def surroundings(tasks: Tasks) -> str:
     lines = []
     for letter, entry in tasks.items():
         rounds = len(entry["samples"]["ours"])
-        told = measurement.surroundings_text(entry)
-        lines.append(f"- {letter}, {rounds} round{'s' if rounds > 1 else ''}: {told}")
+        text = measurement.surroundings_text(entry)
+        lines.append(f"- {letter}, {rounds} round{'s' if rounds > 1 else ''}: {text}")
     versions: dict[str, str] = {}
     for entry in tasks.values():
         for who, numbers in entry["versions"].items():

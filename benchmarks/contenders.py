@@ -1,4 +1,4 @@
-"""Who is timed beside us, on which tasks, and where each is installed."""
+"""The libraries that gymnast is compared with: their tasks and virtual environments."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ HERE = Path(__file__).parent
 class Peer:
     label: str
     module: str
-    """Below `benchmarks.peers`."""
+    """Module within `benchmarks.peers`."""
     tasks: str
-    """Their letters."""
+    """Letters of the tasks."""
     place: str = ".venv"
     """Its virtual environment, made by `benchmarks/setup`."""
     compiles: bool = False
-    """Before the clock starts."""
+    """Whether it compiles code before timing starts."""
 
     @property
     def python(self) -> Path:
         return HERE / self.place / "bin" / "python"
 
     def why_missing(self) -> str | None:
-        """None where it is installed; else what stood in the way."""
+        """Returns None if it is installed, else the reason why not."""
         note = HERE / f"{self.place}.failed"
         if note.exists():
             return note.read_text().strip()

@@ -1,5 +1,5 @@
-"""A CartPole that ends its process at the first step: what that process has used by then is what it
-takes to get from the command to the first environment step."""
+"""A CartPole that ends its process at the first step, to measure the time from the command to the first
+environment step."""
 
 from __future__ import annotations
 

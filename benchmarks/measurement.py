@@ -1,4 +1,4 @@
-"""What the measurements beside the comparison share: options, one JSON file each, one section."""
+"""Functions shared by the further measurements: options, one JSON file each, one section each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def begin(name: str) -> dict[str, Any]:
 
 
 def end(name: str, entry: dict[str, Any], quick: bool) -> None:
-    """Refuse what was measured on changing code; write the rest, and the page."""
+    """Writes the measurement and the page; fails if the code was changed while it was measured."""
     timed.refuse_other_code(str(timed.PACKAGE), entry["source"])
     if quick:
         return
@@ -46,7 +46,7 @@ def end(name: str, entry: dict[str, Any], quick: bool) -> None:
 
 
 def core() -> int:
-    """Where everything that is measured on one core runs."""
+    """Returns the core on which single-core measurements run."""
     return max(os.sched_getaffinity(0))
 
 

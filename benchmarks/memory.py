@@ -1,4 +1,4 @@
-"""The most memory a training needs: PSS of its process tree, sampled while it runs.
+"""Peak memory of training: PSS of its process tree, sampled while it runs.
 
 python -m benchmarks.memory                     # about four minutes; writes JSON and the page
 """
@@ -24,16 +24,16 @@ from benchmarks.timed import ROOT
 
 TASK, PIXELS = TASKS["a"], TASKS["d"]
 ROLLOUTS = 4
-"""Of pixels: the most is reached in the first update."""
+"""Budget for pixels; the peak is reached in the first update."""
 REPETITIONS = 3
 EVERY = 0.05
-"""Seconds between two looks."""
+"""Seconds between two samples."""
 LABELS = {
     "ours": "gymnast, task a",
     "torch": "gymnast, task a, `engine: torch`",
-    "command": "`gymnast train CartPole-v1`, including its evaluation process",
+    "command": "`gymnast train CartPole-v1`, its evaluation process included",
     "sb3": "SB3, task a",
-    "ours, pixels": "gymnast, task d (Pong from pixels)",
+    "ours, pixels": "gymnast, task d: Pong in pixels",
     "sb3, pixels": "SB3, task d",
 }
 
@@ -68,8 +68,8 @@ def _commands(place: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def rollout_of_pixels() -> dict[str, float]:
-    """MB of the observations of one rollout of task d: every frame once, as they are kept, and each
-    stack of frames whole."""
+    """Returns the MB of the observations of one rollout of task d: with every frame stored once, as
+    gymnast does, and with complete frame stacks."""
     import numpy as np
 
     from benchmarks.ours import overrides
@@ -88,7 +88,7 @@ def rollout_of_pixels() -> dict[str, float]:
 
 
 def _peak(command: list[str], place: str) -> float:
-    """MB."""
+    """Returns the peak memory of a command in MB."""
     surroundings = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     surroundings["GYMNAST_RUNS"] = f"{place}/runs"
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -110,7 +110,7 @@ def _children(tree: psutil.Process) -> list[int]:
 
 
 def _pss(pid: int) -> int:
-    """Bytes: its own pages, and its share of those it shares."""
+    """Returns the proportional set size in bytes: private pages, and its share of shared pages."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:  # it has ended
@@ -121,27 +121,27 @@ def _pss(pid: int) -> int:
 def section(found: dict[str, Any]) -> str:
     samples = found["samples"]
 
-    def beside(who: str) -> str:
+    def relative_to_sb3(who: str) -> str:
         sb3 = "sb3, pixels" if who.endswith("pixels") else "sb3"
         if who == sb3 or sb3 not in samples:
             return ""
         return f"{median(samples[who]) / median(samples[sb3]):.2f}"
 
     rows = [
-        [label, f"{median(samples[who]):.0f}", beside(who)]
+        [label, f"{median(samples[who]):.0f}", relative_to_sb3(who)]
         for who, label in LABELS.items()
         if who in samples
     ]
-    head = ("", "peak PSS of the process tree, MB", "share of SB3's")
-    told = f"{table(head, rows)}\n\n"
+    head = ("", "peak PSS of the process tree, MB", "relative to SB3")
+    text = f"{table(head, rows)}\n\n"
     if "rollout" in found:
         once, whole = (found["rollout"][how] for how in ("once", "whole"))
-        told += (
+        text += (
             f"The observations of one rollout of task d ({PIXELS.n_envs} copies, {PIXELS.n_steps} steps) "
-            f"take {once:.1f} MB, because each frame is stored once. As stacks of four they would take "
+            f"take {once:.1f} MB, since each frame is stored once. As stacks of four they would take "
             f"{whole:.1f} MB.\n\n"
         )
-    return told + measurement.surroundings_text(found)
+    return text + measurement.surroundings_text(found)
 
 
 if __name__ == "__main__":

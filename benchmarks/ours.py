@@ -1,4 +1,4 @@
-"""One sample of gymnast, through its public call; metrics, log, traces and checkpoints are on.
+"""One sample of gymnast through its public API, with metrics, log, traces and checkpoints enabled.
 
 python -m benchmarks.ours TASK ENV_STEPS THREADS RUNS_DIR [KEY=VALUE...]
 """
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import gymnast
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.tasks import HIDDEN, SEED, TASKS, Task
 
 
 def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
-    """The task in gymnast's config. Evaluation is off; one step confirms the last version."""
+    """Returns the task as gymnast settings. Evaluation is off; the final policy is evaluated for one step."""
 
     def to_zero(value: float) -> str:
         return f"{value} -> 0" if task.decays else str(value)
@@ -48,12 +48,12 @@ def overrides(task: Task, env_steps: int, threads: int = 1) -> dict[str, Any]:
         },
         "stop": {"env_steps": env_steps, "solved": "off"},
         "checkpoint": {"every": f"{task.checkpoint_every} env_steps"},
-        "traces": {"train": "1%"},  # as everywhere but in the presets of pixels
+        "traces": {"train": "1%"},  # the default except in presets with pixels
     }
 
 
 def train(task: Task, settings: dict[str, Any], runs_dir: str) -> Path:
-    """To the end of the budget; returns the run's directory."""
+    """Trains until the budget is used up; returns the run directory."""
     run = gymnast.train(task.preset, seed=SEED, overrides=settings, runs_dir=runs_dir)
     return run.path
 
@@ -69,7 +69,7 @@ def main() -> None:
     with measured() as spent:
         path = train(task, settings(task, int(env_steps)), runs_dir)
     source = str(Path(gymnast.__file__).parent)
-    tell("gymnast", int(env_steps), spent, run=str(path), source=source)
+    print_sample("gymnast", int(env_steps), spent, run=str(path), source=source)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""What metrics, alerts and traces cost, in one process: in turns of a few rollouts with them and without,
-and by a stopwatch around them.
+"""The cost of metrics, alerts and traces, measured in one process in two ways: with alternating turns of a
+few rollouts with and without them, and with a stopwatch around them.
 
 python -m benchmarks.recording                  # about 4 minutes; writes JSON and the page
 python -m benchmarks.recording sample TASK ENGINE ENV_STEPS RUNS_DIR
 
-The product has no switch for its record, so it is taken out of the code: rows are not made, judged,
-stored, logged or shown, and no episode is traced. What the update computes on its way (KL, clipped
-share) stays in; checkpoints, which would fall into some of the turns, are off. Two processes that do the
-same differ by more than what is looked for.
+gymnast has no setting that disables them, so the functions are patched: rows are not computed, checked,
+stored, logged or shown, and no episode is traced. Values that the update computes anyway (KL, clip
+fraction) remain; checkpoints, which would fall into some of the turns only, are off. Both variants run in
+one process because two identical processes differ by more than the cost to be measured.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from benchmarks.tasks import TASKS
 
 REPETITIONS = 7
 CASES = ("a native", "b native", "b torch")
-"""Task and engine."""
+"""Cases: task and engine."""
 SHORTER = {"native": 1.0, "torch": 3.0}
-"""Than a sample of the comparison, so that all take about as long."""
+"""Engine -> factor by which its sample is shorter than one of the comparison, to take about as long."""
 TURN = 4
-"""Rollouts with the record, then as many without."""
+"""Number of rollouts per turn."""
 
 
 def main() -> None:
@@ -51,12 +51,12 @@ def _measure(case: str, quick: bool) -> dict[str, Any]:
     env_steps = task.scaled(task.ours / (SHORTER[engine] * (5 if quick else 1)))
     with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
         words = ["sample", letter, engine, str(env_steps), runs]
-        one = sample.told([sample.OURS, "-m", "benchmarks.recording", *words])
+        one = sample.run_json([sample.OURS, "-m", "benchmarks.recording", *words])
     return {key: one[key] for key in ("env_steps", "cpu", "stopwatch", "with", "without")}
 
 
 def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
-    from benchmarks.child import measured, tell
+    from benchmarks.child import measured, print_sample
     from benchmarks.ours import overrides, train
 
     task = TASKS[letter]
@@ -68,12 +68,12 @@ def _sample(letter: str, engine: str, env_steps: int, runs_dir: str) -> None:
     turns = _Turns()
     with measured() as spent:
         train(task, settings, runs_dir)
-    told = {"with": turns.spent[True], "without": turns.spent[False], "stopwatch": turns.share()}
-    tell("gymnast", env_steps, spent, **told)
+    times = {"with": turns.spent[True], "without": turns.spent[False], "stopwatch": turns.share()}
+    print_sample("gymnast", env_steps, spent, **times)
 
 
 class _Turns:
-    """Takes the record out of every other turn of rollouts, and times it where it is in."""
+    """Disables recording in every other turn of rollouts, and times it in the others."""
 
     def __init__(self) -> None:
         from gymnast.collect.vector import VectorCollector
@@ -83,7 +83,7 @@ class _Turns:
 
         self.on, self.rollouts, self.watched, self._watching = True, 0, 0.0, False
         self.spent: dict[bool, list[float]] = {True: [], False: []}
-        """CPU seconds of each turn, with and without."""
+        """CPU seconds of each turn, with (True) and without recording."""
         self._began = 0.0
         self._around(Recorder, "write", list)
         self._around(Recorder, "settle", list)
@@ -97,11 +97,11 @@ class _Turns:
             self._tick()
             iterate(this)
 
-        def traced_in_turns(this: Any, *given: Any, **named: Any) -> Any:
+        def traced_in_turns(this: Any, *args: Any, **kwargs: Any) -> Any:
             traced = this.traced
             this.traced = traced if self.on else lambda _: False
             try:
-                return collect(this, *given, **named)
+                return collect(this, *args, **kwargs)
             finally:
                 this.traced = traced
 
@@ -123,14 +123,14 @@ class _Turns:
     def _around(self, owner: Any, name: str, nothing: Any) -> None:
         does = getattr(owner, name)
 
-        def timed(*given: Any, **named: Any) -> Any:
+        def timed(*args: Any, **kwargs: Any) -> Any:
             if not self.on:
                 return nothing()
-            if self._watching:  # one of these within another
-                return does(*given, **named)
+            if self._watching:  # called by another timed function
+                return does(*args, **kwargs)
             self._watching, began = True, time.thread_time()
             try:
-                return does(*given, **named)
+                return does(*args, **kwargs)
             finally:
                 self._watching, self.watched = False, self.watched + time.thread_time() - began
 
@@ -138,22 +138,24 @@ class _Turns:
 
 
 def stopwatch(samples: list[dict[str, Any]]) -> list[float]:
-    """Of the CPU time of the turns with the record, per process."""
+    """Returns the fraction of CPU time spent recording, by stopwatch, per process."""
     return [one["stopwatch"] for one in samples]
 
 
 def shares(samples: list[dict[str, Any]]) -> list[float]:
-    """The same by the turns with the record beside the mean of the turns without it before and after
-    each, so that a drift of the whole does not count; summed, since rows are judged and shown in some
-    of the turns for several."""
+    """Returns the fraction of CPU time spent recording, by comparing turns, per process.
+
+    Each turn with recording is compared with the mean of the turns without it before and after, which
+    cancels drift. Times are summed over turns, since some rows are checked and shown once for several
+    turns."""
     return [
         1.0 - sum(less for _, less in pairs) / sum(whole for whole, _ in pairs)
-        for pairs in map(_beside, samples)
+        for pairs in map(_with_neighbors, samples)
     ]
 
 
-def _beside(one: dict[str, Any]) -> list[tuple[float, float]]:
-    """Seconds of each turn with the record, and of its neighbours."""
+def _with_neighbors(one: dict[str, Any]) -> list[tuple[float, float]]:
+    """Returns, per turn with recording, its seconds and the mean seconds of its neighbors without."""
     less = one["without"]
     around = zip(one["with"][1:], less, less[1:], strict=False)
     return [(whole, (before + after) / 2) for whole, before, after in around]
@@ -162,24 +164,24 @@ def _beside(one: dict[str, Any]) -> list[tuple[float, float]]:
 def section(found: dict[str, Any]) -> str:
     rows = []
     for case, samples in found["tasks"].items():
-        pairs = sum(len(_beside(one)) for one in samples)
+        pairs = sum(len(_with_neighbors(one)) for one in samples)
         cells = (
             f"**{median(c):.1%}** ({min(c):.1%} to {max(c):.1%})"
             for c in (stopwatch(samples), shares(samples))
         )
         rows.append([*case.split(), len(samples), pairs, *cells])
-    head = ("task", "engine", "processes", "stretches", "by stopwatch", "by alternation")
+    head = ("task", "engine", "processes", "turns", "by stopwatch", "in turns")
     return _SECTION.format(
         table=table(head, rows), turn=TURN, surroundings=measurement.surroundings_text(found)
     )
 
 
 _SECTION = """\
-Share of the CPU time of training that is spent on computing, checking, storing, logging and displaying rows
-and on tracing episodes. It is measured in two ways: by a stopwatch around each of these, and by alternating
-{turn} rollouts with them and {turn} without in one process, where each stretch with them is compared with the
-mean of its two neighbors (summed over the stretches of a process; median and range over processes). Metrics
-that are by-products of the update (KL, clip fraction) are included in both.
+Fraction of the CPU time of training that is spent on computing, checking, storing, logging and showing
+metric rows and on tracing episodes. It is measured by a stopwatch around each of these, and by
+alternating turns of {turn} rollouts with and {turn} without them in one process, where each turn is
+compared with the mean of its two neighbors (summed over turns; median and range over processes). Values
+that the update computes anyway (KL, clip fraction) are included in both.
 
 {table}
 

@@ -28,13 +28,13 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 CHART = ROOT / "docs" / "images" / "benchmarks.svg"
 FURTHER = {
     "solving": ("Time to solved", solving.section),
-    "recording": ("Cost of metrics, alerts and traces", recording.section),
+    "recording": ("Cost of recording", recording.section),
     "memory": ("Memory", memory.section),
     "scaling": ("Scaling", scaling.section),
     "backends": ("Backends", backends_table.section),
     "tag": ("The tag environment", tag.section),
 }
-"""Measurement -> its heading and what writes it."""
+"""Measurement -> its heading and the function that writes its section."""
 
 
 def write() -> None:
@@ -44,7 +44,7 @@ def write() -> None:
 
 
 def load() -> dict[str, Any]:
-    """Everything that is stored."""
+    """Returns all stored measurements."""
     found = json.loads(results.COMPARISON.read_text())
     return found | {name: measurement.stored(name) for name in FURTHER}
 
@@ -77,10 +77,10 @@ _PAGE = """\
 
 ![env steps per CPU second of every library, per task](images/benchmarks.svg)
 
-PPO on one core and one thread, with the same hyperparameters and networks for every library. In each
-round, gymnast, every other library and the environment alone run one right after the other. Speeds are
-medians over the rounds. Ratios (median, lowest to highest) are between samples of the same round: the
-machines are shared and noisy, so ratios carry over to other machines and speeds do not.
+PPO on one core and one thread with the same hyperparameters and networks. In each round gymnast, every
+peer and the environment alone run directly after each other. Numbers are medians over rounds; ratios
+(median, lowest to highest) compare samples of the same round. Machines are shared and noisy, so ratios
+can be compared between machines and speeds cannot.
 
 ## Goals
 
@@ -90,62 +90,61 @@ machines are shared and noisy, so ratios carry over to other machines and speeds
 
 {settings}
 
-For vector observations there are two separate tanh MLPs of {widths} units. Gradients are clipped at a norm
-of 0.5, the value loss has a weight of 0.5, and Adam uses eps 1e-5; observations and rewards are not
-normalized. Our samples have more env steps, so that all samples take about the same time; by the end of
-ours, episodes of CartPole are longer and are reset less often.
+Vector observations: two separate tanh MLPs of {widths} units. Gradients are clipped at 0.5, the value
+loss has weight 0.5, Adam has eps 1e-5; observations and rewards are not normalized. Our samples have
+more env steps, so that all libraries are timed for about as long; by their end the episodes of CartPole
+are longer, so that it is reset less often.
 
 ## Speeds
 
 {speeds}
 
 {absent}
-The timed part is training: creating environments, networks and the optimizer, collection and updates.
-One-time costs (imports, the first update, compilation) come before and are not included; nothing is
-evaluated. For gymnast the timed part is the whole call of `gymnast.train(...)`, with metrics, alerts,
-traces, log, console and checkpoints on. The other libraries print and save nothing, except for PufferLib
-and Sample Factory, which report and save as they do by default. The return is the mean of the last 100
-training episodes; since it is measured after different numbers of env steps, it only shows that each
-library learns.
+Timed is learning: creating environments, networks and optimizer, collection and updates. One-time costs
+(imports, the first update, compilation) are excluded; there is no evaluation. For gymnast the whole of
+`gymnast.train(...)` is timed, with metrics, alerts, traces, log, console and checkpoints enabled; peers
+print and save nothing, except PufferLib and Sample Factory, which report and save by default. Return is
+the mean of the last 100 training episodes; since libraries take different numbers of env steps, it only
+shows that they learn.
 
-- SB3: `DummyVecEnv`, without the render mode that it would set; Pong with `make_atari_env` and
+- SB3: `DummyVecEnv` without the render mode that it would set; Pong by `make_atari_env` and
   `VecFrameStack`.
-- CleanRL-style and LeanRL-style: our own scripts (`benchmarks/peers/cleanrl.py`, `leanrl.py`) in the style
-  of these projects, eager and compiled by torch; `SyncVectorEnv`, and ALE's vector environment for Pong.
+- CleanRL-style and LeanRL-style: our own scripts in the style of these libraries
+  (`benchmarks/peers/cleanrl.py`, `leanrl.py`), eager and compiled by torch; `SyncVectorEnv`, Pong with
+  ALE's own vector environment.
 - SBX: SB3's PPO in JAX, on the same environments.
-- PufferLib: task f uses its own CartPole in C, which ends episodes after 200 steps; tasks a and b use
-  Gymnasium's. It samples minibatches by priority and clips the value loss; in task a its learning rate
-  follows a cosine and its clip range is constant.
-- Sample Factory: synchronous, in one process. It clips the value loss; in task a its learning rate and clip
+- PufferLib: f on its own CartPole in C, which ends episodes after 200 steps; a and b on Gymnasium's. It
+  samples minibatches by priority and clips the value loss; in a its learning rate follows a cosine and
+  its clip range is constant.
+- Sample Factory: in one process, synchronous. It clips the value loss; in a its learning rate and clip
   range are constant.
-- gymnast: environment copies in the training process; ALE's vector environment in task d, CartPole's NumPy
-  vector environment in task f. In tasks a, b and c, CartPole and LunarLander use the faster step functions
-  of `gymnast/envs/build/fast_step`, which return bit-identical results to Gymnasium's. Users get them under
-  the same environment names.
-- The environment alone: random actions, without any library; unwrapped copies stepped one after the other,
-  or the environment's own vector implementation in tasks d and f.
+- gymnast: copies in this process; in d ALE's own vector environment, in f CartPole's own, in NumPy. In a, b
+  and c CartPole and LunarLander step by `gymnast/envs/quick`: Gymnasium's numbers to the last bit, in
+  less time. Its users get these for the same names.
+- The environment alone: random actions, without an RL library; unwrapped copies stepped one by one, or the
+  environment's own vector environment in d and f.
 
 ### Pong on two cores
 
-Wall time; results with one thread are in the table above. For gymnast also with the next rollout collected
-during the update (`overlap`), and with convolutions in bfloat16 (`policy.precision`), which take half the
-time on processors that support it ([effect on learning](decisions/0010-precision.md)).
+Wall time; the table above has one thread of each. gymnast is also timed with `overlap`, which collects
+the next rollout during the update, and with the convolutions in bfloat16 (`policy.precision`), which
+takes half the time on processors that support it ([effect on learning](decisions/0010-precision.md)).
 
 {two_cores}
 
 ## One-time costs
 
-CPU seconds of a command outside of the timed part. Compilation is that of the first round; later rounds
-find the result in a cache.
+CPU seconds of a command that are not learning. Compilation time is that of the first round; later rounds
+use a cache.
 
 {once}
 
 {first_step}
 
-## Where gymnast spends its time
+## Time per phase
 
-Shares of the wall time of the training loop, from the metrics of the runs, and the speed of gymnast as a
-share of that of the environment alone, which does not train anything.
+Fractions of the time of the training loop, from the metrics of the runs, and our speed as a fraction of
+that of the environment alone, without learning.
 
 {splits}
 
@@ -154,12 +153,12 @@ share of that of the environment alone, which does not train anything.
 ## How to repeat this
 
 ```
-make bench                                                      # everything
+make bench                                                      # all of it
 pip install -e '.[bench]'
-benchmarks/setup                                                # install the other libraries
+benchmarks/setup                                                # the peers, in their own virtual environments
 python -m benchmarks.run                                        # the comparison and this page
-python -m benchmarks.run --tasks a,b --repetitions 5            # measure some tasks again
-python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short test, nothing is stored
+python -m benchmarks.run --tasks a,b --repetitions 5            # only some tasks
+python -m benchmarks.run --tasks a --peers sb3,cleanrl --quick  # a short run, no stored result is replaced
 python -m benchmarks.solving
 python -m benchmarks.recording
 python -m benchmarks.memory
@@ -167,7 +166,7 @@ python -m benchmarks.scaling
 python -m benchmarks.backends
 python -m benchmarks.tag
 python -m benchmarks.ours a 40960 1 /tmp/runs                   # one sample of gymnast
-benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of another library
+benchmarks/.venv/bin/python -m benchmarks.peers.sb3 a 40960 1   # one sample of a peer
 ```
 
 {surroundings}

@@ -1,4 +1,4 @@
-"""The stored measurements: where they are, how one is put in place, and what follows from samples."""
+"""The stored measurements: their files, updating one, and statistics of samples."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchmarks.timed import RESULTS
 
 COMPARISON = RESULTS / "comparison.json"
 PARTIAL = RESULTS / "partial.json"
-"""Of quick and restricted runs; not kept in the repository."""
+"""File for quick and restricted runs; not in the repository."""
 
 Sample = dict[str, Any]
 Samples = dict[str, list[Sample]]
 
 
 def put(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> None:
-    """Replace one entry of a file and leave the rest; whole or not at all."""
+    """Replaces one entry of a file, atomically."""
     found = json.loads(path.read_text()) if path.exists() else {}
     if key is None:
         found[section] = entry
@@ -34,26 +34,26 @@ def put(path: Path, section: str, key: str | None, entry: dict[str, Any]) -> Non
 
 
 def speed(sample: Sample, part: str = "cpu") -> float:
-    """Env steps per second."""
+    """Returns env steps per CPU (or wall) second."""
     return sample["env_steps"] / sample[part]
 
 
-def usual(samples: list[Sample], part: str = "cpu") -> float:
+def median_speed(samples: list[Sample], part: str = "cpu") -> float:
     return median(speed(one, part) for one in samples)
 
 
 def ratios(samples: Samples, peer: str, who: str = "ours", part: str = "cpu") -> list[float]:
-    """Of one to another, each sample against the one of the same round."""
+    """Returns the speed of `who` relative to `peer`, per round."""
     pairs = zip(samples[who], samples[peer], strict=True)
     return [speed(one, part) / speed(other, part) for one, other in pairs]
 
 
 def best_peer(samples: Samples) -> str | None:
-    """The fastest but us and the environment alone."""
+    """Returns the fastest peer, if any."""
     peers = [who for who in samples if who not in ("ours", "alone")]
-    return max(peers, key=lambda who: usual(samples[who]), default=None)
+    return max(peers, key=lambda who: median_speed(samples[who]), default=None)
 
 
 def round_text(samples: Samples) -> str:
-    """The last round, in a line."""
+    """Returns the last round as one line of text."""
     return ", ".join(f"{LABELS[who]} {speed(of[-1]):,.0f}/s" for who, of in samples.items())

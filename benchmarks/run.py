@@ -1,9 +1,9 @@
-"""Time gymnast and its peers in turn, on one core, in CPU and wall seconds.
+"""Times gymnast and its peers in turn, on one core, in CPU and wall seconds.
 
 benchmarks/setup                                        # once: the peers' virtual environments
 python -m benchmarks.run                                # about 20 minutes; JSON and the page
 python -m benchmarks.run --tasks a,b                    # measures these anew, keeps the others
-python -m benchmarks.run --tasks a --peers sb3 --quick  # one short round, beside the results
+python -m benchmarks.run --tasks a --peers sb3 --quick  # one short round, stored separately
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchmarks.contenders import PEERS
 from benchmarks.tasks import TASKS
 
 QUICK = 0.25
-"""Share of the budget in a quick run."""
+"""Fraction of the budget in a quick run."""
 TWO_CORES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("ours", 1, ("policy.precision=bfloat16",)),
     ("ours", 2, ()),
@@ -26,44 +26,44 @@ TWO_CORES: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("ours", 2, ("overlap=on",)),
     ("ours", 2, ("overlap=on", "policy.precision=bfloat16")),
 )
-"""Who is also timed on two cores, where a task has pixels, with which threads and settings; one thread
-of plain settings is timed on one core."""
+"""Library, threads and settings of the samples on two cores, for tasks with pixels. One thread with default
+settings is timed on one core."""
 
 
 def main() -> None:
     options = _options()
-    path = options.out or (results.COMPARISON if _is_whole(options) else results.PARTIAL)
+    path = options.out or (results.COMPARISON if _is_complete(options) else results.PARTIAL)
     for letter in options.tasks:
         _measure(letter, options, path)
     if "a" in options.tasks:
         _first_steps(options, path)
-    _tell(f"wrote {path}")
+    _print(f"wrote {path}")
     if path == results.COMPARISON:
         from benchmarks import report
 
         report.write()
-        _tell(f"wrote {report.PAGE}")
+        _print(f"wrote {report.PAGE}")
 
 
 def _measure(letter: str, options: argparse.Namespace, path: Path) -> None:
-    """All rounds of one task; stored after each, in place of what was known of that task."""
+    """Measures all rounds of one task; after each, the entry of the task is replaced."""
     entry = timed.surroundings("run") | {"source": timed.digest(), "versions": {}, "absent": {}}
     entry |= {"samples": {}, "two_cores": {}}
     for name, peer in PEERS.items():
-        why = peer.why_missing() if name in options.peers else "left out of this run"
+        why = peer.why_missing() if name in options.peers else "excluded from this run"
         if letter in peer.tasks and why is not None:
             entry["absent"][name] = why
     for number in range(1, options.repetitions + 1):
         _round(letter, options, entry)
-        told = results.round_text(entry["samples"])
-        _tell(f"{letter} {number}/{options.repetitions}: {told}")
+        text = results.round_text(entry["samples"])
+        _print(f"{letter} {number}/{options.repetitions}: {text}")
         results.put(path, "tasks", letter, entry)
     for name, why in entry["absent"].items():
-        _tell(f"{letter}: without {name}: {why}")
+        _print(f"{letter}: without {name}: {why}")
 
 
 def _round(letter: str, options: argparse.Namespace, entry: dict[str, Any]) -> None:
-    """One sample of each, one right after the other: they meet the same neighbours."""
+    """Takes one sample of each library, directly after each other, so that other load affects all alike."""
     task, scale = TASKS[letter], options.scale
     env_steps = task.scaled(scale)
     with sample.on_cores({options.core}):
@@ -108,12 +108,12 @@ def _first_steps(options: argparse.Namespace, path: Path) -> None:
     results.put(path, "first_step", None, entry)
 
 
-def _is_whole(options: argparse.Namespace) -> bool:
-    """What leaves peers out, or is short, would take numbers off the page."""
+def _is_complete(options: argparse.Namespace) -> bool:
+    """True if no peer is excluded and nothing is shortened; other runs would remove numbers from the page."""
     return options.scale == 1 and list(options.peers) == list(PEERS)
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     print(line, flush=True)
 
 
@@ -122,11 +122,13 @@ def _options() -> argparse.Namespace:
         return [word for word in text.split(",") if word]
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--tasks", default=list(TASKS), type=words, help="letters, by commas")
+    parser.add_argument(
+        "--tasks", default=list(TASKS), type=words, help="letters, separated by commas"
+    )
     parser.add_argument("--peers", default=list(PEERS), type=words, help=", ".join(PEERS))
     parser.add_argument("--repetitions", default=3, type=int)
     parser.add_argument("--core", default=max(os.sched_getaffinity(0)), type=int)
-    parser.add_argument("--scale", default=1.0, type=float, help="share of every budget")
+    parser.add_argument("--scale", default=1.0, type=float, help="fraction of every budget")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--out", type=lambda text: Path(text).resolve())
     options = parser.parse_args()

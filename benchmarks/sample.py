@@ -1,4 +1,4 @@
-"""Run one process on chosen cores and threads, and say how much time it used."""
+"""Runs a process on chosen cores and threads, and measures the time it takes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from gymnast.metrics.store import MetricStore
 
 OURS = sys.executable
 TOO_LONG = 1200
-"""Seconds for any one sample."""
+"""Timeout of a sample in seconds."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _CACHE = tempfile.TemporaryDirectory(prefix="gymnast-benchmarks-")
-"""What peers compile: once per run of the benchmarks, since compiling is not timed."""
+"""Compilation cache of the peers, shared by all samples of one benchmark run; compiling is not timed."""
 _COMPILED = {
     "TORCHINDUCTOR_CACHE_DIR": f"{_CACHE.name}/torch",
     "JAX_COMPILATION_CACHE_DIR": f"{_CACHE.name}/jax",
@@ -38,7 +38,7 @@ _COMPILED = {
 
 @contextmanager
 def on_cores(cores: Collection[int]) -> Iterator[None]:
-    """This process, and so every process it starts meanwhile."""
+    """Restricts this process, and every process it starts meanwhile, to these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -48,38 +48,38 @@ def on_cores(cores: Collection[int]) -> Iterator[None]:
 
 
 def ours(letter: str, env_steps: int, threads: int = 1, more: Sequence[str] = ()) -> dict[str, Any]:
-    """`more`: settings beside the task's."""
+    """Returns a sample of gymnast; `more` are settings in addition to those of the task."""
     with tempfile.TemporaryDirectory() as runs:
         words = ["benchmarks.ours", letter, str(env_steps), str(threads), runs, *more]
-        sample = told([OURS, "-m", *words], threads)
+        sample = run_json([OURS, "-m", *words], threads)
         return sample | _record(Path(sample.pop("run")))
 
 
 def peer(name: str, letter: str, env_steps: int, threads: int = 1) -> dict[str, Any]:
     module = f"benchmarks.peers.{PEERS[name].module}"
     words = ["-m", module, letter, str(env_steps), str(threads)]
-    return told([str(PEERS[name].python), *words], threads)
+    return run_json([str(PEERS[name].python), *words], threads)
 
 
 def alone(letter: str) -> dict[str, Any]:
-    return told([OURS, "-m", "benchmarks.alone", letter])
+    return run_json([OURS, "-m", "benchmarks.alone", letter])
 
 
 def first_step_ours() -> dict[str, Any]:
-    """The real command up to its first environment step."""
+    """Measures the real command up to its first environment step."""
     env = "env.id=py:benchmarks.first_step:FirstStep"
-    done = whole([OURS, "-m", "gymnast", "train", TASKS["a"].env, "--set", env])
+    done = run_command([OURS, "-m", "gymnast", "train", TASKS["a"].env, "--set", env])
     return {"cpu": done.cpu, "wall": done.wall}
 
 
 def first_step_sb3() -> dict[str, Any]:
-    done = whole([str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3_first_step"])
+    done = run_command([str(PEERS["sb3"].python), "-m", "benchmarks.peers.sb3_first_step"])
     return {"cpu": done.cpu, "wall": done.wall}
 
 
-def told(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
-    """What the process told, and the CPU seconds of the whole command."""
-    done = whole(command, threads)
+def run_json(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
+    """Runs a command; returns the JSON of its last line, and the CPU seconds of the run_command command."""
+    done = run_command(command, threads)
     return {**json.loads(done.printed.splitlines()[-1]), "whole": done.cpu}
 
 
@@ -87,12 +87,12 @@ def told(command: Sequence[str], threads: int = 1) -> dict[str, Any]:
 class Done:
     printed: str
     cpu: float
-    """Seconds of the process tree, from start to exit."""
+    """CPU seconds of the process tree, from start to exit."""
     wall: float
 
 
-def whole(command: Sequence[str], threads: int = 1) -> Done:
-    """To its end, in a directory of its own."""
+def run_command(command: Sequence[str], threads: int = 1) -> Done:
+    """Runs a command to its end, in a temporary directory."""
     cpu, began = _children(), time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
         surroundings = {**os.environ, **dict.fromkeys(_THREADS, str(threads)), **_COMPILED}
@@ -120,7 +120,7 @@ def _children() -> float:
 
 
 def _record(run: Path) -> dict[str, Any]:
-    """From the run's own rows: how far it came, and where it says its seconds went."""
+    """Returns updates, final return and seconds per phase from the metrics of a run."""
     with MetricStore(run / "metrics.db") as store:
         rows = {name: column[np.isfinite(column)] for name, column in store.read().items()}
     returns = rows.get("episode/return", np.empty(0))

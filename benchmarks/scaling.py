@@ -1,4 +1,4 @@
-"""How our speed follows the number of copies, the width of the network and the minibatch.
+"""Speed of gymnast by number of env copies, network width and minibatch size.
 
 python -m benchmarks.scaling                    # about 5 minutes; writes JSON and the page
 python -m benchmarks.scaling sample BACKEND N_ENVS WIDTH BATCH ENV_STEPS RUNS_DIR
@@ -21,9 +21,9 @@ WIDTHS = (64, 256)
 BATCHES = (64, 256, 1024)
 REPETITIONS = 3
 BASE = dataclasses.replace(TASKS["b"], env_steps=0)
-"""PPO as in task b: 4 epochs; a rollout of at least 4096 steps in at least 16 per copy."""
+"""PPO as in task b: 4 epochs, rollouts of at least 4096 steps and at least 16 per copy."""
 _EXPECTED = {64: 40_000, 256: 8_000}
-"""Env steps per second, to choose budgets of a few seconds."""
+"""Estimated env steps per second, for budgets of a few seconds."""
 
 Point = tuple[str, int, int, int]
 """Backend, copies, width, batch."""
@@ -58,14 +58,14 @@ def _measure(point: Point, quick: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as runs, sample.on_cores({measurement.core()}):
         words = [backend, n_envs, width, batch, env_steps, runs]
         command = [sample.OURS, "-m", "benchmarks.scaling", "sample", *map(str, words)]
-        one = sample.told(command)
+        one = sample.run_json(command)
     return {key: one[key] for key in ("env_steps", "cpu", "wall")}
 
 
 def _sample(
     backend: str, n_envs: int, width: int, batch: int, env_steps: int, *, runs_dir: str
 ) -> None:
-    from benchmarks.child import measured, tell
+    from benchmarks.child import measured, print_sample
     from benchmarks.ours import overrides, train
 
     task = dataclasses.replace(BASE, n_envs=n_envs, n_steps=_n_steps(n_envs), batch_size=batch)
@@ -78,7 +78,7 @@ def _sample(
     train(task, settings(task.warm_up, task.warm_up.env_steps), runs_dir)
     with measured() as spent:
         train(task, settings(task, env_steps), runs_dir)
-    tell("gymnast", env_steps, spent)
+    print_sample("gymnast", env_steps, spent)
 
 
 def _n_steps(n_envs: int) -> int:
@@ -109,12 +109,12 @@ def section(found: dict[str, Any]) -> str:
 
 
 _SECTION = """\
-Env steps per CPU second of gymnast on CartPole with PPO, 4 epochs, one core and one thread. By number of
-environment copies, with two layers of 64 units and minibatches of 256:
+Env steps per CPU second of gymnast on CartPole with PPO, 4 epochs, one core and one thread. By the
+number of copies, at two layers of 64 units and minibatches of 256:
 
 {copies}
 
-By minibatch size and layer width, with 8 copies in the training process:
+By minibatch and width, at 8 copies in this process:
 
 {widths}
 

@@ -1,4 +1,4 @@
-"""Seconds from the command to a solved environment, beside SB3 with rl-zoo's hyperparameters.
+"""Seconds from the command to a solved environment, compared with SB3 with rl-zoo's hyperparameters.
 
 python -m benchmarks.solving                    # 5 seeds; up to half an hour, most of it SB3's
 python -m benchmarks.solving --envs CartPole-v1 # that one anew; the other is kept
@@ -45,11 +45,10 @@ def main() -> None:
 
 
 def _ours(env: str, seed: int) -> dict[str, Any]:
-    """The command as typed, on all cores, to its exit: training, confirmation on held-out seeds,
-    and the start of the process that films afterwards."""
+    """Runs the command on all cores to its exit: training, and confirmation on held-out seeds."""
     with tempfile.TemporaryDirectory() as place:
         words = ["train", env, "--seed", str(seed), "--runs", f"{place}/runs"]
-        # without the film: it would go on beside the next sample
+        # without films: their process would still run during the next sample
         command = [sample.OURS, "-m", "gymnast", *words, "--set", "traces.film=off"]
         began = time.time()
         wall = _wall(command, place)[0]
@@ -71,9 +70,9 @@ def _sb3(env: str, seed: int) -> dict[str, Any]:
     words = ["-m", "benchmarks.peers.sb3_solve", letter, str(threshold), str(every), str(seed)]
     with tempfile.TemporaryDirectory() as place:
         wall, printed = _wall([str(PEERS["sb3"].python), *words], place)
-    told = json.loads(printed.splitlines()[-1])
-    solved = told.pop("stopped") and told["score"] >= threshold
-    return {"seed": seed, "wall": wall, "solved": solved, **told}
+    result = json.loads(printed.splitlines()[-1])
+    solved = result.pop("stopped") and result["score"] >= threshold
+    return {"seed": seed, "wall": wall, "solved": solved, **result}
 
 
 def _wall(command: list[str], place: str) -> tuple[float, str]:
@@ -107,20 +106,20 @@ def section(found: dict[str, Any]) -> str:
                     f"{median(one['score'] for one in of):.0f}",
                 ]
             )
-    head = ("environment", "", "solved", "wall time, s", "env steps", "score")
-    told = "\n".join(
+    head = ("environment", "", "solved", "wall seconds", "env steps", "score")
+    surroundings = "\n".join(
         f"{env}: {measurement.surroundings_text(entry)}" for env, entry in found["envs"].items()
     )
-    return _SECTION.format(table=table(head, rows), surroundings=told)
+    return _SECTION.format(table=table(head, rows), surroundings=surroundings)
 
 
 _SECTION = """\
-Medians (lowest to highest) over seeds, on all cores, from the start of the command to its exit, including
-imports. gymnast: `gymnast train ENV` with its preset, with evaluation in a separate process and confirmation
-on 100 held-out episodes; recording a video is off. SB3: a script with rl-zoo's hyperparameters that evaluates
-20 episodes in 8 copies as often as our preset does, stops at the first mean that reaches the threshold, and
-then evaluates 100 episodes on other seeds. Solved means that the mean of these 100 episodes, the score,
-reaches the threshold.
+Medians (lowest to highest) over seeds, on all cores, from the start of the command to its exit,
+including imports. gymnast: `gymnast train ENV` with its preset, evaluation in a separate process, and
+confirmation on 100 held-out episodes; without films. SB3: a script with rl-zoo's hyperparameters, which
+evaluates 20 episodes in 8 copies as often as our preset, stops when their mean first reaches the
+threshold, and then runs 100 episodes on other seeds. Solved: the mean of these 100 episodes reaches the
+threshold. Score: that mean.
 
 {table}
 

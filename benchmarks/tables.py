@@ -1,4 +1,4 @@
-"""Numbers and tables as the page writes them."""
+"""Formats numbers and Markdown tables for the page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def times(values: Sequence[float]) -> str:
-    """The median, and how far the repetitions lie apart."""
+    """Returns the median and the range of the repetitions as text."""
     return f"**{median(values):.2f}** ({min(values):.2f} to {max(values):.2f})"
 
 
 def rounded(number: float) -> str:
-    """Three digits are more than these measurements hold."""
+    """Returns a number rounded to three digits, more than these measurements are accurate to."""
     return f"{float(f'{number:.3g}'):,.0f}"
 
 

@@ -1,4 +1,4 @@
-"""How fast the arena of tag is stepped alone: random actions, what everybody sees, resets included.
+"""Speed of the tag environment alone: random actions, with observations and resets.
 
 python -m benchmarks.tag                        # about half a minute; writes JSON and the page
 python -m benchmarks.tag --quick                # one short round, nothing written
@@ -18,9 +18,9 @@ from benchmarks.tables import rounded, table
 ARENAS = (1, 16, 64, 256)
 REPETITIONS = 5
 SECONDS = 1.5
-"""CPU time of one sample."""
+"""CPU seconds per sample."""
 _DRAWN = 200
-"""Steps whose actions are drawn beforehand and used in turn."""
+"""Number of steps whose actions are drawn beforehand and reused in turn."""
 
 
 def main() -> None:
@@ -60,15 +60,15 @@ def section(found: dict[str, Any]) -> str:
         [arenas, rounded(median(one["agent_steps"] / one["cpu"] for one in samples))]
         for arenas, samples in found["samples"].items()
     ]
-    head = ("matches", "agent steps per CPU second")
+    head = ("arenas", "agent steps per CPU second")
     return _SECTION.format(
         table=table(head, rows), surroundings=measurement.surroundings_text(found)
     )
 
 
 _SECTION = """\
-One seeker and one hider in each match. All matches are stepped together with random actions on one core:
-motion, walls, vision, rewards, and resets of finished matches. There is no policy.
+One seeker and one hider per arena, stepped together with random actions on one core: motion, walls, line of
+sight, rewards, and resets of finished matches. There is no policy.
 
 {table}
 

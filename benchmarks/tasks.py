@@ -1,7 +1,7 @@
-"""What is timed: the same algorithm, hyperparameters and networks for every library.
+"""The tasks that are timed: the same algorithm, hyperparameters and networks for every library.
 
-Letters are those of the table of speeds to beat. Vectors: two separate tanh MLPs of HIDDEN each.
-Pixels: the CNN of the Nature paper (32 8x8/4, 64 4x4/2, 64 3x3/1, 512 dense, ReLU), shared by
+Tasks have letters. Vector observations: two separate tanh MLPs with the layer widths HIDDEN.
+Pixels: the CNN of the Nature DQN paper (32 8x8/4, 64 4x4/2, 64 3x3/1, 512 dense, ReLU), shared by
 policy and value; a step is four frames, without sticky actions.
 """
 
@@ -25,19 +25,19 @@ class Task:
     env_steps: int
     """Budget of one sample of a peer: about 5 s of CPU, 30 s for pixels."""
     ours: int
-    """Our budget is this many times as large, so that both are timed for about as long."""
+    """Factor of our budget relative to that of a peer, so that both are timed for about as long."""
     checkpoint_every: int
-    """Env steps between checkpoints in a training of full length (a tenth of it); a sample is
-    shorter, and must not save more often for that."""
+    """Env steps between checkpoints in a full-length training (a tenth of it), so that a sample, which is
+    shorter, does not save more often."""
     lr: float = 3e-4
     decays: bool = False
-    """Do learning rate and clip range fall to 0 in a straight line?"""
+    """Whether learning rate and clip range are annealed linearly to 0."""
     clip: float = 0.2
     gamma: float = 0.99
     gae_lambda: float = 0.95
     entropy_coef: float = 0.0
     backend: Literal["auto", "vector"] = "auto"
-    """Ours: copies in this process, or the environment's own vector implementation."""
+    """Backend of gymnast: copies in this process, or the environment's own vector implementation."""
     pixels: bool = False
 
     @property
@@ -46,19 +46,19 @@ class Task:
 
     @property
     def updates_per_rollout(self) -> int:
-        """Optimiser steps."""
+        """Optimizer steps."""
         return self.epochs * -(-self.rollout // self.batch_size)
 
     @property
     def warm_up(self) -> Task:
-        """One update on one batch, before the clock starts: what torch and others do once is no part
-        of learning."""
+        """The task shortened to one update on one batch, run before timing starts, so that one-time costs
+        of torch and others are not timed."""
         n_steps = -(-self.batch_size // self.n_envs)
         return replace(self, n_steps=n_steps, epochs=1, env_steps=n_steps * self.n_envs)
 
     @property
     def preset(self) -> str:
-        """Whose copies gymnast trains on; the task says everything else."""
+        """Preset from which gymnast takes the environment; the task defines all other settings."""
         return "ALE/Pong-v5:pixels-deterministic" if self.pixels else f"{self.env}:ppo"
 
     @property
@@ -68,7 +68,7 @@ class Task:
         return f"2 MLPs {' x '.join(map(str, HIDDEN))}, tanh"
 
     def scaled(self, factor: float) -> int:
-        """A share of the budget, in whole rollouts."""
+        """Returns a fraction of the budget, in whole rollouts."""
         return max(1, round(self.env_steps * factor / self.rollout)) * self.rollout
 
 

@@ -1,4 +1,4 @@
-"""Which code is timed: one revision, from first sample to last, or there is no result."""
+"""The revision of the timed code, which must not change between the first and the last sample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def surroundings(module: str) -> dict[str, Any]:
-    """What every stored measurement begins with."""
+    """Returns the fields of every stored measurement: command, date, revision, hardware."""
     from gymnast.runs import machine
 
     return {
@@ -28,23 +28,25 @@ def surroundings(module: str) -> dict[str, Any]:
 
 
 def revision() -> str:
-    """The commit, with `-dirty` where the package (not the benchmarks) was edited since."""
+    """Returns the commit, with `-dirty` if the package (not the benchmarks) was edited since."""
     commit = _git("rev-parse", "HEAD")
     return f"{commit}-dirty" if _git("status", "--porcelain", "--", PACKAGE.name) else commit
 
 
 def digest() -> str:
-    """Of the package's files as they are now, compiled ones too."""
-    told = hashlib.sha256()
+    """Returns a hash of the package's current files, including compiled ones."""
+    sha256 = hashlib.sha256()
     kinds = ("*.py", "*.yaml", "*.so")
     for path in sorted(p for kind in kinds for p in PACKAGE.rglob(kind)):
-        told.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
-    return told.hexdigest()
+        sha256.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
+    return sha256.hexdigest()
 
 
 def refuse_other_code(source: str, before: str) -> None:
-    """`source`: where a timed process found gymnast. An editable install wins over PYTHONPATH, so a
-    copy of the repository may quietly time the original."""
+    """Exits if the timed code is not this copy of gymnast, or was edited since `before`.
+
+    `source` is where a timed process found gymnast. An editable install takes precedence over
+    PYTHONPATH, so a copy of the repository might time the original unnoticed."""
     if Path(source).resolve() != PACKAGE.resolve():
         raise SystemExit(f"timed {source}, not {PACKAGE}: install this copy in its own environment")
     if digest() != before:

@@ -1,4 +1,4 @@
-"""Shared by all tests: where runs go, and no skips hidden in green."""
+"""Fixtures of all tests: a runs directory per test, and skips that fail where they are not allowed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hypothesis import settings
 
 from gymnast import compiled
 
-settings.register_profile("shared machine", deadline=None)  # a busy core is not a failure
+settings.register_profile("shared machine", deadline=None)  # a slow machine is not a failure
 settings.load_profile("shared machine")
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run in parallel
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background by a shell
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # or no child could be interrupted
-os.environ["GYMNAST_FILM"] = "off"  # what a test does not look at is not filmed
-os.environ |= {  # and W&B talks to nobody
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # otherwise children inherit SIG_IGN and ignore Ctrl-C
+os.environ["GYMNAST_FILM"] = "off"  # no automatic films
+os.environ |= {  # no network access by W&B
     "WANDB_MODE": "offline",
     "WANDB_ERROR_REPORTING": "false",
     "WANDB_BASE_URL": "http://127.0.0.1:9",
@@ -36,7 +38,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
 
 @pytest.fixture
 def without_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As where gymnast was installed without a C++ compiler."""
+    """Hides the compiled kernels, as if gymnast was installed without a C++ compiler."""
     monkeypatch.setenv(compiled.HIDDEN, "off")
     compiled.kernels.cache_clear()
     yield
@@ -45,7 +47,7 @@ def without_kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test has its own, empty runs directory."""
+    """Returns the empty runs directory of this test."""
     path = tmp_path / "runs"
     monkeypatch.setenv("GYMNAST_RUNS", str(path))
     return path

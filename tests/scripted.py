@@ -33,7 +33,7 @@ def reward_of(seed: int, t: int) -> float:
 
 
 def obs_of(seed: int, t: int) -> np.ndarray:
-    """After t steps: the step, and both halves of the seed, each exact in float32."""
+    """Returns the observation after t steps: t, and both halves of the seed, each exact in float32."""
     return np.array([t / 8, (seed >> 16) / 2**15, (seed & 0xFFFF) / 2**16], dtype=np.float32)
 
 

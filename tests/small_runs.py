@@ -1,4 +1,4 @@
-"""Small real runs, trained, resumed and read within a test."""
+"""Helpers that train, resume and read small real runs within a test."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SMALL = {
     "algo.batch_size": "50%",
     "stop.solved": "off",
 }
-"""Settings that make a run a matter of a second."""
+"""Settings with which a run takes about a second."""
 
 
 def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
-    """`target`: a preset, an environment of several agents, or the name of a scripted one."""
+    """Trains a small run. `target` is a preset, a multi-agent environment, or the name of a scripted one."""
     if "-v" not in target and not has_roles(target.partition(":")[0]):
         target = f"py:tests.scripted:{target}"
     small = SMALL
@@ -50,11 +50,11 @@ def trained(target: str, overrides: dict[str, Any], **more: Any) -> Run:
 
 
 Plan = Mapping[int, Sequence[tuple[str, dict[str, Any]]]]
-"""Rollout -> the commands sent while it is recorded: kind and assignments."""
+"""Rollout -> the commands sent at its end: kind and assignments."""
 
 
 class Teller:
-    """Watches a run like a console, and sends it the commands of a plan as its rollouts go by."""
+    """A console that sends the run the commands of a plan, each at its rollout."""
 
     def __init__(self, runs_dir: Path, plan: Plan) -> None:
         self.runs_dir, self.plan = runs_dir, dict(plan)
@@ -70,7 +70,7 @@ class Teller:
 
 
 def told(target: str, overrides: dict[str, Any], plan: Plan) -> Run:
-    """Trained while the commands of a plan come in."""
+    """Trains a small run that receives the commands of a plan."""
     prepared = prepare(target, SMALL | overrides)
     runs_dir = store.runs_dir()
     return start_run(
@@ -89,7 +89,7 @@ def resumed(
     optimizer: bool = True,
     label: Label = Label(),  # noqa: B008
 ) -> Run:
-    """The run that continued: a branch, where `at` names a checkpoint that is not the newest."""
+    """Resumes a run and returns it, or the branch if `at` names a checkpoint that is not the newest."""
     return resume(
         run,
         open_collector,
@@ -104,7 +104,7 @@ def resumed(
 
 
 def gone_back(run: Run, step: int) -> Run:
-    """A copy of a run as a kill right after that checkpoint would have left it."""
+    """Returns a copy of a run as if it had been killed right after the checkpoint at `step`."""
     taken = len(list(run.path.parent.glob(f"{run.id}*")))
     copy = Run(run.path.with_name(f"{run.id}{taken}"))
     shutil.copytree(run.path, copy.path)
@@ -124,7 +124,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def exact(row: Row) -> Row:
-    """What a repetition must reproduce to the last bit."""
+    """Returns the metrics of a row that a repetition must reproduce to the last bit."""
     return {key: value for key, value in row.items() if _is_exact(key)}
 
 
@@ -142,13 +142,13 @@ def same_arrays(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
 
 
 def traces(run: Run, kind: str) -> dict[int, list[Trace]]:
-    """Stored episodes of one kind (train, eval, confirm), by the step in the file's name."""
+    """Returns step in the file name -> stored episodes of one kind (train, eval, confirm)."""
     files = sorted(run.traces.glob(f"{kind}-*.safetensors"))
     return {step_of(file): read_traces(file) for file in files}
 
 
 def matches(run: Run, kind: str) -> dict[int, list[MatchTrace]]:
-    """The same of matches between roles."""
+    """Returns step in the file name -> stored matches of one kind."""
     files = sorted(run.matches.glob(f"{kind}-*.safetensors"))
     return {step_of(file): read_matches(file) for file in files}
 
@@ -170,7 +170,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def evaluations(run: Run) -> list[tuple[int, int]]:
-    """(env steps when it was taken, env steps of the version scored), in order."""
+    """Returns (env steps when the result was recorded, env steps of the evaluated policy), in order."""
     return [
         (int(row["clock/env_steps"]), int(row["eval:clock/env_steps"]))
         for row in rows(run)
@@ -179,8 +179,9 @@ def evaluations(run: Run) -> list[tuple[int, int]]:
 
 
 def same_run(a: Run, b: Run, *, same_files: bool = True) -> None:
-    """Weights, optimiser, running episodes, exact metrics, episodes, scores: everything. An extra
-    checkpoint divides training episodes otherwise: then not in the `same_files`."""
+    """Asserts that two runs have the same weights, optimizer, metrics, episodes and scores, bit for bit.
+
+    An extra checkpoint distributes training episodes differently over files: then use `same_files=False`."""
     last, other = (checkpoint.latest(run.path) for run in (a, b))
     assert last.step == other.step
     assert last.stems == other.stems

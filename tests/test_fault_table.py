@@ -1,4 +1,4 @@
-"""docs/faults.md: every test it names is real."""
+"""Every test that docs/faults.md names exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading back what trackers wrote, by other code than wrote it."""
+"""Reads what trackers wrote, with code that is independent of the writers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HEADER = b":W&B"
 
 
 def wandb_files(folder: Path) -> list[Path]:
-    """The file of each attempt at a run, once W&B's own process has closed it: it says so in its log a
-    moment after `finish`."""
+    """Returns the file of each attempt at a run, after W&B's own process has closed it, which is in its log
+    a moment after `finish`."""
     folders = sorted(folder.glob("offline-run-*"))
     for log in (folder / "logs" / "debug-internal.log" for folder in folders):
         deadline = time.monotonic() + 30
@@ -28,7 +28,7 @@ def wandb_files(folder: Path) -> list[Path]:
 
 
 def wandb_records(file: Path) -> list[Any]:
-    """The protobuf records of a `.wandb` file: a header of 7 bytes, then the blocks of a LevelDB log."""
+    """Returns the protobuf records of a `.wandb` file: a 7-byte header, then the blocks of a LevelDB log."""
     from wandb.proto import wandb_internal_pb2
 
     found = []
@@ -58,7 +58,7 @@ def _log_records(data: bytes) -> Iterator[bytes]:
 
 
 def wandb_history(file: Path) -> list[dict[str, Any]]:
-    """What was logged, in order: key -> value, W&B's own keys left out. Of media: `key.field`."""
+    """Returns the logged items (key -> value) in order, without W&B's own keys; media have `key.field`."""
     return [
         {key: _of(item) for item in r.history.item if (key := _key(item))[0] != "_"}
         for r in wandb_records(file)
@@ -67,14 +67,14 @@ def wandb_history(file: Path) -> list[dict[str, Any]]:
 
 
 def wandb_rows(file: Path) -> list[Row]:
-    """Rows of a run: what carries every clock. Without what is drawn beside them."""
-    beside = ("bounds/", "alerts/", "histograms/")
+    """Returns the metric rows of a run (items with all clocks), without the values of extra charts."""
+    charts_only = ("bounds/", "alerts/", "histograms/")
     rows = [row for row in wandb_history(file) if "clock/rollouts" in row]
-    return [{key: row[key] for key in row if not key.startswith(beside)} for row in rows]
+    return [{key: row[key] for key in row if not key.startswith(charts_only)} for row in rows]
 
 
 def exit_codes(file: Path) -> list[int]:
-    """One for a run that was finished, none for one that was left."""
+    """Returns one exit code for a finished run, none for an aborted one."""
     kinds = [(r.WhichOneof("record_type"), r) for r in wandb_records(file)]
     return [r.exit.exit_code for kind, r in kinds if kind == "exit"]
 
@@ -90,7 +90,7 @@ def _of(item: Any) -> Any:
 
 
 def tensorboard_rows(folder: Path) -> list[Row]:
-    """Scalars of each event of all files, read by TensorBoard's own loader."""
+    """Returns the scalars of each event of all files, read by TensorBoard's own loader."""
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
     from tensorboard.compat.proto import event_pb2
 
@@ -108,7 +108,7 @@ def tensorboard_rows(folder: Path) -> list[Row]:
 
 
 def tensorboard_shows(folder: Path) -> dict[str, list[tuple[int, float]]]:
-    """Steps and values by tag, as the scalars page asks for them."""
+    """Returns tag -> steps and values, as TensorBoard's scalars page requests them."""
     from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
     from tensorboard.context import RequestContext
 
@@ -122,5 +122,5 @@ def tensorboard_shows(folder: Path) -> dict[str, list[tuple[int, float]]]:
 
 
 def bits(rows: list[Row]) -> list[dict[str, bytes]]:
-    """Equal only where every value is the same to the last bit, NaN and -0.0 included."""
+    """Returns rows that compare equal only if every value has the same bits, including NaN and -0.0."""
     return [{key: struct.pack("<d", value) for key, value in row.items()} for row in rows]

@@ -1,4 +1,4 @@
-"""The networks and environments of the two scripts of ours, CleanRL-style and LeanRL-style."""
+"""Networks and environments of our two scripts, CleanRL-style and LeanRL-style."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.tasks import HIDDEN, Task
 
 
 def environments(task: Task) -> Any:
-    """Atari as ALE's own vector; else copies in this process."""
+    """Returns ALE's own vector environment for Atari, else copies in this process."""
     if task.pixels:
         from ale_py.vector_env import AtariVectorEnv
 
@@ -35,7 +35,7 @@ def environments(task: Task) -> Any:
 
 
 def finished(info: dict[str, Any]) -> list[float]:
-    """Returns of the episodes that ended in this step."""
+    """Returns the returns of the episodes that ended in this step."""
     episode = info.get("final_info", {}).get("episode")
     return [] if episode is None else episode["r"][episode["_r"]].tolist()
 
@@ -72,7 +72,7 @@ class Agent(nn.Module):
     def forward(
         self, obs: Tensor, action: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Action (drawn unless given), its log-probability, entropy, value."""
+        """Returns the action (sampled unless given), its log-probability, the entropy and the value."""
         seen = self._seen(obs)
         out = self.actor(seen)
         if self.continuous:

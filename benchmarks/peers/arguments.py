@@ -1,4 +1,4 @@
-"""What every peer is called with."""
+"""The command-line arguments of every peer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from benchmarks.tasks import TASKS, Task
 
 
 def arguments() -> tuple[Task, int, int]:
-    """Task, env steps, threads."""
+    """Returns task, env steps and threads."""
     letter, env_steps, threads = sys.argv[1:]
     return TASKS[letter], int(env_steps), int(threads)

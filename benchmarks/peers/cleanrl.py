@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.agent import Agent, environments, finished
 from benchmarks.peers.arguments import arguments
 from benchmarks.tasks import SEED, Task
@@ -19,7 +19,7 @@ def main() -> None:
     with measured() as spent:
         updates, returns = train(task, env_steps)
     mean = float(np.mean(returns[-100:])) if returns else None
-    tell("torch", env_steps, spent, updates=updates, episode_return=mean)
+    print_sample("torch", env_steps, spent, updates=updates, episode_return=mean)
 
 
 def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
@@ -44,9 +44,9 @@ def train(task: Task, env_steps: int) -> tuple[int, list[float]]:
             with torch.no_grad():
                 action, log_prob, _, value = agent(next_obs)
             values[step], actions[step], log_probs[step] = value, action, log_prob
-            told, reward, terminated, truncated, info = envs.step(action.numpy())
+            observed, reward, terminated, truncated, info = envs.step(action.numpy())
             rewards[step] = torch.as_tensor(reward)
-            next_obs = torch.as_tensor(told, dtype=kind)
+            next_obs = torch.as_tensor(observed, dtype=kind)
             next_done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
             returns += finished(info)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.agent import Agent, environments, finished
 from benchmarks.peers.arguments import arguments
 from benchmarks.tasks import SEED, Task
@@ -27,7 +27,7 @@ def main() -> None:
     with measured() as spent:
         lean.train(env_steps // task.rollout)
     mean = float(np.mean(lean.returns[-100:])) if lean.returns else None
-    tell(
+    print_sample(
         "torch",
         env_steps,
         spent,
@@ -83,9 +83,9 @@ class Lean:
         rows: list[tuple[Any, ...]] = []
         for _ in range(self.task.n_steps):
             action, log_prob, _, value = self.act(self.obs)
-            told, reward, terminated, truncated, info = self.envs.step(action.numpy())
+            observed, reward, terminated, truncated, info = self.envs.step(action.numpy())
             rows.append((self.obs, action, log_prob, value, self.done, torch.as_tensor(reward)))
-            self.obs = torch.as_tensor(told, dtype=torch.float32)
+            self.obs = torch.as_tensor(observed, dtype=torch.float32)
             self.done = torch.as_tensor(terminated | truncated, dtype=torch.float32)
             self.returns += finished(info)
         obs, action, log_prob, value, done, reward = map(torch.stack, zip(*rows, strict=True))

@@ -20,7 +20,7 @@ import pufferlib.vector
 import torch
 from torch import Tensor, nn
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.arguments import arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
@@ -35,10 +35,12 @@ def main() -> None:
     updates = trainer.epoch * trainer.total_minibatches
     stats = trainer.stats or trainer.last_stats
     returns = next((stats[key] for key in ("episode_return", "score") if key in stats), None)
-    told = None if returns is None else float(torch.as_tensor(returns).float().mean())
-    tell("pufferlib", trainer.global_step, spent, updates=updates, episode_return=told)
+    mean_return = None if returns is None else float(torch.as_tensor(returns).float().mean())
+    print_sample(
+        "pufferlib", trainer.global_step, spent, updates=updates, episode_return=mean_return
+    )
     sys.stdout.flush()
-    os._exit(0)  # its threads would be waited for
+    os._exit(0)  # otherwise waits for its threads
 
 
 def train(task: Task, env_steps: int) -> Any:

@@ -14,7 +14,7 @@ from sample_factory.cfg.arguments import parse_full_cfg, parse_sf_args
 from sample_factory.envs.env_utils import register_env
 from sample_factory.train import make_runner
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.arguments import arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
@@ -23,7 +23,7 @@ def main() -> None:
     task, env_steps, threads = arguments()
     torch.set_num_threads(threads)
     register_env(task.env, _make)
-    told = os.dup(1)
+    stdout = os.dup(1)
     with tempfile.TemporaryDirectory() as place:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         with contextlib.redirect_stderr(sys.stdout):
@@ -31,10 +31,10 @@ def main() -> None:
             runner.init()
             with measured() as spent:
                 runner.run()
-    os.dup2(told, 1)
+    os.dup2(stdout, 1)
     collected = sum(runner.env_steps.values())
     updates = collected // task.rollout * task.updates_per_rollout
-    tell("sample-factory", collected, spent, updates=updates, episode_return=None)
+    print_sample("sample-factory", collected, spent, updates=updates, episode_return=None)
     os._exit(0)
 
 

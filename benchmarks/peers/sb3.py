@@ -11,7 +11,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecFrameStack
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.arguments import arguments
 from benchmarks.tasks import HIDDEN, SEED, Task
 
@@ -23,7 +23,7 @@ def main() -> None:
     with measured() as spent:
         model = learner(task, environments(task))
         model.learn(env_steps)
-    tell(
+    print_sample(
         "stable-baselines3",
         model.num_timesteps,
         spent,
@@ -48,7 +48,7 @@ def learner(task: Task, envs: VecEnv, seed: int = SEED) -> PPO:
 
 
 def settings(task: Task) -> dict[str, Any]:
-    """In the words of SB3; SBX knows them too."""
+    """Returns the settings under the names of SB3, which SBX uses as well."""
 
     def to_zero(value: float) -> Any:
         return (lambda remaining: remaining * value) if task.decays else value
@@ -73,7 +73,7 @@ def policy(task: Task) -> str:
 
 
 def mean_return(model: Any) -> float | None:
-    """Of the last 100 training episodes; None before the first has ended."""
+    """Returns the mean return of the last 100 training episodes; None before the first has ended."""
     returns = [episode["r"] for episode in model.ep_info_buffer or ()]
     return float(np.mean(returns)) if returns else None
 

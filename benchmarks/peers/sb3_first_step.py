@@ -1,4 +1,4 @@
-"""A script of Stable-Baselines3 that gets as far as its first environment step."""
+"""A Stable-Baselines3 script that runs until its first environment step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Train with SB3 and rl-zoo's hyperparameters until solved: sb3_solve TASK THRESHOLD EVERY SEED
+"""Trains with SB3 and rl-zoo's hyperparameters until solved: sb3_solve TASK THRESHOLD EVERY SEED
 
 Tasks a and c have rl-zoo's settings for CartPole and LunarLander. Every EVERY env steps 20 episodes
 are played in 8 copies, deterministically; at a mean of THRESHOLD training stops and 100 further
@@ -41,8 +41,8 @@ def main() -> None:
     model.learn(BUDGET[letter], callback=until)
     solved = bool(until.best_mean_reward >= threshold)
     returns, _ = evaluate_policy(model, copies(8, 20_000), 100, return_episode_rewards=True)
-    told = {"env_steps": model.num_timesteps, "stopped": solved, "score": float(np.mean(returns))}
-    print(json.dumps(told), flush=True)
+    result = {"env_steps": model.num_timesteps, "stopped": solved, "score": float(np.mean(returns))}
+    print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

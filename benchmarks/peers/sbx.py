@@ -9,7 +9,7 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_paralleli
 import flax.linen as nn
 from sbx import PPO
 
-from benchmarks.child import measured, tell
+from benchmarks.child import measured, print_sample
 from benchmarks.peers.arguments import arguments
 from benchmarks.peers.sb3 import environments, mean_return, policy, settings
 from benchmarks.tasks import SEED
@@ -25,7 +25,7 @@ def main() -> None:
         model.learn(task.rollout)
     with measured() as spent:
         model.learn(env_steps)
-    tell(
+    print_sample(
         "sbx-rl",
         model.num_timesteps,
         spent,

@@ -17,7 +17,7 @@ from gymnast.text.wording import counted
 
 if TYPE_CHECKING:
     from gymnast.play.play import Outcome
-    from gymnast.play.session import Who
+    from gymnast.play.session import PlayerKind
 
 
 @click.command()
@@ -51,14 +51,14 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
     Needs a display, except with --record or --step. Ctrl-C, escape or q ends it; a video in progress
     is completed.
     """
-    from gymnast.play.session import Wish
+    from gymnast.play.session import PlayOptions
     from gymnast.play.session import play as begin
 
-    cfg, policy = _loaded(target, options["checkpoint"], runs_dir)
-    who = _who(options, trained=policy is not None)
+    cfg, policy = _load(target, options["checkpoint"], runs_dir)
+    player = _player_kind(options, trained=policy is not None)
     record = Path(options["record"]) if options["record"] else None
-    wish = Wish(
-        who,
+    play_options = PlayOptions(
+        player,
         sampled=options["sample"],
         episodes=options["episodes"],
         seed=options["seed"],
@@ -68,24 +68,24 @@ def play(target: str, runs_dir: str | None, as_json: bool, **options: Any) -> No
     )
     outcomes: list[Outcome] = []
 
-    def tell(text: str) -> None:
-        click.echo(text, file=sys.stderr if as_json else out)  # stdout is for the JSON
+    def echo(text: str) -> None:
+        click.echo(text, file=sys.stderr if as_json else out)  # stdout has only the JSON
 
-    def ended(outcome: Outcome) -> None:
+    def report_episode(outcome: Outcome) -> None:
         outcomes.append(outcome)
         how = f"{outcome.total:.6g} in {counted(outcome.length, 'step')}, {outcome.ending}"
-        tell(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
+        echo(f"episode {len(outcomes)}: return {how} (seed {outcome.seed})")
 
     with separate_env_output() as out:
-        begin(cfg, policy, wish, tell=tell, ended=ended)
+        begin(cfg, policy, play_options, echo=echo, on_episode_end=report_episode)
     if as_json:
         episodes = [_described(outcome) for outcome in outcomes]
-        echo_json({"player": who, "episodes": episodes, "record": options["record"]})
+        echo_json({"player": player, "episodes": episodes, "record": options["record"]})
     elif record is not None:
         click.echo(f"{record}" if record.exists() else "nothing was recorded")
 
 
-def _loaded(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
+def _load(target: str, which: str | None, runs_dir: str | None) -> tuple[Any, Any]:
     """Returns the config and, for a run, the policy (else None)."""
     from gymnast.config.resolve import load
     from gymnast.envs.build.defaults import resolve_for_spaces
@@ -115,7 +115,7 @@ def _refuse_roles(cfg: Any, fix: str) -> None:
         raise UsageError(f"{cfg.env.id} has several roles, which one player cannot play", fix=fix)
 
 
-def _who(options: dict[str, Any], *, trained: bool) -> Who:
+def _player_kind(options: dict[str, Any], *, trained: bool) -> PlayerKind:
     if options["chance"] and options["human"]:
         raise UsageError("--random and --human exclude each other", fix="use one of them")
     if options["human"] or options["chance"] or not trained:

@@ -1,4 +1,4 @@
-"""An action as a row of labelled bars: chances of a choice, or amounts within their range."""
+"""An action as labeled bars: probabilities of discrete actions, or values within a Box."""
 
 from __future__ import annotations
 
@@ -18,53 +18,57 @@ class Bar:
     label: str
     low: float
     high: float
-    """The filled part, between 0 and 1."""
+    """The filled part of the bar is [low, high], within [0, 1]."""
     chosen: bool
 
 
 @dataclass(frozen=True)
 class Actions:
-    """How an environment's actions are called and drawn."""
+    """Names of an environment's actions, and how they are drawn as bars."""
 
     space: gym.Space[Any]
     labels: Sequence[str] = ()
 
     def name(self, action: Any) -> str:
-        """One action in words."""
+        """Returns an action as text: its label, or each part with its value."""
         space = self.space
         if isinstance(space, gym.spaces.Discrete):
             return self._label(int(action) - int(space.start), int(space.n))
         flat = np.ravel(action)
         parts = (self._label(i, len(flat)) for i in range(len(flat)))
-        return ", ".join(f"{part} {_amount(x)}" for part, x in zip(parts, flat, strict=True))
+        return ", ".join(f"{part} {_value_text(x)}" for part, x in zip(parts, flat, strict=True))
 
     def bars(self, shot: Shot) -> list[Bar]:
-        """One per choice or amount; none where the episode is over."""
+        """Returns a bar per discrete action or Box dimension; none at the end of an episode."""
         space = self.space
         if shot.action is None:
             return []
         if isinstance(space, gym.spaces.Discrete):
             n, chosen = int(space.n), int(shot.action) - int(space.start)
-            chances = np.eye(n)[chosen] if shot.chances is None else shot.chances
-            return [Bar(self._label(i, n), 0.0, float(chances[i]), i == chosen) for i in range(n)]
+            action_probs = np.eye(n)[chosen] if shot.action_probs is None else shot.action_probs
+            return [
+                Bar(self._label(i, n), 0.0, float(action_probs[i]), i == chosen) for i in range(n)
+            ]
         if isinstance(space, gym.spaces.Box):
-            return self._amounts(np.ravel(shot.action), space)
+            return self._box_bars(np.ravel(shot.action), space)
         return [Bar(self.name(shot.action), 0.0, 0.0, True)]
 
-    def _amounts(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
+    def _box_bars(self, action: np.ndarray, space: gym.spaces.Box) -> list[Bar]:
         bars: list[Bar] = []
         limits = zip(np.ravel(space.low), np.ravel(space.high), strict=True)
-        for i, (amount, (low, high)) in enumerate(zip(action, limits, strict=True)):
+        for i, (value, (low, high)) in enumerate(zip(action, limits, strict=True)):
             bounded = math.isfinite(low) and math.isfinite(high) and high > low
-            place = (amount - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(amount)
+            position = (value - low) / (high - low) if bounded else 0.5 + 0.5 * math.tanh(value)
             zero = min(max(-low / (high - low), 0.0), 1.0) if bounded else 0.5
-            label = f"{self._label(i, len(action))} {_amount(amount)}"
-            bars.append(Bar(label, float(min(zero, place)), float(max(zero, place)), chosen=True))
+            label = f"{self._label(i, len(action))} {_value_text(value)}"
+            bars.append(
+                Bar(label, float(min(zero, position)), float(max(zero, position)), chosen=True)
+            )
         return bars
 
     def _label(self, i: int, n: int) -> str:
         return self.labels[i] if len(self.labels) == n else str(i)
 
 
-def _amount(number: Any) -> str:
+def _value_text(number: Any) -> str:
     return f"{number:+.2f}" if isinstance(number, np.floating | float) else str(number)

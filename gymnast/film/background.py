@@ -1,4 +1,4 @@
-"""Filming after training: a process of its own that nobody waits for."""
+"""Starts the background process that makes the videos of a run after training."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gymnast.processes import guard
 from gymnast.runs import films
 
 VARIABLE = "GYMNAST_FILM"
-"""`off` keeps every run from being filmed by itself."""
+"""Environment variable; `off` disables the videos that are made automatically."""
 
 
 def film_in_background(run: Path, cfg: Config[Any]) -> None:
-    """Film what was scored. Training neither waits for this nor fails with it."""
+    """Starts a process that films the evaluations; training neither waits for it nor fails with it."""
     stored = cfg.traces.eval and cfg.eval.every is not None
     if not stored or not cfg.traces.film or os.environ.get(VARIABLE) == "off":
         return
@@ -32,9 +32,13 @@ def film_in_background(run: Path, cfg: Config[Any]) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # a Ctrl-C in the terminal is not for it
+                start_new_session=True,  # not interrupted by Ctrl-C in the terminal
                 env=guard.detached(),
             )
-        threading.Thread(target=child.wait, daemon=True).start()  # no zombie in a long session
+        threading.Thread(
+            target=child.wait, daemon=True
+        ).start()  # reaps the process, so that it does not become a zombie
     except (OSError, RuntimeError) as problem:
-        logging.getLogger("gymnast").warning("the filmer could not be started: %s", problem)
+        logging.getLogger("gymnast").warning(
+            "the process that makes videos could not be started: %s", problem
+        )

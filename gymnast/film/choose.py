@@ -1,4 +1,4 @@
-"""Which stored episode is meant: `best`, `last` or a number, of one evaluation of a run."""
+"""Selects a stored episode of a run: `best`, `last` or a number."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ KINDS: tuple[Kind, ...] = ("eval", "confirm", "train")
 class Chosen:
     kind: Kind
     version: int
-    """Env steps in the name of its file: of the policy, or for training of the checkpoint."""
+    """Env steps in the file name: of the policy or, for training episodes, of the checkpoint."""
     which: str
-    """`best`, `last`, or its number."""
+    """The selection: `best`, `last`, or a number."""
     index: int
-    """Its place in the file, from 0."""
+    """Index in the file, from 0."""
     trace: Trace
 
 
 def choose(
     run: Run, episode: str = "best", *, kind: Kind = "eval", at: str | None = None
 ) -> Chosen:
-    """`best`: the highest return of the best version. `last`: the first episode of the newest
-    version, which nothing has selected. A number: that episode of the best version, from 0. `at`
-    names another version."""
+    """Returns a stored episode of `run`.
+
+    `best` is the episode with the highest return of the best checkpoint. `last` is the first episode of
+    the newest policy: an unbiased sample, since it was not selected by its return. A number is the index
+    of an episode of the best checkpoint. `at` names another checkpoint.
+    """
     files = stored(run, kind)
     version = version_of(run, kind, files, episode, at)
     traces = read_traces(files[version])
@@ -43,17 +46,15 @@ def choose(
         index = 0
     else:
         kept = read_meta(files[version]).get(KEPT_PLACES)
-        index = place_of(episode, len(traces)) if kept is None else _kept_place(episode, kept)
+        index = index_of(episode, len(traces)) if kept is None else _kept_index(episode, kept)
     return Chosen(kind, version, episode, index, traces[index])
 
 
 def stored(run: Run, kind: Kind) -> dict[int, Path]:
-    """Version -> file of its episodes, in order of the version. Never empty."""
+    """Returns policy version (env steps) -> trace file, sorted; raises RunError if there is none."""
     found = by_version(run.traces, kind)
     if not found:
-        fix = (
-            f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} say what is stored"
-        )
+        fix = f"gymnast play {run.id} --record FILE plays new ones; {switch(kind)} control what is stored"
         raise RunError(f"no {kind} episodes are stored", at=str(run.path), fix=fix)
     return found
 
@@ -64,17 +65,17 @@ def by_version(folder: Path, kind: Kind) -> dict[int, Path]:
 
 
 def switch(kind: Kind) -> str:
-    """The settings by which these are stored."""
+    """Returns the config keys that control whether episodes of this kind are stored."""
     return "traces.train" if kind == "train" else "traces.eval and eval.every"
 
 
 def version_of(run: Run, kind: Kind, files: dict[int, Path], episode: str, at: str | None) -> int:
-    """The newest for `last`, else that which `at` names, else the best."""
+    """Returns the newest version for `last`, else the one that `at` names, else the best."""
     if episode != "last":
         return _version(run, kind, files, at)
     if at is not None:
-        problem = f"`last` and checkpoint {at} are two answers to which version"
-        raise UsageError(problem, fix="leave one out, or give --episode best or a number")
+        problem = f"--episode last and checkpoint {at} contradict each other"
+        raise UsageError(problem, fix="omit one, or use --episode best or a number")
     return max(files)
 
 
@@ -90,15 +91,17 @@ def _version(run: Run, kind: Kind, files: dict[int, Path], at: str | None) -> in
     return pick(list(files), best if at == "best" else at, at=where)
 
 
-def _kept_place(episode: str, kept: list[int]) -> int:
-    """Where in its file an episode is now."""
+def _kept_index(episode: str, kept: list[int]) -> int:
+    """Returns the index in its file of an episode of a thinned evaluation."""
     if not episode.isdigit() or int(episode) not in kept:
-        problem = f"episode {episode} is not stored any more: traces.disk bounds what is kept"
+        problem = (
+            f"episode {episode} is no longer stored: it was removed to stay within traces.disk"
+        )
         raise UsageError(problem, fix=f"choose best, last or one of {', '.join(map(str, kept))}")
     return kept.index(int(episode))
 
 
-def place_of(episode: str, count: int) -> int:
+def index_of(episode: str, count: int) -> int:
     if not episode.isdigit() or int(episode) >= count:
         expected = f"best, last or a number from 0 to {count - 1}"
         raise UsageError(f"there is no episode {episode} (expected {expected})")

@@ -1,4 +1,4 @@
-"""Frames into an .mp4 that is whole or not there: written aside, then renamed."""
+"""Writes frames to an .mp4 file atomically: to a draft, which is renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from gymnast.runs import durable
 
 Array = np.ndarray
 CODECS = ("libx264", "libopenh264", "mpeg4")
-"""H.264 where this build of PyAV has it; the last one is always there."""
-FASTEST = 240.0
+"""H.264 encoders if this build of PyAV has them; mpeg4 is always available."""
+MAX_FPS = 240.0
 
 
 class FilmWriter:
-    """`with FilmWriter(path, fps) as film: film.add(frame)`. Leaving by an exception leaves no film."""
+    """Writes a film: `with FilmWriter(path, fps) as film: film.add(frame)`. An exception leaves no file."""
 
     def __init__(self, path: Path, fps: float, *, threads: int = 0) -> None:
-        """`threads` of the encoder; 0 lets it choose."""
+        """`threads` is the number of encoder threads; 0 lets the encoder choose."""
         if path.suffix != ".mp4":
-            raise UsageError(f"{path} cannot be written: films are .mp4", fix=f"{path.stem}.mp4")
-        if not 0 < fps <= FASTEST:
-            raise UsageError(f"{fps:g} frames per second (expected up to {FASTEST:g})")
+            raise UsageError(
+                f"{path} cannot be written: the file name must end in .mp4", fix=f"{path.stem}.mp4"
+            )
+        if not 0 < fps <= MAX_FPS:
+            raise UsageError(f"{fps:g} frames per second (expected up to {MAX_FPS:g})")
         self.path, self.fps, self.threads = path, fps, threads
         self.frames = 0
         self.size = (0, 0)
@@ -44,7 +46,7 @@ class FilmWriter:
     def __enter__(self) -> FilmWriter:
         with durable.explained(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(self.path)
+        _delete_dead_drafts(self.path)
         return self
 
     def __exit__(
@@ -56,19 +58,19 @@ class FilmWriter:
                     self._finish()
         finally:
             if self._file is not None:
-                with suppress(OSError):  # whatever failed before fails again
+                with suppress(OSError):  # an error that was raised before is raised again
                     self._file.close()
             self._draft.unlink(missing_ok=True)
 
     def add(self, frame: Array) -> None:
-        """One frame [H, W, 3]; all of a film have the same size."""
+        """Adds a frame [H, W, 3]; all frames of a film must have the same size."""
         frame = _even(frame)
         size = (frame.shape[1], frame.shape[0])
         with durable.explained(self.path):
             if not self.frames:
                 self._open(size)
             if size != self.size:
-                raise EnvError(f"pictures change their size from {self.size} to {size}")
+                raise EnvError(f"the rendered frames change their size from {self.size} to {size}")
             picture = av.VideoFrame.from_ndarray(frame, format="rgb24")
             picture = picture.reformat(format="yuv420p", dst_colorspace="ITU709")
             picture.pts = self.frames
@@ -76,7 +78,7 @@ class FilmWriter:
         self.frames += 1
 
     def _open(self, size: tuple[int, int]) -> None:
-        options = {"movflags": "+faststart"}  # plays while it loads
+        options = {"movflags": "+faststart"}  # index at the start of the file: plays while it loads
         self._file = av.open(str(self._draft), "w", format="mp4", options=options)
         self.codec = next(name for name in CODECS if name in av.codecs_available)
         rate = Fraction(self.fps).limit_denominator(1000)
@@ -85,7 +87,7 @@ class FilmWriter:
         stream.pix_fmt = "yuv420p"
         context = stream.codec_context
         context.thread_count = self.threads
-        context.gop_size = max(1, round(2 * self.fps))  # seeking lands within two seconds
+        context.gop_size = max(1, round(2 * self.fps))  # a keyframe every two seconds, for seeking
         context.color_primaries = context.color_trc = context.colorspace = 1  # BT.709
         if self.codec == "libx264":
             stream.options = {"crf": "20", "preset": "veryfast"}
@@ -104,15 +106,15 @@ class FilmWriter:
 
 
 def _even(frame: Array) -> Array:
-    """H.264 halves the colours, so both sides must be even: the last row or column is repeated."""
+    """Repeats the last row or column to make both sides even, as chroma subsampling (yuv420p) requires."""
     height, width = frame.shape[:2]
     if height % 2 == 0 and width % 2 == 0:
         return frame
     return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
-def _sweep(path: Path) -> None:
-    """Remove drafts of this film whose makers were killed."""
+def _delete_dead_drafts(path: Path) -> None:
+    """Deletes drafts of this film that were left by killed processes."""
     for draft in path.parent.glob(f".{path.name}.*-*"):
         pid = draft.name.removeprefix(f".{path.name}.").partition("-")[0]
         if pid.isdigit() and not psutil.pid_exists(int(pid)):

@@ -1,7 +1,7 @@
-"""From a stored episode to pictures: the environment is reset with its seed and does as it did.
+"""Renders a stored episode: the environment is reset with its seed and replays the stored actions.
 
-Every reward is compared with the stored one, so a film shows what really happened or says that it
-does not. The policy is never asked again.
+Every reward is compared with the stored one, so that a film shows exactly what happened or has a
+note that it does not. The policy is not run again.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ T = TypeVar("T")
 
 
 class Differs(Exception):
-    """A replay left the stored episode."""
+    """A replay differs from the stored episode."""
 
-    def __init__(self, step: int, what: str = "episode as it was scored", why: str = "") -> None:
-        """`what`: it differs from; `why`: a likely reason."""
+    def __init__(self, step: int, what: str = "recorded episode", why: str = "") -> None:
+        """`what` is what the replay differs from, `why` a likely reason."""
         self.step = step
         reason = f": {why}" if why else ""
         super().__init__(f"this replay differs from the {what}, from step {step}{reason}")
 
 
 def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
-    """Every moment of the episode. Where strict, raises Differs at the first one that is not as
-    stored; else goes on until the stored actions or the replay end."""
-    seen = seen_pictures(trace)
-    if seen is not None:
-        yield from _as_seen(stage, trace, seen)
+    """Yields every frame of the episode with its numbers.
+
+    If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
+    stored actions or the replay end."""
+    stored_frames = seen_pictures(trace)
+    if stored_frames is not None:
+        yield from _from_observations(stage, trace, stored_frames)
         return
     stage.env.reset(seed=trace.seed)
     total, reward, last = 0.0, None, len(trace) - 1
@@ -61,9 +63,9 @@ def shots(stage: Stage, trace: Trace, *, strict: bool) -> Iterator[Shot]:
 
 
 def exact_or_noted(make: Callable[[str], T]) -> tuple[T, str]:
-    """What `make("")` gives; where that meets a difference, what `make(note)` gives, with the note.
+    """Returns `make("")` and no note or, if its replay differs, `make(note)` and the note.
 
-    Made anew, so that a film says from its first picture that it is no exact replay.
+    The film is made again from the start, so that every frame shows that it is not an exact replay.
     """
     try:
         return make(""), ""
@@ -73,7 +75,7 @@ def exact_or_noted(make: Callable[[str], T]) -> tuple[T, str]:
 
 
 def seen_pictures(trace: Trace) -> Array | None:
-    """The observations where they are stored and are pictures themselves, [T + 1, H, W, 3]."""
+    """Returns the stored observations [T + 1, H, W, 3] if they are RGB or gray images, else None."""
     obs = trace.obs
     if obs is None or isinstance(obs, Images) or obs.dtype != np.uint8 or obs.ndim != 4:
         return None
@@ -84,22 +86,22 @@ def seen_pictures(trace: Trace) -> Array | None:
     return obs if obs.shape[-1] == 3 else None
 
 
-def _as_seen(stage: Stage, trace: Trace, seen: Array) -> Iterator[Shot]:
+def _from_observations(stage: Stage, trace: Trace, frames: Array) -> Iterator[Shot]:
     total, reward = 0.0, None
     for t in range(len(trace)):
-        yield _shot(stage, trace, t, enlarged(seen[t]), total, reward)
+        yield _shot(stage, trace, t, enlarged(frames[t]), total, reward)
         reward = float(trace.reward[t])
         total += reward
     ending = ending_of(trace.terminated, trace.truncated)
-    yield Shot(enlarged(seen[-1]), len(trace), total, reward, ending=ending)
+    yield Shot(enlarged(frames[-1]), len(trace), total, reward, ending=ending)
 
 
 def _shot(
     stage: Stage, trace: Trace, t: int, picture: Array, total: float, reward: float | None
 ) -> Shot:
-    chances = None
+    action_probs = None
     space = stage.env.action_space
     if isinstance(space, gym.spaces.Discrete) and trace.dist.shape[1:] == (int(space.n),):
-        chances = np.exp(log_softmax(trace.dist[t]))
+        action_probs = np.exp(log_softmax(trace.dist[t]))
     action = stage.takes(trace.action[t])
-    return Shot(picture, t, total, reward, action, float(trace.value[t]), chances)
+    return Shot(picture, t, total, reward, action, float(trace.value[t]), action_probs)

@@ -1,4 +1,4 @@
-"""An episode or a match in one picture: moments evenly spaced, in rows, each with its band."""
+"""An episode or a match as one picture: a grid of evenly spaced frames, each with its band."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from gymnast.runs import durable
 Array = np.ndarray
 COLUMNS, ROWS = 4, 2
 TILE = 320
-"""Width of one moment."""
+"""Width of one frame in pixels."""
 GAP = 6
 
 
 def grid(scene: Scene[Any], out: Path) -> str:
-    """Draw it and save the picture as a PNG; a note where it is no exact replay."""
+    """Saves the grid as a PNG; returns a note if it is not an exact replay, else an empty string."""
     if out.suffix != ".png":
-        raise UsageError(f"{out} cannot be written: a grid is a .png", fix=f"{out.stem}.png")
+        raise UsageError(
+            f"{out} cannot be written: the file name must end in .png", fix=f"{out.stem}.png"
+        )
     moments = np.linspace(0, scene.length, COLUMNS * ROWS).round()
 
     def draw(note: str) -> list[Array]:
         band = scene.band(TILE, note)
-        every = scene.shots(not note)
-        return [_tile(shot, band) for shot in every if shot.step in moments]
+        all_shots = scene.shots(not note)
+        return [_tile(shot, band) for shot in all_shots if shot.step in moments]
 
     tiles, note = exact_or_noted(draw)
     with durable.explained(out):
@@ -50,8 +52,8 @@ def _joined(tiles: list[Array]) -> Array:
     height, width = tiles[0].shape[:2]
     rows = -(-len(tiles) // COLUMNS)
     size = (rows * (height + GAP) - GAP, COLUMNS * (width + GAP) - GAP, 3)
-    paper = np.full(size, 255, np.uint8)
+    canvas = np.full(size, 255, np.uint8)
     for i, tile in enumerate(tiles):
         top, left = i // COLUMNS * (height + GAP), i % COLUMNS * (width + GAP)
-        paper[top : top + height, left : left + width] = tile
-    return paper
+        canvas[top : top + height, left : left + width] = tile
+    return canvas

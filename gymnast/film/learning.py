@@ -1,4 +1,4 @@
-"""A film of learning: the same episode seed, played by the policy at several evaluations, in 1080p."""
+"""The film of learning progress: the same episode seed at several evaluations of a run, in 1080p."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from gymnast.text.wording import counted, number
 Array = np.ndarray
 WIDTH, HEIGHT, TITLE = 1920, 1080, 100
 PARTS = 6
-"""Evaluations shown, evenly spaced from the first to the last."""
+"""Number of evaluations shown, evenly spaced from the first to the last."""
 PART_SECONDS = 15.0
-"""A longer episode is shown faster, and its title says so."""
+"""Maximum duration of one episode; a longer one is played speedup, which its title shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ class Part:
     version: int
     trace: Trace
     mean: float
-    """Of the whole evaluation."""
+    """Mean return of the whole evaluation."""
     episodes: int
 
 
 def film_learning(run: Run, cfg: Config[Any], order: Order) -> dict[str, Any]:
-    """Make the film and its description; returns the latter."""
+    """Makes the film and returns its description."""
     parts = choose_parts(run)
     draws = seen_pictures(parts[0].trace) is None
     with closing(Stage(cfg, draws=draws)) as stage:
@@ -58,7 +58,7 @@ def film_learning(run: Run, cfg: Config[Any], order: Order) -> dict[str, Any]:
 
 
 def choose_parts(run: Run) -> list[Part]:
-    """Of each evaluation the episode with the same seed: that of the median return in the last."""
+    """Returns an episode per evaluation, all with the seed that has the median return in the last one."""
     files = stored(run, "eval")
     versions = list(files)
     places = np.linspace(0, len(versions) - 1, min(PARTS, len(versions))).round().astype(int)
@@ -71,7 +71,7 @@ def choose_parts(run: Run) -> list[Part]:
         same = [trace for trace in traces if trace.seed == seed]
         meta = read_meta(files[version])
         mean = meta.get("mean", fmean(trace.raw_return for trace in traces))
-        count = meta.get("episodes", len(traces))  # where only some of them are still stored
+        count = meta.get("episodes", len(traces))  # if only some of them are still stored
         parts.append(Part(version, (same or [_median(traces)])[0], mean, count))
     return parts
 
@@ -86,12 +86,12 @@ def _film(cfg: Config[Any], stage: Stage, parts: list[Part], order: Order, note:
     with FilmWriter(order.out, order.fps or stage.fps, threads=order.threads) as writer:
         for i, part in enumerate(parts):
             length, frame = len(part.trace), None
-            faster = max(1, math.ceil(length / (PART_SECONDS * writer.fps)))
-            titled = _titled(cfg.env.id, part, f"{i + 1} / {len(parts)}", faster)
+            speedup = max(1, math.ceil(length / (PART_SECONDS * writer.fps)))
+            title_frame = _title_frame(cfg.env.id, part, f"{i + 1} / {len(parts)}", speedup)
             band = Band(WIDTH, actions, length=length, note=note)
             for shot in shots(stage, part.trace, strict=not note):
-                if shot.step % faster == 0 or shot.ending:
-                    frame = _composed(titled, shot, band)
+                if shot.step % speedup == 0 or shot.ending:
+                    frame = _composed(title_frame, shot, band)
                     writer.add(frame)
                 if order.progress is not None:
                     order.progress(done + shot.step, total)
@@ -100,25 +100,25 @@ def _film(cfg: Config[Any], stage: Stage, parts: list[Part], order: Order, note:
     return writer
 
 
-def _titled(env: str, part: Part, place: str, faster: int) -> Array:
-    """A frame with nothing but its title."""
-    letters, paper = Letters(), surface(WIDTH, HEIGHT, PAPER)
+def _title_frame(env: str, part: Part, position: str, speedup: int) -> Array:
+    """Returns a frame that has only its title."""
+    letters, canvas = Letters(), surface(WIDTH, HEIGHT, PAPER)
     returned = number(part.trace.raw_return)
     text = f"after {part.version:,} env steps: return {returned}"
-    letters.write(paper, text, (36, 18), 62, CLEAR)
+    letters.write(canvas, text, (36, 18), 62, CLEAR)
     below = f"{env}, mean of {counted(part.episodes, 'episode')} {number(part.mean)}"
-    letters.write(paper, below, (36, 66), 34, QUIET)
-    corner = f"{place}, {faster} times as fast" if faster > 1 else place
-    letters.write(paper, corner, (WIDTH - 36 - letters.width(corner, 44), 30), 44, CHOSEN)
-    return pixels(paper)
+    letters.write(canvas, below, (36, 66), 34, QUIET)
+    corner = f"{position}, {speedup}x speed" if speedup > 1 else position
+    letters.write(canvas, corner, (WIDTH - 36 - letters.width(corner, 44), 30), 44, CHOSEN)
+    return pixels(canvas)
 
 
-def _composed(titled: Array, shot: Shot, band: Band) -> Array:
+def _composed(title_frame: Array, shot: Shot, band: Band) -> Array:
     room = HEIGHT - TITLE - band.height
     height, width = shot.picture.shape[:2]
     factor = min(WIDTH / width, room / height)
     wide, high = round(width * factor), round(height * factor)
-    frame = titled.copy()
+    frame = title_frame.copy()
     top, left = TITLE + (room - high) // 2, (WIDTH - wide) // 2
     frame[top : top + high, left : left + wide] = scaled(shot.picture, wide, high)
     frame[HEIGHT - band.height :] = band.draw(shot)

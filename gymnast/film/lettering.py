@@ -1,4 +1,4 @@
-"""Text, boxes and scaling with pygame, without a screen: pictures are arrays [H, W, 3]."""
+"""Text, boxes and scaling with pygame, without a display; pictures are arrays [H, W, 3]."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import numpy as np
 import pygame
 
 Array = np.ndarray
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _TEXT_SIZE = 20
-_FINER = 3
-"""Letters are drawn this much larger and reduced: small sizes stay evenly spaced."""
+_SUPERSAMPLING = 3
+"""Letters are drawn this much larger and scaled down, which keeps small text evenly spaced."""
 
 
 class Letters:
-    """Draws text. Fonts die with pygame, which environments end when closed: make one per film."""
+    """Draws text. Make one per film: an environment that closes may quit pygame, which ends all fonts."""
 
     def __init__(self) -> None:
         pygame.font.init()
         self._fonts: dict[int, pygame.font.Font] = {}
-        self._drawn: dict[tuple[str, int, Colour], pygame.Surface] = {}
+        self._drawn: dict[tuple[str, int, Color], pygame.Surface] = {}
 
     def width(self, text: str, size: int) -> int:
-        return -(-self._font(size).size(text)[0] // _FINER)
+        return -(-self._font(size).size(text)[0] // _SUPERSAMPLING)
 
     def fitted(self, text: str, size: int, width: int) -> str:
-        """The text, shortened where it is too wide."""
+        """Returns the text, shortened if it is wider than `width` pixels."""
         if self.width(text, size) <= width:
             return text
         while text and self.width(f"{text}..", size) > width:
@@ -39,30 +39,32 @@ class Letters:
         return f"{text.rstrip()}.." if text else ""
 
     def write(
-        self, on: pygame.Surface, text: str, at: tuple[int, int], size: int, colour: Colour
+        self, on: pygame.Surface, text: str, at: tuple[int, int], size: int, color: Color
     ) -> None:
-        key = (text, size, colour)
+        key = (text, size, color)
         if not text:
             return
         if key not in self._drawn:
             if len(self._drawn) > 2000:
                 self._drawn.clear()
-            large = self._font(size).render(text, True, colour)
-            small = (max(1, large.get_width() // _FINER), large.get_height() // _FINER)
+            large = self._font(size).render(text, True, color)
+            small = (
+                max(1, large.get_width() // _SUPERSAMPLING),
+                large.get_height() // _SUPERSAMPLING,
+            )
             self._drawn[key] = pygame.transform.smoothscale(large, small)
         on.blit(self._drawn[key], at)
 
     def _font(self, size: int) -> pygame.font.Font:
         if size not in self._fonts:
-            self._fonts[size] = pygame.font.Font(
-                None, size * _FINER
-            )  # bundled: as it is everywhere
+            # None is the font bundled with pygame, which looks the same on every machine
+            self._fonts[size] = pygame.font.Font(None, size * _SUPERSAMPLING)
         return self._fonts[size]
 
 
-def surface(width: int, height: int, colour: Colour) -> pygame.Surface:
+def surface(width: int, height: int, color: Color) -> pygame.Surface:
     made = pygame.Surface((width, height))
-    made.fill(colour)
+    made.fill(color)
     return made
 
 
@@ -77,7 +79,7 @@ def drawable(picture: Array) -> pygame.Surface:
 
 
 def scaled(picture: Array, width: int, height: int) -> Array:
-    """Whole multiples keep their pixels sharp, anything else is smoothed."""
+    """Returns the picture at another size: pixels are repeated for integer factors, otherwise smoothed."""
     old_height, old_width = picture.shape[:2]
     if width % old_width == 0 and height % old_height == 0:
         return picture.repeat(height // old_height, 0).repeat(width // old_width, 1)
@@ -85,17 +87,17 @@ def scaled(picture: Array, width: int, height: int) -> Array:
 
 
 def text_picture(text: str, letters: Letters) -> Array:
-    """What a text renderer shows, letter by letter on a grid, so that columns stay columns."""
+    """Returns the output of an "ansi" renderer as a picture, in which columns stay aligned."""
     lines = _ESCAPES.sub("", text).expandtabs(4).splitlines() or [""]
     columns = max(20, *(len(line) for line in lines))
     wide, high = _TEXT_SIZE * 2 // 3, _TEXT_SIZE
-    paper = surface((columns + 2) * wide, (len(lines) + 1) * high, (12, 13, 16))
+    canvas = surface((columns + 2) * wide, (len(lines) + 1) * high, (12, 13, 16))
     for row, line in enumerate(lines):
         for column, letter in enumerate(line):
             if not letter.isspace():
                 at = ((column + 1) * wide, row * high + high // 2)
-                letters.write(paper, letter, at, _TEXT_SIZE, (230, 230, 230))
-    return pixels(paper)
+                letters.write(canvas, letter, at, _TEXT_SIZE, (230, 230, 230))
+    return pixels(canvas)
 
 
 def save_png(picture: Array, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One stored episode as a film in its run, or as a grid of pictures."""
+"""Makes a film of one stored episode."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from gymnast.film.stage import Stage
 from gymnast.runs import films
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many steps are drawn."""
+"""Called with the number of steps drawn so far and their total."""
 HOLD = 1.0
-"""Seconds for which the last picture stays."""
+"""Seconds for which the last frame is held."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """How a film is to be made."""
+    """Output file and options of a film."""
 
     out: Path
     fps: float | None = None
-    """None: as the preset or the environment says."""
+    """Frames per second; None: that of the preset or the environment."""
     threads: int = 0
     progress: Progress | None = None
     described: bool = True
-    """Whether what the film shows is written down beside it."""
+    """Whether a .json file that describes the film is written next to it."""
 
 
 def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, Any]:
-    """Make the film and its description; returns the latter."""
+    """Makes the film and returns its description."""
     with episode_scene(cfg, chosen) as scene:
         writer, note = film(scene, order)
     about = {
@@ -57,7 +57,7 @@ def film_episode(cfg: Config[Any], chosen: Chosen, order: Order) -> dict[str, An
 
 @contextmanager
 def episode_scene(cfg: Config[Any], chosen: Chosen) -> Iterator[Scene[Shot]]:
-    """The environment the episode was played in; without a renderer where none is needed."""
+    """Opens the environment of an episode as a scene, without a renderer if the observations are images."""
     trace = chosen.trace
     draws = seen_pictures(trace) is None
     with closing(Stage(cfg, draws=draws, training=chosen.kind == "train")) as stage:
@@ -71,14 +71,14 @@ def episode_scene(cfg: Config[Any], chosen: Chosen) -> Iterator[Scene[Shot]]:
 
 
 def film(scene: Scene[Any], order: Order) -> tuple[FilmWriter, str]:
-    """Make the film, and a note where it is no exact replay."""
+    """Makes the film; returns its writer and a note, which is empty for an exact replay."""
     return exact_or_noted(lambda note: _film(scene, order, note))
 
 
 def describe_film(
     order: Order, about: dict[str, Any], writer: FilmWriter, note: str
 ) -> dict[str, Any]:
-    """What a film shows and how it came out, also written down where that is wanted."""
+    """Returns the description of a film, and writes it next to the film if `order.described`."""
     about = about | {
         "exact": not note,
         "note": note,
@@ -94,13 +94,13 @@ def describe_film(
 
 
 def already_filmed(identity: Mapping[str, Any], out: Path) -> bool:
-    """Whether the film is there and shows this very episode or match."""
+    """True if the film exists and shows exactly this episode or match."""
     about = films.read(out) if out.exists() else {}
     return all(about.get(key) == value for key, value in identity.items())
 
 
 def identity(chosen: Chosen) -> dict[str, Any]:
-    """What tells an episode from any other."""
+    """Returns what identifies an episode: seed, return and length."""
     trace = chosen.trace
     return {"seed": trace.seed, "return": trace.raw_return, "length": len(trace)}
 
@@ -117,7 +117,7 @@ def _film(scene: Scene[Any], order: Order, note: str) -> FilmWriter:
 
 
 def hold(writer: FilmWriter, frame: np.ndarray | None) -> None:
-    """Let the last picture stay for a moment."""
+    """Repeats the last frame for HOLD seconds."""
     if frame is not None:
         for _ in range(round(HOLD * writer.fps)):
             writer.add(frame)

@@ -1,51 +1,51 @@
-"""The band below a picture: step, return, reward, value, and the action that follows."""
+"""The band of numbers below a frame: step, return, reward, value, and the next action."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gymnast.film.actions import Actions, Bar
-from gymnast.film.lettering import Colour
+from gymnast.film.lettering import Color
 from gymnast.film.sheet import CHOSEN, QUIET, Sheet
 from gymnast.film.shot import Shot
 from gymnast.text.wording import number
 
 Array = np.ndarray
-SLOT: Colour = (44, 48, 58)
-OTHER: Colour = (96, 108, 128)
+SLOT: Color = (44, 48, 58)
+OTHER: Color = (96, 108, 128)
 
 LABELLED = 8
-"""More bars than this get no labels of their own."""
+"""Maximum number of bars with a label each."""
 
 
 class Band:
     def __init__(self, width: int, actions: Actions, *, length: int | None = None, note: str = ""):
-        """`length`: steps of the whole episode, where known. `note`: a warning on every picture."""
+        """`length` is the length of the episode, if known; `note` is a warning shown on every frame."""
         self.actions, self.length = actions, length
         self.sheet = Sheet(width, 84, note)
         self.height = self.sheet.height
 
     def below(self, shot: Shot) -> Array:
-        """The picture with its band."""
+        """Returns the picture with the band below it."""
         return np.concatenate([shot.picture, self.draw(shot)])
 
     def draw(self, shot: Shot) -> Array:
-        """The band alone, [height, width, 3]."""
+        """Returns the band alone, [height, width, 3]."""
         top = self.sheet.begin()
         self._numbers(shot, top)
         self._action(shot, top + self.sheet.px(42))
         return self.sheet.pixels()
 
     def _numbers(self, shot: Shot, top: int) -> None:
-        of = "" if self.length is None else f" / {self.length}"
-        shown = {
-            "step": f"{shot.step}{of}",
+        length = "" if self.length is None else f" / {self.length}"
+        numbers = {
+            "step": f"{shot.step}{length}",
             "return": number(shot.total),
             "reward": "" if shot.reward is None else f"{shot.reward:+.2f}",
             "value": "" if shot.value is None else number(shot.value),
         }
-        for i, (label, text) in enumerate(shown.items()):
-            self.sheet.number(label, text, self.sheet.cell(i, len(shown))[0], top)
+        for i, (label, text) in enumerate(numbers.items()):
+            self.sheet.number(label, text, self.sheet.cell(i, len(numbers))[0], top)
 
     def _action(self, shot: Shot, top: int) -> None:
         sheet = self.sheet
@@ -66,5 +66,5 @@ class Band:
         top, height = top + self.sheet.px(15), self.sheet.px(9)
         self.sheet.fill(SLOT, (left, top, width, height))
         begin, end = round(bar.low * width), round(bar.high * width)
-        colour = CHOSEN if bar.chosen else OTHER
-        self.sheet.fill(colour, (left + begin, top, max(end - begin, 1), height))
+        color = CHOSEN if bar.chosen else OTHER
+        self.sheet.fill(color, (left + begin, top, max(end - begin, 1), height))

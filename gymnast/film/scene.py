@@ -1,4 +1,4 @@
-"""What can be filmed: moments one after the other, and a band of numbers below each."""
+"""The interface of what can be filmed: a sequence of frames, and a band of numbers below each."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ Array = np.ndarray
 class Moment(Protocol):
     @property
     def picture(self) -> Array:
-        """[H, W, 3] uint8."""
+        """Rendered frame, [H, W, 3] uint8."""
         ...
 
     @property
     def step(self) -> int:
-        """Steps taken so far."""
+        """Number of steps taken so far."""
         ...
 
 
 S = TypeVar("S", bound=Moment)
-Shown = TypeVar("Shown", contravariant=True)
+ShotT = TypeVar("ShotT", contravariant=True)
 
 
-class BandOf(Protocol[Shown]):
-    def draw(self, shot: Shown, /) -> Array:
-        """The band alone, [height, width, 3]."""
+class BandOf(Protocol[ShotT]):
+    def draw(self, shot: ShotT, /) -> Array:
+        """Returns the band alone, [height, width, 3]."""
         ...
 
 
 @dataclass(frozen=True)
 class Scene(Generic[S]):
     fps: float
-    """How fast it looks natural."""
+    """Frames per second at natural speed."""
     length: int
-    """Steps of the whole of it."""
+    """Total number of steps."""
     shots: Callable[[bool], Iterator[S]]
-    """Every moment; where told to be strict, raises Differs at the first that is not as stored."""
+    """`shots(strict)` yields every frame; if strict, raises Differs where the replay is not as stored."""
     band: Callable[[int, str], BandOf[S]]
-    """Of pictures of a width, with a note on every one."""
+    """`band(width, note)` returns the band for frames of this width, with a note on each."""
 
     def frames(self, note: str) -> Iterator[tuple[int, Array]]:
-        """Step and picture with its band; strict where there is no note."""
+        """Yields the step and the frame with its band; strict if there is no note."""
         band = None
         for shot in self.shots(not note):
             band = band or self.band(shot.picture.shape[1], note)

@@ -1,67 +1,68 @@
-"""The paper that a band is drawn on: equal columns, sizes in proportion to its width, a note on top."""
+"""The canvas of a band: equal columns, sizes in proportion to the width, an optional note on top."""
 
 from __future__ import annotations
 
 import pygame
 
-from gymnast.film.lettering import Array, Colour, Letters, pixels, surface
+from gymnast.film.lettering import Array, Color, Letters, pixels, surface
 
-PAPER: Colour = (17, 19, 24)
-QUIET: Colour = (140, 147, 160)
-CLEAR: Colour = (236, 238, 242)
-CHOSEN: Colour = (255, 183, 77)
-WARNING: Colour = (255, 112, 97)
+PAPER: Color = (17, 19, 24)
+QUIET: Color = (140, 147, 160)
+CLEAR: Color = (236, 238, 242)
+CHOSEN: Color = (255, 183, 77)
+WARNING: Color = (255, 112, 97)
 
-USUAL = 600
-"""Width for which sizes are meant; others are in proportion, within limits."""
+REFERENCE_WIDTH = 600
+"""Width in pixels for which sizes are given; they are scaled for other widths, within limits."""
 
 
 class Sheet:
-    """Begin a page, write on it, take its pixels."""
+    """A canvas that is drawn anew for each frame: `begin`, write on it, then get its `pixels`."""
 
     def __init__(self, width: int, height: int, note: str = "") -> None:
-        """`height`: what a band of the usual width needs. `note`: a warning on every page."""
+        """`height` is for the reference width, without the note; `note` is a warning shown on every frame."""
         self.width, self.note = width, note
         self.letters = Letters()
-        self.scale = min(max(width / USUAL, 0.75), 2.0)
+        self.scale = min(max(width / REFERENCE_WIDTH, 0.75), 2.0)
         self.height = self.px(height) + (self.px(22) if note else 0)
-        self.paper = surface(1, 1, PAPER)
+        self.canvas = surface(1, 1, PAPER)
 
     def begin(self) -> int:
-        """A new page; where what is below the note begins."""
-        self.paper = surface(self.width, self.height, PAPER)
+        """Clears the canvas and draws the note; returns the top of the space below it."""
+        self.canvas = surface(self.width, self.height, PAPER)
         top = self.px(9)
         if self.note:
             self.line(self.note, top, 18, WARNING)
             top += self.px(22)
         return top
 
-    def line(self, text: str, top: int, size: int, colour: Colour) -> None:
-        """Across the whole width, shortened where it is too long."""
+    def line(self, text: str, top: int, size: int, color: Color) -> None:
+        """Writes a line over the whole width, shortened if it is too long."""
         left, room = self.cell(0, 1)
         fitted = self.letters.fitted(text, self.px(size), room)
-        self.letters.write(self.paper, fitted, (left, top), self.px(size), colour)
+        self.letters.write(self.canvas, fitted, (left, top), self.px(size), color)
 
-    def write(self, text: str, left: int, top: int, size: int, colour: Colour) -> None:
-        self.letters.write(self.paper, text, (left, top), self.px(size), colour)
+    def write(self, text: str, left: int, top: int, size: int, color: Color) -> None:
+        self.letters.write(self.canvas, text, (left, top), self.px(size), color)
 
-    def number(self, label: str, text: str, left: int, top: int, colour: Colour = QUIET) -> None:
-        """A number below what it is."""
-        self.write(label, left, top, 16, colour)
+    def number(self, label: str, text: str, left: int, top: int, color: Color = QUIET) -> None:
+        """Writes a number below its label."""
+        self.write(label, left, top, 16, color)
         self.write(text, left, top + self.px(14), 25, CLEAR)
 
-    def fill(self, colour: Colour, box: tuple[int, int, int, int]) -> None:
-        self.paper.fill(colour, pygame.Rect(box))
+    def fill(self, color: Color, box: tuple[int, int, int, int]) -> None:
+        self.canvas.fill(color, pygame.Rect(box))
 
     def pixels(self) -> Array:
-        return pixels(self.paper)
+        return pixels(self.canvas)
 
     def cell(self, i: int, n: int) -> tuple[int, int]:
-        """Left edge and width of the i-th of n equal columns."""
+        """Returns the left edge and width of the i-th of n equal columns."""
         margin = self.px(12)
         room = self.width - 2 * margin
         left = margin + i * room // n
         return left, margin + (i + 1) * room // n - left
 
     def px(self, size: int) -> int:
+        """Converts a size at the reference width to pixels."""
         return round(size * self.scale)

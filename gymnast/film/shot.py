@@ -1,4 +1,4 @@
-"""One moment of an episode: its picture and what there is to say about it."""
+"""One frame of an episode, and the numbers that are shown with it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class Shot:
     picture: Array
-    """[H, W, 3] uint8."""
+    """Rendered frame, [H, W, 3] uint8."""
     step: int
-    """Steps taken so far."""
+    """Number of steps taken so far."""
     total: float
     """Raw return so far."""
     reward: float | None = None
-    """Of the step that led here; None at the start."""
+    """Reward of the last step; None at the start."""
     action: Any = None
-    """What is done next, as the environment takes it; None where the episode is over."""
+    """The next action, as passed to the environment; None at the end of the episode."""
     value: float | None = None
-    """What the critic expects from here on, in the learner's units."""
-    chances: Array | None = None
+    """The critic's estimate, in the units of the learner (scaled rewards)."""
+    action_probs: Array | None = None
     """Probability of each discrete action."""
     ending: str = ""
-    """How the episode ended, on its last picture."""
+    """How the episode ended; set on its last frame only."""
 
 
 def ending_of(terminated: bool, truncated: bool) -> str:
-    """A true end wins over a time limit."""
+    """Returns `terminated`, `truncated` or an empty string; termination has priority."""
     return "terminated" if terminated else "truncated" if truncated else ""

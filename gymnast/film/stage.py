@@ -1,4 +1,4 @@
-"""An environment that can be looked at: the same as in training, with a renderer."""
+"""An environment for rendering: the same as in training or evaluation, with a render mode."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gymnast.film.lettering import Letters, scaled, text_picture
 
 Array = np.ndarray
 MODES = ("rgb_array", "ansi")
-"""Kinds of rendering that give a picture, the better first."""
+"""Render modes that can be turned into a picture, in order of preference."""
 MIN_WIDTH = 400
-"""Smaller pictures are enlarged by a whole factor."""
+"""Width in pixels; smaller pictures are enlarged by an integer factor."""
 USUAL_FPS = 30.0
-"""Where neither the preset nor the environment says how fast an episode looks natural."""
+"""Default frame rate, if neither the preset nor the environment defines one."""
 
 
 @contextmanager
 def without_screen() -> Iterator[None]:
-    """Let environments that draw with pygame or MuJoCo do so where there is no display."""
+    """Makes pygame and MuJoCo render without a display."""
     before = dict(os.environ)
     os.environ["SDL_VIDEODRIVER"] = os.environ["SDL_AUDIODRIVER"] = "dummy"
     if sys.platform == "linux":
@@ -43,14 +43,14 @@ def without_screen() -> Iterator[None]:
 
 
 class Stage:
-    """A live environment of a config, and pictures of it."""
+    """An open environment of a config, and its rendered pictures."""
 
     def __init__(self, cfg: Config[Any], *, draws: bool = True, training: bool = False) -> None:
-        """`draws`: pictures are wanted. `training`: with the time limit of training episodes."""
+        """`draws`: open it with a renderer. `training`: with the settings and time limit of training."""
         self.name, self.letters = cfg.env.id, Letters()
         self._masked = cfg.env.action_mask
         self.info: dict[str, Any] = {}
-        """What the environment said beside its last observation."""
+        """`info` of the last reset or step."""
         limit = cfg.training_limit() if training else cfg.evaluation_limit()
         env = cfg.env if training else cfg.env.scored()
         self.env: gym.Env[Any, Any] = make_env(env, limit=limit)
@@ -58,29 +58,31 @@ class Stage:
         if draws:
             mode = self._mode()
             self.env.close()
-            shown = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
-            self.env = make_env(env.model_copy(update=shown), limit=limit)
+            with_renderer = {"kwargs": {**cfg.env.kwargs, "render_mode": mode}}
+            self.env = make_env(env.model_copy(update=with_renderer), limit=limit)
 
     def picture(self) -> Array:
-        """What the environment shows now, [H, W, 3] uint8."""
+        """Returns the rendered picture of the current state, [H, W, 3] uint8."""
         try:
-            drawn: Any = self.env.render()
+            rendered: Any = self.env.render()
         except Exception as cause:
-            what = f"{self.name} cannot be drawn: {type(cause).__name__}: {cause}"
-            raise EnvError(what, fix="see what its render() needs") from cause
-        if isinstance(drawn, str):
-            drawn = text_picture(drawn, self.letters)
-        if not is_picture(drawn):
-            raise EnvError(f"{self.name} draws {_described(drawn)}, not a picture [H, W, 3]")
-        return enlarged(drawn)
+            what = f"{self.name} cannot be rendered: {type(cause).__name__}: {cause}"
+            raise EnvError(what, fix="check what its render() requires") from cause
+        if isinstance(rendered, str):
+            rendered = text_picture(rendered, self.letters)
+        if not is_picture(rendered):
+            raise EnvError(
+                f"{self.name} renders {_described(rendered)}, not a uint8 picture [H, W, 3]"
+            )
+        return enlarged(rendered)
 
     @property
     def mask(self) -> Any:
-        """Which actions are allowed now, as the environment says it; None where it does not."""
+        """The environment's current action mask; None if it has none."""
         return self.info.get("action_mask") if self._masked else None
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool]:
-        """Observation, reward, terminated, truncated."""
+        """Takes a step; returns observation, reward, terminated and truncated."""
         try:
             obs, reward, terminated, truncated, self.info = self.env.step(action)
         except Exception as cause:
@@ -89,7 +91,7 @@ class Stage:
         return obs, float(reward), bool(terminated), bool(truncated)
 
     def takes(self, action: Array) -> Any:
-        """A stored action as the environment takes it."""
+        """Converts a stored action to the type that `env.step` expects."""
         return int(action) if isinstance(self.env.action_space, gym.spaces.Discrete) else action
 
     def close(self) -> None:
@@ -103,13 +105,17 @@ class Stage:
         kinds = f"only {', '.join(map(str, offered))}" if offered else "none"
         self.env.close()
         raise EnvError(
-            f"{self.name} has no renderer that gives pictures (render_modes: {kinds})",
-            fix='let it render "rgb_array", and name that in its metadata["render_modes"]',
+            f"{self.name} has no render mode that gives pictures (render_modes: {kinds})",
+            fix='support "rgb_array" in render(), and list it in metadata["render_modes"]',
         )
 
 
-def is_picture(drawn: Any) -> bool:
-    return isinstance(drawn, np.ndarray) and drawn.dtype == np.uint8 and drawn.shape[2:] == (3,)
+def is_picture(rendered: Any) -> bool:
+    return (
+        isinstance(rendered, np.ndarray)
+        and rendered.dtype == np.uint8
+        and rendered.shape[2:] == (3,)
+    )
 
 
 def enlarged(picture: Array) -> Array:
@@ -118,7 +124,7 @@ def enlarged(picture: Array) -> Array:
     return scaled(picture, width * factor, height * factor) if factor > 1 else picture
 
 
-def _described(drawn: Any) -> str:
-    if isinstance(drawn, np.ndarray):
-        return f"an array of {drawn.dtype} {list(drawn.shape)}"
-    return f"a {type(drawn).__name__}"
+def _described(rendered: Any) -> str:
+    if isinstance(rendered, np.ndarray):
+        return f"an array of {rendered.dtype} {list(rendered.shape)}"
+    return f"a {type(rendered).__name__}"

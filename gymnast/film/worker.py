@@ -1,6 +1,6 @@
-"""`python -m gymnast.film.worker RUN_DIRECTORY`: film a run's evaluations.
+"""`python -m gymnast.film.worker RUN_DIRECTORY`: makes the films of a run's evaluations.
 
-Runs at low priority, one at a time per runs directory, and says in its log what it did.
+It runs at low priority, one process at a time per runs directory, and prints what it did to its log.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ def main() -> None:
         with lock.briefly(run.path.parent / ".film-lock"), without_screen():
             film(run)
     except Exception:
-        if run.path.exists():  # else it was deleted meanwhile, and there is nobody to tell
+        if run.path.exists():  # else it was deleted in the meantime, which is no error
             traceback.print_exc()
             sys.exit(1)
 
 
 def film(run: Run) -> None:
-    """What is not filmed already: of episodes the best and the last, of matches between roles those of
-    the best version. Problems are told."""
+    """Films the best and the last episode or, for runs with several roles, matches of the best checkpoint.
+
+    Existing films are not made again. Problems are printed."""
     cfg = load(run.config(), at=str(run.path / "config.yaml"))
     if has_roles(cfg.env.id):
-        with _told(run, "matches"):
+        with _errors_printed(run, "matches"):
             _film_matches(run, cfg)
         return
     done: list[Chosen] = []
     for which in ("best", "last"):
-        with _told(run, which):
+        with _errors_printed(run, which):
             chosen = choose(run, which)
             if any((c.version, c.index) == (chosen.version, chosen.index) for c in done):
                 continue
@@ -61,8 +62,8 @@ def film(run: Run) -> None:
             out = films.place(run.path, chosen.kind, chosen.version, which)
             if not already_filmed(identity(chosen), out):
                 about = film_episode(cfg, chosen, Order(out, threads=1))
-                shown = f"{counted(about['frames'], 'frame')}, return {about['return']:g}"
-                print(f"{out.name}: {shown}", flush=True)
+                summary = f"{counted(about['frames'], 'frame')}, return {about['return']:g}"
+                print(f"{out.name}: {summary}", flush=True)
 
 
 def _film_matches(run: Run, cfg: Config[Any]) -> None:
@@ -75,8 +76,8 @@ def _film_matches(run: Run, cfg: Config[Any]) -> None:
 
 
 @contextmanager
-def _told(run: Run, what: str) -> Iterator[None]:
-    """Say what is wrong, unless the run was deleted meanwhile."""
+def _errors_printed(run: Run, what: str) -> Iterator[None]:
+    """Prints a GymnastError, unless the run was deleted in the meantime."""
     try:
         yield
     except GymnastError as problem:

@@ -1,4 +1,4 @@
-"""A person as the player: by keys held in the window, or by the names of keys typed in a terminal."""
+"""A human player: keys held in the window, or key names typed in a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnast.play.window import LEAVE, Window, WindowClosed
 
 
 class WindowPlayer:
-    """`step_by_step`: each press of a key is one step, and nothing happens without one."""
+    """Plays by the keys held in a window; with `step_by_step`, each key press is one step."""
 
     def __init__(self, keys: Keys, window: Window, *, step_by_step: bool = False) -> None:
         self.keys, self.window, self.step_by_step = keys, window, step_by_step
@@ -20,20 +20,20 @@ class WindowPlayer:
         self.window.held.clear()
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
-        while (action := self._meant()) is None:
+        while (action := self._pressed_action()) is None:
             self.window.tick()
         if self.step_by_step:
             self.window.held.clear()
         return Decision(action)
 
-    def _meant(self) -> Any:
+    def _pressed_action(self) -> Any:
         pressed = self.window.pressed()
         known = any(key in self.keys.meaning for key in pressed)
         return self.keys.action(pressed) if known or not self.step_by_step else None
 
 
 class TerminalPlayer:
-    """`ask` shows a prompt and answers with a line; EOFError where there are no more."""
+    """Plays by key names typed in a terminal. `ask` shows a prompt and returns a line, or raises EOFError."""
 
     def __init__(self, keys: Keys, ask: Callable[[str], str]) -> None:
         self.keys, self.ask = keys, ask

@@ -1,4 +1,4 @@
-"""Which key means which action, from an environment's facts or by number."""
+"""The mapping from keys to actions: `facts.keys`, or digits for discrete actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnast.film.actions import Actions
 
 
 class Keys:
-    """Keys of one environment. `idle` is what is done while none is held; None: wait for one."""
+    """The keys of an environment. `idle` is the action while no key is held; None waits for a key."""
 
     def __init__(self, space: gym.Space[Any], facts: Facts) -> None:
         self.space, self.idle = space, facts.idle
@@ -22,23 +22,23 @@ class Keys:
         self.actions = Actions(space, facts.actions)
         refused = [key for key in self.meaning if not space.contains(self.action([key]))]
         if refused:
-            what = f"facts.keys: {', '.join(refused)} stand for no action of {space}"
-            raise UsageError(what, fix="give each key an action that the environment takes")
+            what = f"facts.keys: {', '.join(refused)} do not map to an action of {space}"
+            raise UsageError(what, fix="map each key to an action of the action space")
 
     def action(self, held: Sequence[str]) -> Any:
-        """The action of the keys held, the latest last; None for nothing to do yet."""
-        meant = [self.meaning[key] for key in held if key in self.meaning]
-        if not meant:
-            meant = [] if self.idle is None else [self.idle]
-        if not meant:
+        """Returns the action of the held keys: their sum for a Box, else the last one; None to wait."""
+        actions = [self.meaning[key] for key in held if key in self.meaning]
+        if not actions:
+            actions = [] if self.idle is None else [self.idle]
+        if not actions:
             return None
         if not isinstance(self.space, gym.spaces.Box):
-            return meant[-1]
-        amounts = np.sum([np.reshape(m, self.space.shape) for m in meant], axis=0)
-        return np.clip(amounts, self.space.low, self.space.high).astype(self.space.dtype)
+            return actions[-1]
+        total = np.sum([np.reshape(m, self.space.shape) for m in actions], axis=0)
+        return np.clip(total, self.space.low, self.space.high).astype(self.space.dtype)
 
     def legend(self) -> str:
-        """`left: push left, right: push right`, to be shown before it begins."""
+        """Returns e.g. `left: push left, right: push right`, to be shown before the first episode."""
         named = {key: self.actions.name(self.action([key])) for key in self.meaning}
         return ", ".join(f"{key}: {name}" if key != name else key for key, name in named.items())
 
@@ -46,6 +46,6 @@ class Keys:
 def _digits(space: gym.Space[Any]) -> dict[str, Any]:
     if isinstance(space, gym.spaces.Discrete) and space.n <= 10:
         return {str(i): i + int(space.start) for i in range(int(space.n))}
-    what = f"no keys are known for {space}"
-    fix = "name them in a preset of your own (facts.keys: {left: [-1.0], ...})"
+    what = f"no keys are defined for {space}"
+    fix = "define them in your own preset (facts.keys: {left: [-1.0], ...})"
     raise UsageError(what, fix=fix)

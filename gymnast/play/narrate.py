@@ -1,4 +1,4 @@
-"""An episode told step by step, as text."""
+"""The text of `--step`: observation, action and reward of each step."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gymnast.film.actions import Actions
 from gymnast.film.shot import Shot
 from gymnast.text.wording import number
 
-MOST = 32
-"""Numbers of an observation that are told; larger ones are pictures or the like."""
+MAX_NUMBERS = 32
+"""Maximum size of an observation that is printed; larger ones are images or the like."""
 
 
-def seen(step: int, obs: Any, facts: Facts) -> str:
-    """What the player sees, by the names of its parts."""
+def observation_text(step: int, obs: Any, facts: Facts) -> str:
+    """Returns the observation as text, with the names and units of its parts."""
     if isinstance(obs, dict | tuple):
         return f"step {step}\n  {obs}"
     flat = np.ravel(obs)
-    if flat.size > MOST:
+    if flat.size > MAX_NUMBERS:
         return f"step {step}\n  an observation of shape {list(np.shape(obs))}"
     names = [part.name for part in facts.observations]
     units = [f" {part.unit}" if part.unit else "" for part in facts.observations]
@@ -30,15 +30,15 @@ def seen(step: int, obs: Any, facts: Facts) -> str:
     return f"step {step}\n  {', '.join(parts)}"
 
 
-def decided(shot: Shot, actions: Actions) -> str:
-    """What is done, and what is expected from it."""
+def action_text(shot: Shot, actions: Actions) -> str:
+    """Returns the action with its probability and the value estimate as text."""
     value = "" if shot.value is None else f", value {number(shot.value)}"
     chance = ""
-    if shot.chances is not None:
+    if shot.action_probs is not None:
         share = max(bar.high for bar in actions.bars(shot) if bar.chosen)
         chance = f" ({share:.0%})"
     return f"  {actions.name(shot.action)}{chance}{value}"
 
 
-def got(reward: float, total: float) -> str:
+def reward_text(reward: float, total: float) -> str:
     return f"  reward {reward:+.6g}, return {total:.6g}"

@@ -1,4 +1,4 @@
-"""Episodes played for someone to watch: in a window, into a film, step by step, or all of it."""
+"""Plays episodes in a window, into a film, and step by step as text, or any combination of these."""
 
 from __future__ import annotations
 
@@ -29,54 +29,54 @@ class Outcome:
     """Raw return."""
     length: int
     ending: str
-    """`terminated`, `truncated`, or `left` where it was broken off."""
+    """`terminated`, `truncated`, or `left` if it was interrupted."""
 
 
 @dataclass
-class Audience:
-    """Who watches: any of a window, a film, and a narration of every step."""
+class Viewer:
+    """Shows an episode: in a window, in a film, as text of every step, or any combination."""
 
     actions: Actions
     facts: Facts
     window: Window | None = None
     film: FilmWriter | None = None
     step_by_step: bool = False
-    """Every step is told, and waits for a key or a line."""
+    """Whether every step is printed and waits for a key or a line."""
     by_hand: bool = False
-    """A person plays, who sees the picture before there is a decision, and is never waited for."""
-    tell: Callable[[str], None] = print
+    """Whether a human plays: the frame is shown before the decision, and steps do not wait for a key."""
+    echo: Callable[[str], None] = print
     ask: Callable[[str], str] = input
     _band: Band | None = None
 
     @property
-    def looks(self) -> bool:
+    def needs_frames(self) -> bool:
         return self.window is not None or self.film is not None
 
-    def sees(self, shot: Shot, obs: Any) -> None:
-        """Where the episode stands, before the next decision."""
+    def show_state(self, shot: Shot, obs: Any) -> None:
+        """Shows the state before the next decision."""
         if self.step_by_step:
-            self.tell(narrate.seen(shot.step, obs, self.facts))
+            self.echo(narrate.observation_text(shot.step, obs, self.facts))
         if self.window is not None and self.by_hand:
             self.window.show(self._frame(shot))
 
-    def decided(self, shot: Shot) -> None:
-        frame = self._frame(shot) if self.looks else _NOTHING
+    def show_action(self, shot: Shot) -> None:
+        frame = self._frame(shot) if self.needs_frames else _NO_FRAME
         if self.film is not None:
             self.film.add(frame)
         if self.step_by_step:
-            self.tell(narrate.decided(shot, self.actions))
+            self.echo(narrate.action_text(shot, self.actions))
         if self.window is not None and not self.by_hand:
             self.window.show(frame)
         if self.step_by_step and not self.by_hand:
             self._wait()
 
-    def got(self, reward: float, total: float) -> None:
+    def show_reward(self, reward: float, total: float) -> None:
         if self.step_by_step:
-            self.tell(narrate.got(reward, total))
+            self.echo(narrate.reward_text(reward, total))
 
-    def ended(self, shot: Shot) -> None:
-        """The last picture stays for a moment."""
-        frame = self._frame(shot) if self.looks else _NOTHING
+    def show_end(self, shot: Shot) -> None:
+        """Shows the last frame for HOLD seconds."""
+        frame = self._frame(shot) if self.needs_frames else _NO_FRAME
         if self.film is not None:
             self.film.add(frame)
             hold(self.film, frame)
@@ -99,31 +99,36 @@ class Audience:
         return self._band.below(shot)
 
 
-def play_episode(stage: Stage, player: Player, seed: int, audience: Audience) -> Outcome:
-    """Play until the end, or until whoever watches has had enough (a closed window, Ctrl-C)."""
+def play_episode(stage: Stage, player: Player, seed: int, viewer: Viewer) -> Outcome:
+    """Plays until the episode ends or the user leaves (closed window, Ctrl-C)."""
     total, step, reward, ending = 0.0, 0, None, ""
     try:
         obs, stage.info = stage.env.reset(seed=seed)
         player.begin(seed)
         while not ending:
-            shot = Shot(_picture(stage, audience), step, total, reward)
-            audience.sees(shot, obs)
-            made = player.decide(obs, stage.mask)
-            audience.decided(
-                replace(shot, action=made.action, value=made.value, chances=made.chances)
+            shot = Shot(_picture(stage, viewer), step, total, reward)
+            viewer.show_state(shot, obs)
+            decision = player.decide(obs, stage.mask)
+            viewer.show_action(
+                replace(
+                    shot,
+                    action=decision.action,
+                    value=decision.value,
+                    action_probs=decision.action_probs,
+                )
             )
-            obs, reward, terminated, truncated = stage.step(made.action)
+            obs, reward, terminated, truncated = stage.step(decision.action)
             total, step = total + reward, step + 1
-            audience.got(reward, total)
+            viewer.show_reward(reward, total)
             ending = ending_of(terminated, truncated)
-        audience.ended(Shot(_picture(stage, audience), step, total, reward, ending=ending))
+        viewer.show_end(Shot(_picture(stage, viewer), step, total, reward, ending=ending))
     except (WindowClosed, KeyboardInterrupt):
         ending = ending or "left"
     return Outcome(seed, total, step, ending)
 
 
-def _picture(stage: Stage, audience: Audience) -> Array:
-    return stage.picture() if audience.looks else _NOTHING
+def _picture(stage: Stage, viewer: Viewer) -> Array:
+    return stage.picture() if viewer.needs_frames else _NO_FRAME
 
 
-_NOTHING = np.zeros((1, 1, 3), np.uint8)
+_NO_FRAME = np.zeros((1, 1, 3), np.uint8)

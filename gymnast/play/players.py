@@ -1,4 +1,4 @@
-"""Who decides: a stored policy or chance. A person is in `human.py`."""
+"""Players that choose actions: a stored policy or random actions. Human players are in `human.py`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from gymnast.spaces.spaces import DiscreteAction, as_masks, as_rows
 @dataclass(frozen=True, eq=False)
 class Decision:
     action: Any
-    """As the environment takes it."""
+    """Action as passed to `env.step`."""
     value: float | None = None
-    chances: np.ndarray | None = None
+    action_probs: np.ndarray | None = None
 
 
 class Player(Protocol):
     def begin(self, seed: int) -> None:
-        """A new episode; whatever is drawn in it depends on its seed alone."""
+        """Starts an episode; its random numbers depend only on the seed."""
         ...
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
-        """`mask`: `info["action_mask"]`, where the environment gives one."""
+        """Returns the next action; `mask` is `info["action_mask"]` if the environment has one."""
         ...
 
 
@@ -54,7 +54,7 @@ class RandomPlayer:
 
 
 class TrainedPlayer:
-    """A stored policy: its most likely action, or one drawn as in training."""
+    """Plays a stored policy: its most likely action, or a sampled one as in training."""
 
     def __init__(self, policy: Policy, *, sampled: bool) -> None:
         self.policy, self.sampled = policy, sampled
@@ -65,12 +65,12 @@ class TrainedPlayer:
 
     def decide(self, obs: Any, mask: Any = None) -> Decision:
         policy, head = self.policy, self.policy.head
-        shown = as_rows(policy.obs, [obs])
+        rows = as_rows(policy.obs, [obs])
         noise = None if self._noise is None else head.noise(self._noise, (1,))
         allowed = None if mask is None else as_masks(policy.action, [mask])
-        drawn, dist = policy.act(shown, noise, allowed)
+        drawn, dist = policy.act(rows, noise, allowed)
         action = head.for_env(drawn)[0]
-        value = float(policy.value(shown)[0])
+        value = float(policy.value(rows)[0])
         if not isinstance(policy.action, DiscreteAction):
             return Decision(action, value)
         return Decision(int(action), value, np.exp(log_softmax(dist[0])))

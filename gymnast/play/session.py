@@ -1,4 +1,4 @@
-"""From what was typed to episodes played: environment, player, window and film put together."""
+"""Plays episodes as requested: combines environment, player, window and film."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from gymnast.film.encode import FilmWriter
 from gymnast.film.stage import Stage, without_screen
 from gymnast.play.human import TerminalPlayer, WindowPlayer
 from gymnast.play.keys import Keys
-from gymnast.play.play import Audience, Outcome, play_episode
+from gymnast.play.play import Outcome, Viewer, play_episode
 from gymnast.play.players import Player, RandomPlayer, TrainedPlayer
 from gymnast.play.window import Window, has_display, no_display
 from gymnast.policy.policy import Policy
 from gymnast.spaces import spaces
 from gymnast.spaces.declared import facts_for_policy_obs
 
-Who = Literal["policy", "random", "human"]
+PlayerKind = Literal["policy", "random", "human"]
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What someone wants to see."""
+class PlayOptions:
+    """Options of `gymnast play`."""
 
-    who: Who
+    player: PlayerKind
     sampled: bool = False
-    """The policy draws its actions instead of taking the most likely."""
+    """Whether the policy samples its actions instead of taking the most likely ones."""
     episodes: int = 1
     seed: int | None = None
-    """Of the first episode, one more for each that follows; None draws one."""
+    """Seed of the first episode, plus one for each further episode; None: random."""
     fps: float | None = None
     record: Path | None = None
     step_by_step: bool = False
@@ -44,58 +44,58 @@ class Wish:
 def play(
     cfg: Config[Any],
     policy: Policy | None,
-    wish: Wish,
+    options: PlayOptions,
     *,
-    tell: Callable[[str], None] = print,
+    echo: Callable[[str], None] = print,
     ask: Callable[[str], str] = input,
-    ended: Callable[[Outcome], None],
+    on_episode_end: Callable[[Outcome], None],
 ) -> None:
-    """`ended` is told each outcome. Ctrl-C ends it too, and leaves the film up to there."""
-    opens, by_hand = has_display(), wish.who == "human"
-    if not opens and not wish.step_by_step and (by_hand or wish.record is None):
+    """Plays the episodes and calls `on_episode_end` after each. Ctrl-C stops and keeps the film so far."""
+    opens_window, by_hand = has_display(), options.player == "human"
+    if not opens_window and not options.step_by_step and (by_hand or options.record is None):
         raise no_display(by_hand=by_hand)
     with ExitStack() as stack:
-        stack.enter_context(nullcontext() if opens else without_screen())
-        draws = opens or wish.record is not None
+        stack.enter_context(nullcontext() if opens_window else without_screen())
+        draws = opens_window or options.record is not None
         stage = stack.enter_context(closing(Stage(cfg, draws=draws)))
-        fps = wish.fps or stage.fps
-        window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens else None
-        film = FilmWriter(wish.record, fps) if wish.record else None
-        audience = Audience(
+        fps = options.fps or stage.fps
+        window = stack.enter_context(closing(Window(cfg.env.id, fps))) if opens_window else None
+        film = FilmWriter(options.record, fps) if options.record else None
+        viewer = Viewer(
             Actions(stage.env.action_space, cfg.facts.actions),
-            _told(cfg, stage) if wish.step_by_step else cfg.facts,
+            _declared_facts(cfg, stage) if options.step_by_step else cfg.facts,
             window,
             stack.enter_context(film or nullcontext()),
-            step_by_step=wish.step_by_step,
+            step_by_step=options.step_by_step,
             by_hand=by_hand,
-            tell=tell,
+            echo=echo,
             ask=ask,
         )
-        player = _player(cfg, policy, wish, stage, audience)
-        first = secrets.randbelow(2**31) if wish.seed is None else wish.seed
+        player = _player(cfg, policy, options, stage, viewer)
+        first = secrets.randbelow(2**31) if options.seed is None else options.seed
         with suppress(KeyboardInterrupt):
-            for i in range(wish.episodes):
-                outcome = play_episode(stage, player, first + i, audience)
-                ended(outcome)
+            for i in range(options.episodes):
+                outcome = play_episode(stage, player, first + i, viewer)
+                on_episode_end(outcome)
                 if outcome.ending == "left":
                     break
 
 
 def _player(
-    cfg: Config[Any], policy: Policy | None, wish: Wish, stage: Stage, audience: Audience
+    cfg: Config[Any], policy: Policy | None, options: PlayOptions, stage: Stage, viewer: Viewer
 ) -> Player:
     space = stage.env.action_space
-    if wish.who == "random":
+    if options.player == "random":
         return RandomPlayer(space)
-    if wish.who == "policy":
+    if options.player == "policy":
         assert policy is not None
-        return TrainedPlayer(policy, sampled=wish.sampled)
+        return TrainedPlayer(policy, sampled=options.sampled)
     keys = Keys(space, cfg.facts)
-    audience.tell(f"keys  {keys.legend()}; escape or q ends")
-    if audience.window is None:
-        return TerminalPlayer(keys, audience.ask)
-    return WindowPlayer(keys, audience.window, step_by_step=wish.step_by_step)
+    viewer.echo(f"keys  {keys.legend()}; escape or q ends")
+    if viewer.window is None:
+        return TerminalPlayer(keys, viewer.ask)
+    return WindowPlayer(keys, viewer.window, step_by_step=options.step_by_step)
 
 
-def _told(cfg: Config[Any], stage: Stage) -> Facts:
+def _declared_facts(cfg: Config[Any], stage: Stage) -> Facts:
     return facts_for_policy_obs(cfg.facts, cfg.env, spaces.observation(stage.env.observation_space))

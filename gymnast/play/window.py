@@ -1,4 +1,4 @@
-"""A window that shows frames at a pace and knows which keys are held."""
+"""A window that shows frames at a fixed rate and tracks which keys are held."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ LEAVE = ("escape", "q")
 
 
 class WindowClosed(Exception):
-    """Whoever watches has closed the window, or asked to end."""
+    """The user has closed the window or pressed a key that ends the game."""
 
 
 def has_display() -> bool:
-    """Whether a window can be expected to open; SDL_VIDEODRIVER counts as someone's word for it."""
+    """True if a window can probably be opened; a user who sets SDL_VIDEODRIVER is trusted."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
 
 
 def no_display(*, by_hand: bool, why: str = "") -> UsageError:
-    fix = "record a film with --record out.mp4, or go step by step in the terminal with --step"
+    fix = "record a film with --record out.mp4, or play step by step in the terminal with --step"
     return UsageError(
-        "there is no display to open a window on" + (f" ({why})" if why else ""),
+        "no display: a window cannot be opened" + (f" ({why})" if why else ""),
         fix="play in the terminal: --human --step" if by_hand else fix,
     )
 
@@ -37,13 +37,13 @@ class Window:
     def __init__(self, title: str, fps: float) -> None:
         self.title, self.fps = title, fps
         self.held: list[str] = []
-        """Names of the keys held now, the latest last."""
+        """Names of the keys that are held, the latest last."""
         self._tapped: list[str] = []
         self._screen: pygame.Surface | None = None
         self._clock = pygame.time.Clock()
 
     def show(self, frame: np.ndarray) -> None:
-        """Put up the next frame when it is due."""
+        """Shows the next frame when it is due."""
         size = (frame.shape[1], frame.shape[0])
         if self._screen is None or self._screen.get_size() != size:
             try:
@@ -57,7 +57,7 @@ class Window:
         self.tick()
 
     def tick(self) -> None:
-        """Wait until the next frame is due and take note of what was pressed meanwhile."""
+        """Waits until the next frame is due and processes the keys pressed meanwhile."""
         self._clock.tick(self.fps)
         self._tapped = []
         for event in pygame.event.get():
@@ -70,7 +70,7 @@ class Window:
                 self.held = [key for key in self.held if key != name]
 
     def pressed(self) -> list[str]:
-        """Keys held, and those that were tapped since the frame before."""
+        """Returns the keys that are held or were tapped since the previous frame."""
         return [*(key for key in self._tapped if key not in self.held), *self.held]
 
     def wait_for_key(self) -> None:

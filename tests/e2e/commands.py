@@ -1,4 +1,4 @@
-"""Typing `gymnast ...` from a test."""
+"""Runs `gymnast ...` in a child process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = (
     "env.n_envs=4",
     "algo.n_steps=64",
 )
-"""Settings that make a training cheap."""
+"""Settings with which training is cheap."""
 
 
 def gymnast(runs: Path, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

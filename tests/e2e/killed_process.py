@@ -1,4 +1,4 @@
-"""A training in a process of its own, to be killed, and whatever of it is left afterwards."""
+"""Training in a child process that is killed, and a search for processes that outlive it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from gymnast.runs import store
 from gymnast.runs.run import Run
 
 PATIENCE = 120.0
-"""Seconds a training may take to get going."""
+"""Seconds that training may take to start."""
 GRACE = 10.0
-"""Seconds that processes of a killed training have to notice."""
+"""Seconds that the processes of a killed training have to exit."""
 MARK = "GYMNAST_KILLED_TRAINING"
-"""Environment variable that every process of a training inherits, with a value of its own."""
+"""Environment variable that all processes of a training inherit; each training has its own value."""
 
 
 class Training:
     def __init__(self, runs_dir: Path, name: str, *arguments: str) -> None:
-        """`name`: of the run that these arguments of `gymnast` begin or resume."""
+        """`name` is that of the run that these arguments of `gymnast` start or resume."""
         self.runs_dir, self.name, self.mark = runs_dir, name, uuid.uuid4().hex
         self._attempts = self._attempts_so_far()
         command = [sys.executable, "-m", "gymnast", *arguments, "--runs", str(runs_dir)]
         env = os.environ | {MARK: self.mark}
-        # a pipe would wait for whoever outlives the child
+        # a pipe would stay open as long as any process outlives the child
         self._words = tempfile.TemporaryFile()  # noqa: SIM115
         self.child = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=self._words, env=env
@@ -44,19 +44,19 @@ class Training:
         return Run(Path(found[0]["path"])) if found else None
 
     def finish(self) -> None:
-        """Wait for its end; an error if it ended badly."""
+        """Waits for its end; raises AssertionError with its stderr if it failed."""
         if self.child.wait():
             self._words.seek(0)
-            words = self._words.read().decode()
-            raise AssertionError(f"exit code {self.child.returncode}: {words}")
+            text = self._words.read().decode()
+            raise AssertionError(f"exit code {self.child.returncode}: {text}")
 
     def kill(self, moment: float) -> bool:
-        """kill -9, so many seconds after the run has a new attempt under way; False if it ended before
-        by itself."""
+        """Kills it with SIGKILL, `moment` seconds after a new attempt at the run has started; False if it
+        ended by itself before."""
         deadline = time.monotonic() + PATIENCE
         while self.child.poll() is None and self._attempts_so_far() <= self._attempts:
             if time.monotonic() > deadline:
-                raise AssertionError(f"{self.name} did not get going")
+                raise AssertionError(f"{self.name} did not start")
             time.sleep(0.02)
         deadline = time.monotonic() + moment
         while self.child.poll() is None and time.monotonic() < deadline:
@@ -68,15 +68,15 @@ class Training:
         return True
 
     def leaked(self, grace: float = GRACE) -> list[str]:
-        """Command lines of its processes that are still there after a while. They are killed."""
+        """Returns the command lines of its processes that still exist after `grace` seconds; kills them."""
         deadline = time.monotonic() + grace
         while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(0.1)
-        told = [f"{process.pid}: {' '.join(_command(process))}" for process in left]
+        command_lines = [f"{process.pid}: {' '.join(_command(process))}" for process in left]
         for process in left:
             with suppress(psutil.Error):
                 process.kill()
-        return told
+        return command_lines
 
     def _attempts_so_far(self) -> int:
         run = self.run()
@@ -86,7 +86,7 @@ class Training:
         return [p for p in psutil.process_iter() if p.pid != os.getpid() and self._owns(p)]
 
     def _owns(self, process: psutil.Process) -> bool:
-        """By what it inherited, or by the runs directory on its command line."""
+        """True if a process inherited the mark, or has the runs directory on its command line."""
         with suppress(psutil.Error):
             if process.status() == psutil.STATUS_ZOMBIE:
                 return False

@@ -1,12 +1,11 @@
-"""kill -9 trainings at random moments, on every backend and engine; resume; compare with the truth.
+"""Kills training at random moments on every backend and engine, resumes it, and compares the results.
 
     python -m tests.e2e.kills --kills 200 --store            # the gate: writes docs/studies/kills.json
     python -m tests.e2e.kills --kills 6 --only vector/native
 
 After each kill every checkpoint must load and no process of the training may be left. After several
-kills a run is resumed to its end, and whether each resume claimed to be exact is compared with what
-came out: weights, optimizer, running episodes, exact metrics, scores and traces beside those of a run
-that nobody touched.
+kills a run is resumed to its end. It is compared with a run that was never killed (weights, optimizer,
+running episodes, exact metrics, scores and traces), and so is the claim of each resume to be exact.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from tests.e2e.twins import differences
 
 STORED = Path(__file__).parents[2] / "docs" / "studies" / "kills.json"
 PER_RUN = 5
-"""Kills of one run before it may finish."""
+"""Number of kills per run before it may finish."""
 LATEST = 1.2
-"""Seconds after an attempt got going until which it is killed."""
+"""Maximum number of seconds between the start of an attempt and its kill."""
 SETTINGS = (
     "stop.solved=off",
     "checkpoint.every=1 rollouts",
@@ -42,7 +41,7 @@ SETTINGS = (
     "eval.episodes=4",
     "eval.confirm_episodes=8",
     "traces.train=30%",
-    "traces.film=off",  # a filmer is meant to outlive its trainer
+    "traces.film=off",  # the film process is meant to outlive training
 )
 CARTPOLE = ("normalize.obs=running", "normalize.reward=running", "env.n_envs=16", "env.workers=2")
 TAG = (
@@ -66,7 +65,7 @@ class Case:
 
 @dataclass
 class Found:
-    """What kills did to the runs of one case."""
+    """The results of the kills of one case."""
 
     backend: str
     engine: str
@@ -76,14 +75,14 @@ class Found:
     runs: int = 0
     resumes: int = 0
     exact_claims: int = 0
-    """Runs all of whose resumes claimed to be exact."""
+    """Number of runs all of whose resumes claimed to be exact."""
     exact_runs: int = 0
-    """Runs that came out as the one that nobody touched."""
+    """Number of runs that are identical to the run that was never killed."""
     unloadable: list[str] = field(default_factory=list)
     false_claims: list[str] = field(default_factory=list)
     """Runs that claimed to be exact and were not, with what differs."""
     understated: list[str] = field(default_factory=list)
-    """Runs that came out the same though a resume claimed that it was not exact."""
+    """Runs that are identical although a resume claimed that it was not exact."""
     leaked: list[str] = field(default_factory=list)
     """Processes of a training that outlived its kill."""
 
@@ -108,7 +107,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=200, help="of all cases together")
+    parser.add_argument("--kills", type=int, default=200, help="number of kills, over all cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", help="BACKEND/ENGINE, such as vector/native")
     parser.add_argument("--store", action="store_true", help=f"write {STORED.name}")
@@ -140,7 +139,7 @@ def report(found: Sequence[Found], command: str) -> dict[str, Any]:
 
 
 def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> Found:
-    """Runs killed again and again until `kills` are spent, each compared with an untouched one."""
+    """Kills runs until `kills` are used up, and compares each with a run that was never killed."""
     train = ["train", case.target, "--env-steps", case.env_steps, "--quiet"]
     train += [word for setting in (*SETTINGS, *case.settings) for word in ("--set", setting)]
     Training(runs_dir, "untouched", *train, "--name", "untouched").finish()
@@ -158,7 +157,7 @@ def kill_and_compare(runs_dir: Path, case: Case, kills: int, seed: int) -> Found
 def _killed(
     runs_dir: Path, train: Sequence[str], name: str, most: int, chance: random.Random, found: Found
 ) -> Run:
-    """A run to its end, killed up to so many times on the way."""
+    """Returns a finished run that was killed up to `most` times on the way."""
     training = Training(runs_dir, name, *train, "--name", name)
     for _ in range(most):
         moment = chance.uniform(0.0, LATEST)
@@ -168,13 +167,13 @@ def _killed(
         found.leaked += training.leaked()
         run = training.run()
         progress = f"{found.backend}/{found.engine}: kill {found.kills}, {name}"
-        print(f"{progress}, {moment:.2f} s after it got going", flush=True)
+        print(f"{progress}, {moment:.2f} s after its start", flush=True)
         if run is None:  # killed before it had a directory: start it again
             training = Training(runs_dir, name, *train, "--name", name)
             continue
         found.while_saving += any(run.checkpoints.glob(".draft-*"))
         found.unloadable += unloadable(run)
-        if run.info["status"] == "finished":  # killed after its last word
+        if run.info["status"] == "finished":  # killed after it had recorded its end
             return run
         found.resumes += 1
         training = Training(runs_dir, name, "resume", name, "--quiet")
@@ -187,7 +186,7 @@ def _killed(
 
 
 def judge(found: Found, name: str, claimed: bool, differs: Sequence[str]) -> None:
-    """Compare what a run claimed of its resumes with what came out."""
+    """Compares the claims of a run's resumes to be exact with the actual differences."""
     found.exact_claims += claimed
     found.exact_runs += not differs
     if claimed and differs:
@@ -197,12 +196,12 @@ def judge(found: Found, name: str, claimed: bool, differs: Sequence[str]) -> Non
 
 
 def claims(run: Run) -> bool:
-    """Whether every resume of a run claimed to be exact."""
+    """True if every resume of a run claimed to be exact."""
     return all(event["bit_exact"] for event in run.recorded_events() if "bit_exact" in event)
 
 
 def unloadable(run: Run) -> list[str]:
-    """What is wrong with any of the checkpoints that are listed."""
+    """Returns the errors of all checkpoints that do not load."""
     found: list[str] = []
     for path in checkpoint.steps(run.path).values():
         try:

@@ -1,4 +1,4 @@
-"""Train for a long time under live control, pauses, stops and kills; watch what grows.
+"""Trains for a long time with live control, pauses, stops and kills, and measures what grows.
 
     python -m tests.e2e.soak --minutes 60
 
@@ -39,7 +39,7 @@ TRAININGS = {
 SAMPLE_SECONDS = 5.0
 ACT_SECONDS = (8.0, 20.0)
 PATIENCE = 120.0
-"""Seconds that a training may take to start or to stop."""
+"""Seconds that training may take to start or to stop."""
 ACTIONS = {
     "set": 5,
     "pause": 3,
@@ -49,7 +49,7 @@ ACTIONS = {
     "interrupt": 2,
     "kill": 2,
 }
-"""Each action and how often it is drawn, relative to the others."""
+"""Action -> its relative frequency."""
 
 
 @dataclass
@@ -114,9 +114,9 @@ class Training:
     def control(self, *words: str) -> None:
         verb, *values = words
         done = launch(self.runs_dir, verb, self.name, *values)
-        said = done.communicate(timeout=PATIENCE)[1].decode().strip()
+        stderr = done.communicate(timeout=PATIENCE)[1].decode().strip()
         if done.returncode:
-            self.problems.append(f"{' '.join(words)}: exit code {done.returncode}: {said[-300:]}")
+            self.problems.append(f"{' '.join(words)}: exit code {done.returncode}: {stderr[-300:]}")
 
     def resume(self) -> None:
         self.child.communicate(timeout=PATIENCE)
@@ -176,7 +176,7 @@ class Training:
         }
 
     def exact_claims(self) -> dict[str, int]:
-        """How often a resume claimed to be bit-exact, and how often it did not."""
+        """Returns the number of resumes that claimed to be bit-exact, and of those without that claim."""
         events = resolve(self.name, self.runs_dir)[0].events()
         claims = Counter(str(e["bit_exact"]).lower() for e in events if "bit_exact" in e)
         return dict(claims)

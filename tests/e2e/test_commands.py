@@ -1,4 +1,4 @@
-"""Commands as a user types them, from training to reading, with their exit codes and errors."""
+"""The command line from training to reading runs, with exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return runs
 
 
-def test_show_answers_with_every_promised_key(trained: Path):
+def test_show_prints_every_documented_key(trained: Path):
     shown = answer(trained, "show", "first")
-    promised = {
+    documented = {
         *("id", "preset", "status", "reason", "solved", "score", "env_steps", "vec_steps"),
         *("updates", "seconds", "seed", "config", "parent", "alerts", "events", "checkpoints"),
     }
-    assert promised <= set(shown)
+    assert documented <= set(shown)
     assert {"mean", "low", "high", "episodes"} <= set(shown["score"])
     for which in ("best", "latest"):
         assert {"step", "path", "sha256"} <= set(shown["checkpoints"][which])
@@ -33,15 +33,15 @@ def test_show_answers_with_every_promised_key(trained: Path):
     assert shown["preset"] == "CartPole-v1:ppo"
 
 
-def test_eval_answers_with_every_promised_key_and_the_same_numbers_each_time(trained: Path):
+def test_eval_prints_every_documented_key_and_is_reproducible(trained: Path):
     first = answer(trained, "eval", "first:best", "--episodes", "5")
-    promised = {"mean", "low", "high", "iqm", "episodes", "returns", "seeds", "checkpoint"}
-    assert promised <= set(first)
+    documented = {"mean", "low", "high", "iqm", "episodes", "returns", "seeds", "checkpoint"}
+    assert documented <= set(first)
     assert len(first["returns"]) == len(set(first["seeds"])) == 5
     assert answer(trained, "eval", "first:best", "--episodes", "5") == first
 
 
-def test_eval_repeats_the_score_that_training_confirmed(trained: Path):
+def test_eval_reproduces_the_score_that_training_confirmed(trained: Path):
     score = answer(trained, "show", "first")["score"]
     again = answer(trained, "eval", "first")
     assert [again[key] for key in ("mean", "low", "high")] == [
@@ -49,7 +49,7 @@ def test_eval_repeats_the_score_that_training_confirmed(trained: Path):
     ]
 
 
-def test_a_larger_budget_goes_on_and_a_finished_run_says_what_to_do(trained: Path):
+def test_a_finished_run_resumes_only_with_a_larger_budget(trained: Path):
     refused = gymnast(trained, "resume", "first")
     assert refused.returncode == 1
     assert "finished" in refused.stderr
@@ -61,7 +61,7 @@ def test_a_larger_budget_goes_on_and_a_finished_run_says_what_to_do(trained: Pat
     assert {"resumed", "budget changed"} <= {event["kind"] for event in shown["events"]}
 
 
-def test_weights_of_another_run_are_taken_and_the_parent_is_recorded(trained: Path):
+def test_training_from_another_run_copies_its_weights_and_records_the_parent(trained: Path):
     words = ["train", "CartPole-v1", "--env-steps", "512", "--name", "child", "--from", "first"]
     succeed(trained, *words, *small())
     shown = answer(trained, "show", "child")
@@ -71,7 +71,7 @@ def test_weights_of_another_run_are_taken_and_the_parent_is_recorded(trained: Pa
     assert not taken["fresh"]
 
 
-def test_a_group_of_seeds_has_a_result_with_an_interval(trained: Path):
+def test_a_group_of_seeds_has_a_result_with_a_confidence_interval(trained: Path):
     words = ["train", "CartPole-v1", "--seeds", "2", "--jobs", "2", "--env-steps", "512"]
     words += ["--name", "pair", *small()]
     assert "as pair-s0 to pair-s1" in succeed(trained, *words, "--dry-run")
@@ -83,7 +83,7 @@ def test_a_group_of_seeds_has_a_result_with_an_interval(trained: Path):
     assert answer(trained, "show", "pair-s1")["seed"] == 1
     again = gymnast(trained, *words)
     assert again.returncode != 0
-    assert "already" in again.stderr
+    assert "is taken by" in again.stderr
     assert "pair" in succeed(trained, "compare", "pair", "pair-s0")
     assert [entry["seed"] for entry in group["scores"]] == [0, 1]
     assert group["low"] <= group["mean"] <= group["high"]
@@ -91,23 +91,23 @@ def test_a_group_of_seeds_has_a_result_with_an_interval(trained: Path):
     assert len(listed) == 2
 
 
-def test_an_environment_without_a_preset_trains_with_defaults_and_says_so(tmp_path: Path):
+def test_an_environment_without_a_preset_trains_with_defaults_and_a_message(tmp_path: Path):
     words = ["train", "MountainCarContinuous-v0", "--env-steps", "256", *small()]
-    told = succeed(tmp_path, *words, "--set", "eval.max_episode_steps=50")
-    assert "no preset" in told
+    printed = succeed(tmp_path, *words, "--set", "eval.max_episode_steps=50")
+    assert "no preset" in printed
     config = answer(tmp_path, "show", "@last")["config"]
     assert config["normalize"]["obs"] == "running"
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
-    told = succeed(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
-    assert "9,155 parameters" in told
-    assert "100,000 env steps" in told
+    printed = succeed(tmp_path / "runs", "train", "CartPole-v1", "--dry-run")
+    assert "9,155 parameters" in printed
+    assert "100,000 env steps" in printed
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["train", "CartPole-v1", "--set", "algo.learning_rate=1"], 2, "algo.lr"),
         (["train", "CartPole-v1", "--set", "algo.gamma=2", "--set", "algo.lr=x"], 2, "algo.lr"),
@@ -128,17 +128,17 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(tmp_path: Path):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_a_mistake_gets_one_clear_error_and_leaves_no_files(
-    words: list[str], code: int, said: str, tmp_path: Path
+def test_invalid_arguments_raise_a_clear_error_and_leave_no_files(
+    words: list[str], code: int, message: str, tmp_path: Path
 ):
     done = gymnast(tmp_path / "runs", *words)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
 
 
-def test_seed_zero_is_a_seed_and_repeats_to_the_last_bit(trained: Path):
+def test_seed_zero_is_used_and_reproducible_to_the_last_bit(trained: Path):
     hashes = set()
     for name in ("zero-a", "zero-b"):
         words = ["train", "CartPole-v1", "--seed", "0", "--env-steps", "512", "--name", name]
@@ -149,7 +149,7 @@ def test_seed_zero_is_a_seed_and_repeats_to_the_last_bit(trained: Path):
     assert answer(trained, "show", "@last")["checkpoints"]["latest"]["sha256"] not in hashes
 
 
-def test_training_answers_in_json_too(trained: Path):
+def test_train_prints_json(trained: Path):
     result = answer(trained, "train", "CartPole-v1", "--env-steps", "512", *small())
     assert result["env_steps"] == 512
     assert json.dumps(result)

@@ -1,4 +1,4 @@
-"""`gymnast train --debug`: the same numbers, in one process, and everything that goes wrong in full."""
+"""`gymnast train --debug`: the same results, in one process, with full tracebacks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUDGET = ("--env-steps", "1024", "--quiet")
 
 
 class Nosy(Script):
-    """Looks around at each step, and complains once per episode."""
+    """Records its process at each step, and warns once per episode."""
 
     seen: list[tuple[int, bool, int]] = []
 
@@ -42,8 +42,8 @@ class Hopeless(Script):
 
 
 def trained(runs: Path, name: str, *words: str) -> Run:
-    asked = ["train", "CartPole-v1", *BUDGET, "--name", name, *small(), *words]
-    done = CliRunner().invoke(cli, [*asked, "--runs", str(runs)])
+    arguments = ["train", "CartPole-v1", *BUDGET, "--name", name, *small(), *words]
+    done = CliRunner().invoke(cli, [*arguments, "--runs", str(runs)])
     assert done.exit_code == 0, done.output
     (found,) = (Run(path) for path in runs.iterdir() if path.is_dir() and _name(path) == name)
     return found
@@ -55,7 +55,7 @@ def _name(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
-    """The same training, plain and with --debug."""
+    """Returns the same training without and with --debug."""
     runs = tmp_path_factory.mktemp("debugging") / "runs"
     return trained(runs, "plain"), trained(runs, "debugged", "--debug")
 
@@ -66,7 +66,7 @@ def same(a: Run, b: Run) -> bool:
     )
 
 
-def test_the_numbers_and_the_stored_config_are_the_same(pair: tuple[Run, Run]):
+def test_metrics_weights_and_the_stored_config_are_the_same(pair: tuple[Run, Run]):
     plain, debugged = pair
     assert same(plain, debugged)
     assert plain.config() == debugged.config()
@@ -74,27 +74,25 @@ def test_the_numbers_and_the_stored_config_are_the_same(pair: tuple[Run, Run]):
     assert plain.info["score"] == debugged.info["score"]
 
 
-def test_an_event_says_so_and_which_settings_did_not_hold(pair: tuple[Run, Run]):
+def test_an_event_records_debugging_and_the_overridden_settings(pair: tuple[Run, Run]):
     plain, debugged = pair
     assert "debugging" not in {event["kind"] for event in plain.events()}
     (event,) = [event for event in debugged.events() if event["kind"] == "debugging"]
     assert {"key": "eval.mode", "from": "process", "to": "inline"} in event["changes"]
 
 
-def test_going_on_with_or_without_it_is_going_on_with_the_same_run(
-    pair: tuple[Run, Run], tmp_path: Path
-):
+def test_resuming_with_or_without_debug_gives_the_same_run(pair: tuple[Run, Run], tmp_path: Path):
     plain, debugged = (Run(shutil.copytree(run.path, tmp_path / run.id)) for run in pair)
     for run, words in ((plain, ["--debug"]), (debugged, [])):
-        asked = ["resume", str(run.path), "--env-steps", "2048", "--quiet", *words]
-        done = CliRunner().invoke(cli, asked)
+        arguments = ["resume", str(run.path), "--env-steps", "2048", "--quiet", *words]
+        done = CliRunner().invoke(cli, arguments)
         assert done.exit_code == 0, done.output
     assert same(plain, debugged)
     assert len([e for e in plain.events() if e["kind"] == "debugging"]) == 1
     assert plain.config() == debugged.config()
 
 
-def test_everything_happens_in_this_process_in_one_thread_with_anomalies_and_warnings_shown(
+def test_debug_uses_one_process_and_thread_and_shows_anomalies_and_warnings(
     runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ):
     enabled: list[Any] = []
@@ -121,11 +119,11 @@ def test_everything_happens_in_this_process_in_one_thread_with_anomalies_and_war
     assert not torch.is_anomaly_enabled()
     (log,) = runs_dir.glob("*/log.txt")
     assert "this is deprecated" in log.read_text()
-    assert list(runs_dir.glob("*/traces/eval-*"))  # it was evaluated, here
+    assert list(runs_dir.glob("*/traces/eval-*"))  # it was evaluated in this process
 
 
 @pytest.mark.parametrize("debug", [True, False])
-def test_an_error_in_an_environment_is_told_in_full_only_when_debugging(
+def test_the_traceback_of_an_environment_error_is_printed_only_when_debugging(
     tmp_path: Path, debug: bool
 ):
     words = ["train", f"py:{__name__}:Hopeless", *BUDGET, *small(), *(["--debug"] * debug)]

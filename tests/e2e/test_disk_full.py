@@ -1,4 +1,4 @@
-"""A disk that fills up while a run is being written: a file system of its own, really full."""
+"""Training on a real file system that becomes full."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRAIN = [
 
 
 def commands(disk: Path) -> str:
-    """Fill a small file system by training on it, look, make room, go on."""
+    """Returns a shell script: train on a small file system until it is full, enlarge it, resume."""
 
     def gymnast(*words: str) -> str:
         return shlex.join([sys.executable, "-m", "gymnast", *words, "--runs", str(disk)])
@@ -38,7 +38,7 @@ def commands(disk: Path) -> str:
     """
 
 
-def test_a_full_disk_ends_training_with_the_checkpoints_before_and_it_goes_on_with_room(
+def test_a_full_disk_ends_training_with_a_checkpoint_and_it_resumes_with_more_space(
     tmp_path: Path,
 ):
     done = subprocess.run(
@@ -51,7 +51,7 @@ def test_a_full_disk_ends_training_with_the_checkpoints_before_and_it_goes_on_wi
         pytest.skip(f"a file system cannot be mounted here: {done.stderr}")
     full, later = json.loads(f"[{done.stdout}]")
     assert "exit 1" in done.stderr
-    assert "No space left on device\n  fix: make room" in done.stderr
+    assert "No space left on device\n  fix: free disk space" in done.stderr
     assert "Traceback" not in done.stderr
     assert full["status"] == "failed"
     assert "No space left" in full["reason"]

@@ -1,4 +1,4 @@
-"""Every command that the docs show is typed, with budgets that a test can afford."""
+"""Runs every command that the docs show, with small budgets."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SHORT, SHORT_MATCHES = "--set eval.max_episode_steps=50", "--set env.kwargs.time
 
 
 def documented(page: Path) -> list[str]:
-    """The `gymnast ...` lines of a page's shell blocks, in order, without their comments."""
+    """Returns the `gymnast ...` lines of a page's shell blocks, in order, without comments."""
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.S)
     lines = [line.split(" #")[0].strip() for block in blocks for line in block.splitlines()]
     return [line for line in lines if line.startswith("gymnast ")]
 
 
 def write_files(page: Path, place: Path) -> None:
-    """The files that a page shows whole, each under a first line `# its/name`."""
+    """Writes the files that a page shows completely, each after a first line `# path/of/file`."""
     shown = re.findall(
         r"```(?:python|yaml)\n# (\S+\.(?:py|yaml))\n(.*?)```", page.read_text(), re.S
     )
@@ -41,13 +41,13 @@ def write_files(page: Path, place: Path) -> None:
 
 
 def affordable(command: str) -> str:
-    """The same command with a small budget where it trains."""
+    """Returns the command, with a small budget if it trains."""
     verb = command.split()[1]
     if verb in ("train", "resume"):
         command = re.sub(r"--env-steps \S+", "", command)
         command = command.replace("--at 20k", "--at 512")
         total = "1024" if verb == "train" else "2048"
-        if "--detach" in command:  # the commands below it find it training
+        if "--detach" in command:  # the following commands need it to be training
             total = "50M --set stop.solved=off"
         command += f" --quiet --env-steps {total}"
         short = SHORT_MATCHES if command.split()[2].startswith("tag") else SHORT
@@ -83,7 +83,7 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
     write_files(page, tmp_path)
     for command in documented(page):
         if command.startswith("gymnast reproduce"):
-            continue  # trains as long as the result took: tests/learning repeats it
+            continue  # takes as long as the original result; tests/learning covers it
         done = subprocess.run(
             affordable(command),
             shell=True,
@@ -94,7 +94,7 @@ def test_every_documented_command_runs(page: Path, tmp_path: Path):
             text=True,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    assert not living_jobs(tmp_path / "runs"), "a page ends what it starts"
+    assert not living_jobs(tmp_path / "runs"), "a page must stop the jobs that it starts"
 
 
 def test_the_python_example_runs(tmp_path: Path):

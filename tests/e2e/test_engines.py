@@ -1,4 +1,4 @@
-"""A run of the native engine needs no torch, in none of its processes; typed as a user would."""
+"""The native engine never imports torch, in none of its processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ raise RuntimeError("torch was imported")
 
 
 class WithoutTorch:
-    """A place where importing torch fails and is written down."""
+    """An environment in which importing torch fails and is recorded."""
 
     def __init__(self, path: Path) -> None:
         self.runs, self.log = path / "runs", path / "imported.txt"
@@ -44,14 +44,14 @@ class WithoutTorch:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> WithoutTorch:
-    """With a run that was trained and scored there, evaluation in its own process."""
+    """Returns such an environment with a trained run, which was evaluated in its own process."""
     place = WithoutTorch(tmp_path_factory.mktemp("place"))
-    told = place.succeed("train", "CartPole-v1", "--env-steps", "512", *small())
-    assert "native: compiled kernels" in told
+    printed = place.succeed("train", "CartPole-v1", "--env-steps", "512", *small())
+    assert "native: compiled kernels" in printed
     return place
 
 
-def test_where_torch_is_needed_and_cannot_be_loaded_no_run_is_begun(place: WithoutTorch):
+def test_if_torch_is_needed_but_cannot_be_imported_no_run_is_created(place: WithoutTorch):
     tried = place.log.with_name("tried.txt")
     words = ("train", "CartPole-v1", "--set", "engine=torch", "--env-steps", "512", *small())
     runs = place.runs.with_name("no-runs")
@@ -63,7 +63,7 @@ def test_where_torch_is_needed_and_cannot_be_loaded_no_run_is_begun(place: Witho
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_goes_on_without_torch(place: WithoutTorch):
+def test_a_run_is_resumed_without_torch(place: WithoutTorch):
     place.succeed("resume", "@last", "--set", "stop.env_steps=1024")
     (run,) = json.loads(place.succeed("runs", "--json"))
     assert run["clocks"]["env_steps"] == 1024
@@ -78,11 +78,11 @@ def test_a_run_goes_on_without_torch(place: WithoutTorch):
     ],
     ids=lambda words: words[0],
 )
-def test_it_is_scored_and_looked_into_without_torch(place: WithoutTorch, words: tuple[str, ...]):
+def test_eval_and_net_work_without_torch(place: WithoutTorch, words: tuple[str, ...]):
     place.succeed(*words)
 
 
-def test_it_is_scored_to_nearly_the_same_where_the_kernels_were_not_built(place: WithoutTorch):
+def test_eval_without_compiled_kernels_gives_nearly_the_same_score(place: WithoutTorch):
     words = ("eval", "@last", "--episodes", "2", "--json")
     done = place.type(*words, GYMNAST_NATIVE="off")
     assert done.returncode == 0, done.stderr
@@ -91,13 +91,13 @@ def test_it_is_scored_to_nearly_the_same_where_the_kernels_were_not_built(place:
     assert json.loads(done.stdout)["mean"] == pytest.approx(built["mean"], rel=0.1)
 
 
-def test_it_is_played_and_filmed_without_torch(place: WithoutTorch, tmp_path: Path):
+def test_play_and_record_work_without_torch(place: WithoutTorch, tmp_path: Path):
     film = tmp_path / "play.mp4"
     place.succeed("play", "@last", "--record", str(film), "--seed", "0")
     assert film.stat().st_size > 0
 
 
-def test_python_users_load_and_act_without_torch(place: WithoutTorch):
+def test_the_python_api_loads_and_acts_without_torch(place: WithoutTorch):
     code = (
         "import sys, gymnast, numpy as np; policy = gymnast.load('@last');"
         "policy.act(np.zeros(4, np.float32)); assert 'torch' not in sys.modules"
@@ -109,7 +109,7 @@ def test_python_users_load_and_act_without_torch(place: WithoutTorch):
     assert not place.log.exists()
 
 
-def test_images_are_learned_from_without_torch(place: WithoutTorch):
+def test_training_on_images_works_without_torch(place: WithoutTorch):
     settings = ("algo.n_steps=8", "algo.batch_size=8", "env.n_envs=2", "env.max_episode_steps=20")
     few = ("eval.episodes=1", "eval.confirm_episodes=1", "eval.n_envs=1")
     given = [word for setting in (*settings, *few) for word in ("--set", setting)]
@@ -131,7 +131,7 @@ def test_another_algorithm_trains_without_torch(place: WithoutTorch):
     ],
     ids=["dqn", "cuda"],
 )
-def test_what_needs_torch_is_refused_in_one_line_where_native_is_asked_for(
+def test_engine_native_is_rejected_for_features_that_need_torch(
     place: WithoutTorch, words: tuple[str, ...], why: str
 ):
     done = place.type("train", "CartPole-v1", "--set", "engine=native", *words)

@@ -1,4 +1,4 @@
-"""What environments print never mixes with what a command answers."""
+"""The output of environments is never mixed with the output of a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENV = "py:tests.scripted:Prints"
 WAYS = ("by Python", "by a system call", "by C")
 
 
-def test_json_stays_json_whatever_an_environment_prints(tmp_path: Path):
+def test_json_output_is_valid_whatever_an_environment_prints(tmp_path: Path):
     words = ["train", ENV, "--env-steps", "512", "--name", "noisy", *small("env.backend=inprocess")]
     trained = gymnast(tmp_path, *words, "--json")
     assert json.loads(trained.stdout)["env_steps"] == 512, trained.stderr
@@ -33,7 +33,7 @@ def test_json_stays_json_whatever_an_environment_prints(tmp_path: Path):
         assert all(way in done.stderr for way in WAYS), verb
 
 
-def test_a_table_has_no_lines_of_an_environment_in_it(tmp_path: Path):
+def test_tables_do_not_contain_the_output_of_an_environment(tmp_path: Path):
     done = gymnast(tmp_path, "net", ENV)
     assert "initial policy" in done.stdout
     assert not any(way in done.stdout for way in WAYS)

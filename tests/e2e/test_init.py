@@ -1,4 +1,4 @@
-"""`gymnast init`: what it writes works as it stands, from its own test to solved."""
+"""`gymnast init`: the template works unchanged: its tests pass and it trains until solved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_its_own_tests_pass(project: Path):
+def test_the_tests_of_the_template_pass(project: Path):
     root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "line_walk", "-p", "no:cacheprovider"],
@@ -42,7 +42,7 @@ def test_its_own_tests_pass(project: Path):
     assert "warning" not in done.stdout
 
 
-def test_its_preset_is_valid_and_found_under_both_names(
+def test_the_preset_of_the_template_is_valid_and_found_by_both_names(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     done = gymnast(project / "runs", "config", "check", "presets/line_walk.yaml", cwd=project)
@@ -56,7 +56,7 @@ def test_its_preset_is_valid_and_found_under_both_names(
     assert presets.find("py:line_walk.env:Other").path is None
 
 
-def test_it_learns_to_solve_itself_in_seconds(project: Path):
+def test_the_template_environment_is_solved_in_seconds(project: Path):
     runs = project / "runs"
     words = ["train", "py:line_walk.env:LineWalk", "--quiet"]
     done = gymnast(runs, *words, cwd=project)
@@ -69,7 +69,7 @@ def test_it_learns_to_solve_itself_in_seconds(project: Path):
     assert success[-1] > 0.9 > success[0]
 
 
-def test_nothing_is_overwritten_and_nothing_half_written(project: Path):
+def test_init_overwrites_no_file_and_leaves_no_partial_package(project: Path):
     files = {path: path.read_bytes() for path in project.rglob("*.py")}
     done = gymnast(project / "runs", "init", "line_walk", cwd=project)
     assert done.returncode == 2
@@ -82,7 +82,7 @@ def test_nothing_is_overwritten_and_nothing_half_written(project: Path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("my-env", "not a Python identifier"),
         ("2d", "not a Python identifier"),
@@ -95,13 +95,13 @@ def test_nothing_is_overwritten_and_nothing_half_written(project: Path):
         ("numpy", "an installed module"),
     ],
 )
-def test_a_name_that_could_not_be_imported_is_refused(name: str, said: str, tmp_path: Path):
-    with pytest.raises(UsageError, match=said):
+def test_a_name_that_cannot_be_imported_is_rejected(name: str, message: str, tmp_path: Path):
+    with pytest.raises(UsageError, match=message):
         scaffold.write(name, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_directory_may_be_given_and_is_made(tmp_path: Path):
+def test_the_given_directory_is_created(tmp_path: Path):
     done = CliRunner().invoke(cli, ["init", "walk", "--dir", str(tmp_path / "new" / "place")])
     assert done.exit_code == 0, done.output
     assert f"cd {tmp_path / 'new' / 'place'}" in done.output

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and kill -9: nothing is lost, and the same run comes out in the end."""
+"""Ctrl-C, SIGTERM and kill -9: nothing is lost, and the resumed run ends with the same result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.e2e.kills import Found, cases, judge, kill_and_compare
 
 @contextmanager
 def training(runs: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """A long CartPole training that has got going: its first lines are out."""
+    """Starts a long CartPole training and waits until it has printed its first lines."""
     words = ["train", "CartPole-v1", "--env-steps", "50M", "--name", "long", *small(*more)]
     process = subprocess.Popen(
         [sys.executable, "-m", "gymnast", *words, "--runs", str(runs)],
@@ -39,21 +39,23 @@ def training(runs: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_a_checkpoint_and_the_run_can_go_on(number: signal.Signals, tmp_path: Path):
+def test_a_signal_saves_a_checkpoint_from_which_the_run_resumes(
+    number: signal.Signals, tmp_path: Path
+):
     with training(tmp_path) as process:
         process.send_signal(number)
-        told, wrong = process.communicate(timeout=60)
+        printed, wrong = process.communicate(timeout=60)
         assert process.returncode == 130, wrong
     shown = answer(tmp_path, "show", "long")
     assert shown["status"] == "stopped"
     assert number.name in shown["reason"]
     assert shown["checkpoints"]["latest"]["step"] == shown["env_steps"]
-    assert "gymnast resume" in told
+    assert "gymnast resume" in printed
     succeed(tmp_path, "resume", "long", "--rollouts", str(shown["rollouts"] + 2), "--quiet")
     assert answer(tmp_path, "show", "long")["rollouts"] == shown["rollouts"] + 2
 
 
-def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path):
+def test_a_second_ctrl_c_exits_at_once(tmp_path: Path):
     # one rollout of this run takes longer than the test: only the second signal can end it
     with training(tmp_path, "algo.n_steps=64") as process:
         process.send_signal(signal.SIGSTOP)
@@ -100,7 +102,7 @@ def test_a_killed_training_is_lost_until_it_is_resumed(tmp_path: Path):
         assert answer(tmp_path, "show", "long")["status"] == "lost"
 
 
-def test_two_processes_never_write_one_run(tmp_path: Path):
+def test_a_second_process_cannot_write_the_same_run(tmp_path: Path):
     with training(tmp_path):
         second = subprocess.run(
             [sys.executable, "-m", "gymnast", "resume", "long", "--runs", str(tmp_path)],
@@ -114,7 +116,9 @@ def test_two_processes_never_write_one_run(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", ["inprocess/native", "process/torch", "tag/native"])
-def test_kills_at_random_moments_lose_nothing_and_every_claim_is_true(tmp_path: Path, name: str):
+def test_kills_at_random_moments_lose_nothing_and_every_claim_of_exactness_is_true(
+    tmp_path: Path, name: str
+):
     """A short version of `make kill200`, which covers every backend with both engines."""
     case = next(case for case in cases() if case.name == name)
     found = kill_and_compare(tmp_path, case, kills=4, seed=0)
@@ -123,7 +127,7 @@ def test_kills_at_random_moments_lose_nothing_and_every_claim_is_true(tmp_path: 
     assert found.exact_runs == found.runs
 
 
-def test_a_claim_is_held_against_what_came_out():
+def test_claims_of_exactness_are_compared_with_the_differences():
     found = Found("vector", "native", 0)
     judge(found, "honest", claimed=True, differs=[])
     judge(found, "modest", claimed=False, differs=[])
@@ -137,7 +141,7 @@ def test_a_claim_is_held_against_what_came_out():
 
 
 def test_a_process_that_outlives_its_training_is_found_and_ended(tmp_path: Path):
-    """One that the training started in a session of its own."""
+    """A process that training started in its own session."""
     ended = Training(tmp_path, "none", "runs")
     ended.finish()
     mark = os.environ | {MARK: ended.mark}

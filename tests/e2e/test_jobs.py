@@ -1,6 +1,6 @@
-"""Trainings in the background and the commands that tell them things, as a person types them.
+"""Background jobs and the commands that control them.
 
-The commands are typed within this process, which saves their start; the jobs are real ones.
+The commands run within this process, which saves their startup time; the jobs are real processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHEAP = small("eval.mode=inline", "stop.solved=off")
 
 
 def typed(runs: Path, *words: str) -> tuple[int, str, str]:
-    """Exit code, output and errors of `gymnast WORDS`."""
+    """Runs `gymnast WORDS` in this process; returns exit code, stdout and stderr."""
     out, err, before = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["gymnast", *words, "--runs", str(runs)]
     try:
@@ -60,21 +60,21 @@ def refused(runs: Path, code: int, said: str, *words: str) -> None:
 def wait_for(found: Callable[[], Any]) -> Any:
     deadline = time.monotonic() + PATIENCE
     while not (result := found()):
-        assert time.monotonic() < deadline, "it did not happen"
+        assert time.monotonic() < deadline, f"not true within {PATIENCE} s"
         time.sleep(0.02)
     return result
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Iterator[Path]:
-    """A runs directory whose jobs are gone at the end."""
+    """Returns a runs directory; its jobs are killed after the test."""
     yield tmp_path
     for job in status.living_jobs(tmp_path):
         os.kill(job["pid"], signal.SIGKILL)
 
 
 def detach(runs: Path, steps: str, *more: str) -> Any:
-    goal = ("--set", "stop.eval_return=off")  # what is to last must not be over once it is good
+    goal = ("--set", "stop.eval_return=off")  # it must not end when it reaches the goal
     words = ("--env-steps", steps, "--max-jobs", "1", *CHEAP, *goal, *more)
     return answer(runs, "train", "CartPole-v1", "--detach", *words)
 
@@ -83,23 +83,23 @@ def status_of(job: dict[str, Any]) -> str:
     return status.of_path(Path(job["path"]))["status"]
 
 
-def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
+def test_jobs_are_queued_controlled_killed_and_waited_for(runs: Path):
     long, victim = detach(runs, "50M", "--name", "long"), detach(runs, "50M", "--name", "victim")
     never, group = detach(runs, "512", "--name", "never"), detach(runs, "512", "--seeds", "2")
     last = group["jobs"]
     statuses = [job["status"] for job in (long, victim, never, *last)]
     assert statuses == ["started", *["queued"] * 4]
-    assert os.getsid(long["pid"]) == long["pid"], "no terminal can take it along"
+    assert os.getsid(long["pid"]) == long["pid"], "closing a terminal does not stop it"
     ids = [job["id"] for job in (*last[::-1], never, victim, long)]
     assert [job["id"] for job in answer(runs, "jobs")] == ids
     train = ("train", "CartPole-v1", "--detach")
-    refused(runs, 2, f"is job {victim['id']} already", *train, "--name", "victim")
+    refused(runs, 2, f"is taken by job {victim['id']}", *train, "--name", "victim")
     refused(runs, 1, "does not train yet", "set", "victim", "algo.lr=1")
-    assert "will not" in typed(runs, "stop", "never")[1]
+    assert "removed from the queue" in typed(runs, "stop", "never")[1]
     wait_for(lambda: not Path(never["path"]).exists())
 
     wait_for(lambda: status_of(long) == "running")
-    _tell_everything(runs)
+    _send_every_command(runs)
     assert answer(runs, "stop", "long")["status"] == "stopped"
     assert not lock.is_held(Path(long["path"])), "it can be resumed at once"
     refused(runs, 1, "is stopped (stopped by command)", "stop", "long")
@@ -128,9 +128,9 @@ def test_jobs_queue_up_are_told_things_killed_and_waited_for(runs: Path):
     assert codes == [0, 0, 0, None, 0]
 
 
-def _tell_everything(runs: Path) -> None:
-    told = answer(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
-    assert [c["key"] for c in told["answer"]["changes"]] == ["algo.lr", "algo.target_kl"]
+def _send_every_command(runs: Path) -> None:
+    result = answer(runs, "set", "long", "algo.lr=1e-4 -> 0", "algo.target_kl=0.02")
+    assert [c["key"] for c in result["answer"]["changes"]] == ["algo.lr", "algo.target_kl"]
     assert answer(runs, "show", "long")["live"] == {
         "algo.lr": "0.0001 -> 0",
         "algo.target_kl": 0.02,
@@ -150,12 +150,12 @@ def _tell_everything(runs: Path) -> None:
 
 
 def _exit_codes(runs: Path) -> list[int | None] | None:
-    """Once every job that could write its own has."""
+    """Returns the exit codes of all jobs, None until each job that can has recorded its own."""
     found = [job["exit_code"] for job in answer(runs, "jobs")]
     return found if found.count(None) == 1 else None
 
 
-def test_a_mistake_is_said_at_once_and_leaves_nothing_behind(runs: Path):
+def test_an_invalid_job_is_rejected_at_once_and_leaves_no_files(runs: Path):
     for words, code in (
         (("CartPole-v1", "--set", "algo.lrr=1"), 2),
         (("NoSuchThing-v9",), 1),
@@ -181,10 +181,10 @@ class Fragile(gym.Env):
 """
 
 
-def test_a_job_that_fails_before_it_is_a_run_leaves_its_last_words(
+def test_a_job_that_fails_before_it_has_a_run_keeps_its_error_message(
     runs: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The environment breaks only where the job makes it: once there is a runs directory."""
+    """The environment fails only in the job: once the runs directory exists."""
     (runs / "fragile_environment.py").write_text(FRAGILE)
     monkeypatch.setenv("FRAGILE", str(runs / "here" / ".jobs"))
     monkeypatch.syspath_prepend(str(runs))
@@ -200,7 +200,7 @@ def test_a_job_that_fails_before_it_is_a_run_leaves_its_last_words(
     assert not Path(job["path"]).exists()
 
 
-def test_a_name_is_given_once(runs_dir: Path):
+def test_a_name_cannot_be_used_twice(runs_dir: Path):
     run = trained("CartPole-v1", {"stop.rollouts": 1}, name="mine")
     for taken in ("mine", run.id):
         refused(runs_dir, 1, "gymnast resume", "train", "CartPole-v1", "--name", taken)

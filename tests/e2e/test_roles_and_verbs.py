@@ -1,4 +1,4 @@
-"""What verbs for one agent say where there are several roles, and what the others make of them."""
+"""Commands on runs with several roles: single-agent commands reject them, the others support them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def typed(verb: click.Command, *words: str, runs: Path | None = None) -> Any:
     ],
     ids=["play a run", "play", "tune"],
 )
-def test_a_verb_for_one_agent_refuses_roles_and_says_what_to_use(
+def test_a_single_agent_command_rejects_roles_and_names_an_alternative(
     tag: Run, verb: click.Command, words: list[str], instead: str
 ):
     words = [tag.id if word == "RUN" else word for word in words]
@@ -59,13 +59,13 @@ def test_a_verb_for_one_agent_refuses_roles_and_says_what_to_use(
     assert instead in refused.fix
 
 
-def test_the_page_of_a_run_names_the_verb_that_shows_its_matches(tag: Run):
+def test_show_names_the_command_that_films_matches(tag: Run):
     page = typed(show, tag.id, runs=tag.path.parent).stdout
     assert f"gymnast video {tag.id}" in page
     assert "gymnast play" not in page
 
 
-def test_an_evaluation_of_one_agent_is_refused_too(tag: Run):
+def test_single_agent_evaluation_rejects_roles(tag: Run):
     with pytest.raises(GymnastError, match="tag has several roles"):
         gymnast.evaluate(tag)
 
@@ -78,7 +78,7 @@ def test_a_stored_policy_is_loaded_by_its_role(tag: Run):
     assert obs.shape == gymnast.load(tag, role="seeker").policy.obs.shape
 
 
-def test_each_role_that_is_learned_has_its_network(tag: Run):
+def test_net_shows_a_network_per_learned_role(tag: Run):
     page = typed(net, tag.id, runs=tag.path.parent)
     assert page.exception is None, page.exception
     lines = page.stdout.splitlines()
@@ -93,6 +93,6 @@ def test_each_role_that_is_learned_has_its_network(tag: Run):
 
 
 @pytest.mark.slow
-def test_a_preset_of_several_roles_is_trained_scored_and_replayed():
+def test_a_preset_with_several_roles_is_trained_evaluated_and_replayed():
     (tried,) = check_presets(["tag:selfplay"])
     assert (tried.verdict, tried.reason) == ("passed", "")

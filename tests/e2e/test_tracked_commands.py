@@ -1,4 +1,4 @@
-"""`--track` and `export` as they are typed, and Ctrl-C in a terminal, which reaches every process."""
+"""`--track` and `export` on the command line, and Ctrl-C in a terminal, which reaches every process."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_ctrl_c_in_a_terminal_finishes_the_tracker_and_its_link_is_printed_once(
             assert lines[-1], process.stderr.read()
             lines.append(process.stdout.readline())
         os.killpg(process.pid, signal.SIGINT)
-        told, wrong = process.communicate(timeout=60)
+        printed, wrong = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130
     assert not wrong
     shown = answer(tmp_path, "show", "long")
     (file,) = wandb_files(Path(shown["path"]) / "wandb")
-    assert "".join([*lines, told]).count(str(file.parent)) == 1
+    assert "".join([*lines, printed]).count(str(file.parent)) == 1
     assert exit_codes(file) == [130]
     recorded = rows(Run(shown["path"]))
     assert len(recorded) > 1

@@ -1,4 +1,4 @@
-"""What differs between two runs that should be one and the same."""
+"""Lists the differences between two runs that should be identical."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnast.runs.run import Run
 
 
 def differences(a: Run, b: Run) -> list[str]:
-    """Weights, optimizer, running episodes, exact metrics, scores, traces: a sentence for each."""
+    """Returns the differences in weights, optimizer, running episodes, exact metrics, scores and traces."""
     last_a, last_b = (checkpoint.latest(run.path).manifest["files"] for run in (a, b))
     files = sorted(name for name in {*last_a, *last_b} if name.endswith(".safetensors"))
     found = [f"{file} differs" for file in files if last_a.get(file) != last_b.get(file)]
@@ -34,6 +34,6 @@ def differences(a: Run, b: Run) -> list[str]:
 
 
 def _traces(run: Run) -> dict[str, str]:
-    """Without what a kill left of a file that was being written."""
+    """Returns file name -> hash of all traces, without hidden drafts left by a kill."""
     files = [*run.traces.glob("[!.]*"), *run.matches.glob("[!.]*")]
     return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in files}

@@ -1,4 +1,4 @@
-"""A small real run whose evaluation episodes are stored."""
+"""A small real run with stored evaluation episodes."""
 
 from __future__ import annotations
 

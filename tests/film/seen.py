@@ -1,4 +1,4 @@
-"""Environments made to be looked at, and films read back."""
+"""Environments with known pictures, and functions that read films back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gymnast.runs.trace import Trace
 
 
 def decoded(film: Path) -> tuple[np.ndarray, Any]:
-    """Its frames [T, H, W, 3] and what its stream says about itself."""
+    """Returns the frames of a film [T, H, W, 3] and the properties of its stream."""
     with av.open(str(film)) as file:
         stream = file.streams.video[0]
         frames = np.stack([f.to_ndarray(format="rgb24") for f in file.decode(stream)])
@@ -28,7 +28,7 @@ def decoded(film: Path) -> tuple[np.ndarray, Any]:
 
 
 def recorded(env: gym.Env, seed: int, actions: np.ndarray) -> Trace:
-    """What happens when these actions are taken, as evaluation would store it."""
+    """Returns the trace of an episode with these actions, as evaluation would store it."""
     env.reset(seed=seed)
     rewards, terminated, truncated = [], False, False
     for action in actions:
@@ -55,7 +55,7 @@ def recorded(env: gym.Env, seed: int, actions: np.ndarray) -> Trace:
 
 
 class Swatch(gym.Env[np.ndarray, int]):
-    """Shows a plain colour that says how many steps were taken. `luck`: rewards ignore the seed."""
+    """Renders a plain color that encodes the number of steps. With `luck`, rewards ignore the seed."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 10}
     lucky = np.random.default_rng(0)
@@ -87,7 +87,7 @@ def swatch(t: int) -> tuple[int, int, int]:
 
 
 class Letterbox(Swatch):
-    """Draws text only."""
+    """Renders text only."""
 
     metadata = {"render_modes": ["ansi"]}
 
@@ -96,7 +96,7 @@ class Letterbox(Swatch):
 
 
 class Camera(Swatch):
-    """Is seen as pictures, cannot be drawn, and never gives the same episode twice."""
+    """Has images as observations, no renderer, and never the same episode twice."""
 
     metadata = {"render_modes": []}
 

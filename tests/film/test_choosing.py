@@ -1,4 +1,4 @@
-"""Which stored episode `best`, `last` and a number mean."""
+"""Selection of a stored episode by `best`, `last` or a number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_last_is_the_first_episode_of_the_newest_version(cartpole: Run):
     assert (chosen.version, chosen.index, chosen.trace.seed) == (newest, 0, episodes[0].seed)
 
 
-def test_a_number_and_a_checkpoint_choose_exactly(cartpole: Run):
+def test_a_number_and_a_checkpoint_select_exactly_that_episode(cartpole: Run):
     for version, episodes in traces(cartpole, "eval").items():
         for i, episode in enumerate(episodes):
             chosen = choose(cartpole, str(i), at=str(version))
@@ -36,7 +36,7 @@ def test_a_number_and_a_checkpoint_choose_exactly(cartpole: Run):
             assert chosen.trace.reward.tolist() == episode.reward.tolist()
 
 
-def test_other_kinds_of_episodes_can_be_chosen(cartpole: Run):
+def test_confirmation_and_training_episodes_can_be_selected(cartpole: Run):
     assert choose(cartpole, kind="confirm").version == cartpole.info["checkpoints"]["best"]
     training = traces(cartpole, "train")
     assert choose(cartpole, "last", kind="train").version == max(training)
@@ -44,19 +44,19 @@ def test_other_kinds_of_episodes_can_be_chosen(cartpole: Run):
 
 
 @pytest.mark.parametrize("episode", ["4", "-1", "first", ""])
-def test_an_episode_that_is_not_there_is_refused_with_what_is(cartpole: Run, episode: str):
+def test_an_unknown_episode_is_rejected_with_the_valid_range(cartpole: Run, episode: str):
     with pytest.raises(UsageError, match="best, last or a number from 0 to 3"):
         choose(cartpole, episode)
 
 
-def test_two_answers_to_which_version_are_refused(cartpole: Run):
-    with pytest.raises(UsageError, match="two answers"):
+def test_contradicting_versions_are_rejected(cartpole: Run):
+    with pytest.raises(UsageError, match="contradict each other"):
         choose(cartpole, "last", at="best")
     with pytest.raises(RunError, match="no checkpoint is at"):
         choose(cartpole, at="99")
 
 
-def test_a_run_without_traces_says_what_to_do(cartpole: Run, tmp_path: Path):
+def test_a_run_without_traces_is_rejected_with_a_fix(cartpole: Run, tmp_path: Path):
     copy = Run(tmp_path / "copy")
     shutil.copytree(cartpole.path, copy.path)
     shutil.rmtree(copy.traces)
@@ -65,7 +65,9 @@ def test_a_run_without_traces_says_what_to_do(cartpole: Run, tmp_path: Path):
     assert "gymnast play" in refusal.value.fix
 
 
-def test_learning_is_shown_on_one_seed_from_the_first_to_the_last_evaluation(cartpole: Run):
+def test_learning_progress_is_shown_on_one_seed_from_the_first_to_the_last_evaluation(
+    cartpole: Run,
+):
     parts = choose_parts(cartpole)
     versions = list(stored(cartpole, "eval"))
     assert [part.version for part in parts] == versions

@@ -1,4 +1,4 @@
-"""Films as files: what comes back out of them, and that half a film is never there."""
+"""Film files: frames and timing are read back, and there is never a partial film."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.film.seen import decoded
 
 
 def gradient(i: int, height: int = 48, width: int = 64) -> np.ndarray:
-    """A picture that differs from those before and after it everywhere."""
+    """Returns a picture that differs from the previous and the next one in every pixel."""
     y, x = np.mgrid[:height, :width]
     picture = np.stack([x * 3, y * 4, np.full_like(x, 60 + 12 * i)], -1)
     return picture.astype(np.uint8)
 
 
-def test_a_film_gives_back_every_frame_at_its_time_in_its_colours(tmp_path: Path):
+def test_a_film_has_every_frame_at_its_time_in_its_colors(tmp_path: Path):
     with FilmWriter(tmp_path / "a.mp4", fps=25) as film:
         for i in range(10):
             film.add(gradient(i))
@@ -43,7 +43,7 @@ def _film(path: Path, frames: list[np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize("fps", [4, 29.97, 60])
-def test_any_pace_is_kept(tmp_path: Path, fps: float):
+def test_the_frame_rate_is_kept(tmp_path: Path, fps: float):
     with FilmWriter(tmp_path / "a.mp4", fps) as film:
         for i in range(8):
             film.add(gradient(i))
@@ -67,7 +67,7 @@ def test_a_film_can_be_played_while_it_loads(tmp_path: Path):
     assert content.index(b"moov") < content.index(b"mdat")
 
 
-def test_a_failure_on_the_way_leaves_the_film_from_before(tmp_path: Path):
+def test_a_failure_while_writing_leaves_the_previous_film(tmp_path: Path):
     path = tmp_path / "a.mp4"
     with FilmWriter(path, 10) as film:
         film.add(gradient(0))
@@ -78,19 +78,21 @@ def test_a_failure_on_the_way_leaves_the_film_from_before(tmp_path: Path):
     assert os.listdir(tmp_path) == ["a.mp4"]
 
 
-def test_nothing_filmed_is_no_film(tmp_path: Path):
+def test_without_frames_no_file_is_written(tmp_path: Path):
     with FilmWriter(tmp_path / "a.mp4", 10):
         pass
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(("name", "fps"), [("a.avi", 10), ("a", 10), ("a.mp4", 1000)])
-def test_what_cannot_be_a_film_is_refused_before_it_begins(tmp_path: Path, name: str, fps: float):
+def test_invalid_names_and_frame_rates_are_rejected_before_writing(
+    tmp_path: Path, name: str, fps: float
+):
     with pytest.raises(UsageError):
         FilmWriter(tmp_path / name, fps)
 
 
-def test_a_directory_that_cannot_be_written_is_said_in_one_line(tmp_path: Path):
+def test_a_directory_that_cannot_be_written_raises_a_clear_error(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="not written"), FilmWriter(tmp_path / "file/a.mp4", 10):
         pass
@@ -106,7 +108,7 @@ with FilmWriter(Path(sys.argv[1]), 10) as film:
 """
 
 
-def test_kill_9_leaves_no_half_film_and_the_next_one_clears_up(tmp_path: Path):
+def test_kill_9_leaves_no_partial_film_and_the_next_writer_deletes_the_draft(tmp_path: Path):
     path = tmp_path / "a.mp4"
     child = subprocess.Popen([sys.executable, "-c", ENDLESS, str(path)])
     try:
@@ -125,7 +127,7 @@ def test_kill_9_leaves_no_half_film_and_the_next_one_clears_up(tmp_path: Path):
     assert os.listdir(tmp_path) == ["a.mp4"]
 
 
-def test_a_disk_that_fills_up_is_said_in_one_line_and_leaves_nothing(tmp_path: Path):
+def test_a_full_disk_raises_a_clear_error_and_leaves_no_file(tmp_path: Path):
     full = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

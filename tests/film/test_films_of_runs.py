@@ -1,4 +1,4 @@
-"""`gymnast video` as it is typed, and films that are made by themselves when training ends."""
+"""`gymnast video` on the command line, and the films that are made automatically after training."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def typed(run: Run, *words: str):
 
 @pytest.fixture
 def copy(cartpole: Run, tmp_path: Path) -> Run:
-    """The run alone in a runs directory, to be filmed."""
+    """Returns a copy of the run in its own runs directory."""
     shutil.copytree(cartpole.path, tmp_path / "runs" / cartpole.id)
     return Run(tmp_path / "runs" / cartpole.id)
 
@@ -50,7 +50,7 @@ def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
     episode = max(traces(copy, "eval")[best], key=lambda trace: trace.raw_return)
     assert (about["seed"], about["return"]) == (episode.seed, episode.raw_return)
     frames, stream = decoded(film)
-    assert stream["fps"] == about["fps"] == 50  # the preset's
+    assert stream["fps"] == about["fps"] == 50  # from the preset
     assert len(frames) == about["frames"] == len(episode) + 1 + 50
     assert frames.shape[1:] == (484, 600, 3)
     assert np.abs(frames[0].astype(int) - frames[len(episode)]).max() > 100
@@ -58,15 +58,15 @@ def test_a_film_of_the_best_episode_is_stored_described_and_listed(copy: Run):
     assert frames[:, :300].mean() > 200
     assert about["exact"]
 
-    shown = answer(copy.path.parent, "show", copy.id)
-    (listed,) = shown["videos"]
+    info = answer(copy.path.parent, "show", copy.id)
+    (listed,) = info["videos"]
     assert listed["path"] == str(film)
     assert listed["is_best"]
     page = succeed(copy.path.parent, "show", copy.id)
     assert f"best    {film}" in page
 
 
-def test_pace_place_and_episode_are_as_asked(copy: Run, tmp_path: Path):
+def test_frame_rate_file_and_episode_follow_the_options(copy: Run, tmp_path: Path):
     about = typed(copy, "--episode", "2", "--fps", "5", "--out", str(tmp_path / "x.mp4"))
     frames, stream = decoded(tmp_path / "x.mp4")
     assert stream["fps"] == 5
@@ -75,7 +75,7 @@ def test_pace_place_and_episode_are_as_asked(copy: Run, tmp_path: Path):
     assert not (copy.path / "videos").exists()
 
 
-def test_a_grid_shows_eight_moments(copy: Run, tmp_path: Path):
+def test_a_grid_shows_eight_frames(copy: Run, tmp_path: Path):
     succeed(copy.path.parent, "video", copy.id, "--grid", str(tmp_path / "grid.png"))
     picture = pygame.surfarray.array3d(pygame.image.load(tmp_path / "grid.png")).swapaxes(0, 1)
     height, width = picture.shape[:2]
@@ -101,17 +101,17 @@ def test_a_film_of_learning_shows_each_evaluation_in_1080p(copy: Run):
     assert not np.array_equal(first, second)  # the title
 
 
-def test_an_environment_that_cannot_be_drawn_is_one_clear_line(runs_dir: Path):
+def test_an_environment_without_a_renderer_raises_a_clear_error(runs_dir: Path):
     run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
     refused = gymnast(runs_dir, "video", run.id)
     assert refused.returncode == 1
-    assert "has no renderer that gives pictures" in refused.stderr
+    assert "has no render mode that gives pictures" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert not (run.path / "videos").exists()
 
 
 def filmed_training(runs: Path, *words: str) -> Run:
-    """Train with filming switched on; returns when training has ended."""
+    """Trains with automatic films enabled; returns when training has ended."""
     command = [sys.executable, "-m", "gymnast", "train", *words, *small(), "--runs", str(runs)]
     done = subprocess.run(
         [*command, "--quiet", "--env-steps", "512"],
@@ -124,7 +124,7 @@ def filmed_training(runs: Path, *words: str) -> Run:
     return Run(path.parent)
 
 
-def test_best_and_last_are_filmed_by_themselves_when_training_ends(tmp_path: Path):
+def test_best_and_last_episodes_are_filmed_automatically_after_training(tmp_path: Path):
     cut = ("--set", "eval.max_episode_steps=12", "--set", "facts.fps=10")
     run = filmed_training(tmp_path / "runs", "CartPole-v1", *cut)
     videos = run.path / "videos"
@@ -136,14 +136,14 @@ def test_best_and_last_are_filmed_by_themselves_when_training_ends(tmp_path: Pat
         frames, _ = decoded(videos / f"{name}.mp4")
         assert about["exact"]
         assert len(frames) == about["length"] + 1 + 10
-    until(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text(), "the log's word")
+    until(lambda: f"{expected[1]}.mp4" in (videos / "film.log").read_text(), "the line in the log")
     assert {p.suffix for p in videos.iterdir()} == {".mp4", ".json", ".log"}
 
 
-def test_the_log_of_the_filmer_says_why_there_is_no_film(tmp_path: Path):
+def test_the_film_log_has_the_reason_why_there_is_no_film(tmp_path: Path):
     run = filmed_training(tmp_path / "runs", "py:tests.scripted:Script")
     log = run.path / "videos" / "film.log"
-    until(lambda: log.read_text().count("no renderer") == 2, "the log's word")
+    until(lambda: log.read_text().count("no render mode") == 2, "the line in the log")
     assert run.info["status"] == "finished"
 
 
@@ -154,14 +154,16 @@ def test_filming_can_be_switched_off(monkeypatch: pytest.MonkeyPatch):
     assert not (run.path / "videos").exists()
 
 
-def test_a_filmer_that_cannot_start_costs_a_line_in_the_log_and_nothing_else(
+def test_if_filming_cannot_start_only_a_warning_is_logged(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.delenv("GYMNAST_FILM")
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     run = trained("Script", {"stop.env_steps": 64, "env.n_envs": 4, "algo.n_steps": 16})
     assert run.info["status"] == "finished"
-    assert "the filmer could not be started" in (run.path / "log.txt").read_text()
+    assert (
+        "the process that makes videos could not be started" in (run.path / "log.txt").read_text()
+    )
 
 
 def worker(path: Path) -> subprocess.CompletedProcess[str]:
@@ -169,13 +171,13 @@ def worker(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_a_run_that_is_gone_ends_the_filmer_quietly(copy: Run):
+def test_filming_a_deleted_run_exits_silently(copy: Run):
     shutil.rmtree(copy.path)
     done = worker(copy.path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_films_that_are_there_are_not_made_again_unless_they_show_something_else(copy: Run):
+def test_existing_films_are_made_again_only_if_they_show_another_episode(copy: Run):
     assert worker(copy.path).stdout.count("frames, return") == 2
     assert worker(copy.path).stdout == ""
     best = copy.path / "videos" / f"eval-{copy.info['checkpoints']['best']:012d}-best.mp4"

@@ -1,4 +1,4 @@
-"""Films of matches between roles, from what was stored of them, as `gymnast video` makes them."""
+"""Films of stored matches between roles, as made by `gymnast video`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.film.seen import decoded
 
 SHORT = {"env.kwargs": {"time_limit": 9}}
 TAG = {"tag": "seeker", "timeout": "hider", "truce": ""}
-"""Outcome -> who then has won."""
+"""Outcome -> role that wins."""
 STEP = 1024
 
 
@@ -51,7 +51,7 @@ def played(
     cast: Mapping[str, str] | None = None,
     slow: Mapping[str, float] | None = None,
 ) -> MatchTrace:
-    """A match of random actions, recorded here and not by the code that plays matches."""
+    """Returns a match of random actions, recorded independently of the code under test."""
     rng = np.random.default_rng(seed)
     with closing(open_matches(cfg, 1)) as matches:
         for role, factor in (slow or {}).items():
@@ -102,7 +102,7 @@ def against(role: str, who: str) -> dict[str, str]:
 
 @pytest.fixture
 def run(runs_dir: Path) -> Run:
-    """Each role against two opponents, two matches each; nobody is caught."""
+    """Returns a run with two matches of each role against two opponents; no hider is caught."""
     casts = [against(role, f"scripted:{name}") for role in ("seeker", "hider") for name in "ab"]
     return a_run(runs_dir, [played(config(), seed, cast=c) for c in casts for seed in (1, 2)])
 
@@ -113,7 +113,7 @@ def typed(run: Run, *words: str) -> list[dict[str, Any]]:
     return json.loads(done.stdout)["films"]
 
 
-def test_every_pair_of_players_is_filmed_described_and_listed(run: Run):
+def test_every_pairing_is_filmed_described_and_listed(run: Run):
     made = typed(run)
     names = [Path(film["path"]).stem for film in made]
     pairs = ("seeker-a-lost", "seeker-b-lost", "hider-a-won", "hider-b-won")
@@ -134,14 +134,14 @@ def test_every_pair_of_players_is_filmed_described_and_listed(run: Run):
     assert f"best    {made[0]['path']}  return seeker " in page
 
 
-def test_a_number_is_one_match_at_a_place_and_pace_of_its_own(run: Run, tmp_path: Path):
+def test_a_number_selects_one_match_with_its_own_file_and_frame_rate(run: Run, tmp_path: Path):
     (film,) = typed(run, "--episode", "3", "--fps", "2", "--out", str(tmp_path / "x.mp4"))
     assert (film["episode"], film["seed"], film["cast"]) == (3, 2, against("seeker", "scripted:b"))
     assert len(decoded(tmp_path / "x.mp4")[0]) == 9 + 1 + 2
     assert not (run.path / "videos").exists()
 
 
-def test_a_grid_of_a_match_shows_eight_moments(run: Run, tmp_path: Path):
+def test_a_grid_of_a_match_shows_eight_frames(run: Run, tmp_path: Path):
     typed(run, "--episode", "0", "--grid", str(tmp_path / "grid.png"))
     picture = pygame.surfarray.array3d(pygame.image.load(tmp_path / "grid.png")).swapaxes(0, 1)
     height, width = picture.shape[:2]
@@ -155,25 +155,25 @@ def test_a_grid_of_a_match_shows_eight_moments(run: Run, tmp_path: Path):
     [
         (["--out", "x.mp4"], "--out is for one match"),
         (["--grid", "x.png"], "--grid is for one match"),
-        (["--learning"], "there is no film of learning"),
+        (["--learning"], "--learning does not support matches"),
         (["--episode", "8"], "a number from 0 to 7"),
     ],
 )
-def test_what_cannot_be_filmed_of_matches_is_refused(run: Run, words: list[str], said: str):
+def test_unsupported_options_for_matches_are_rejected(run: Run, words: list[str], said: str):
     done = CliRunner().invoke(video, [run.id, *words])
     assert isinstance(done.exception, UsageError)
     assert said in done.exception.message
     assert not (run.path / "videos").exists()
 
 
-def test_a_match_that_was_tampered_with_is_filmed_and_says_so(run: Run):
+def test_a_modified_match_is_filmed_with_a_note(run: Run):
     file = run.matches / f"eval-{STEP:012d}.safetensors"
     first, *others = read_matches(file)
     rewards = {role: got.copy() for role, got in first.rewards.items()}
     rewards["hider"][2] += 1e-9
     write_matches(file, [replace(first, rewards=rewards), *others], {})
     wrong, *right = typed(run)
-    assert wrong["note"] == "this replay differs from the match as it was played, from step 3"
+    assert wrong["note"] == "this replay differs from the recorded match, from step 3"
     assert not wrong["exact"]
     assert all(film["exact"] for film in right)
     frames, _ = decoded(Path(wrong["path"]))
@@ -182,7 +182,7 @@ def test_a_match_that_was_tampered_with_is_filmed_and_says_so(run: Run):
 
 
 @pytest.mark.parametrize("change", ["length", "outcome"])
-def test_a_match_that_ends_otherwise_differs_too(change: str):
+def test_a_match_that_ends_differently_is_detected(change: str):
     trace, cfg = played(config(), 1), config()
     if change == "length":
         cut = {role: taken[:-1] for role, taken in trace.actions.items()}
@@ -205,7 +205,7 @@ def stored(run: Run, **more: Any) -> list[str]:
     return [one.which for one in choose_matches(run, TAG, **more)]
 
 
-def test_the_first_match_of_each_result_of_each_pair_is_chosen(runs_dir: Path):
+def test_the_first_match_of_each_pairing_and_result_is_selected(runs_dir: Path):
     one = played(config(), 1)
 
     def match(cast: dict[str, str], outcome: str) -> MatchTrace:
@@ -241,7 +241,7 @@ def test_the_first_match_of_each_result_of_each_pair_is_chosen(runs_dir: Path):
     assert stored(run, episode="6") == ["6"]
 
 
-def test_versions_are_chosen_as_those_of_episodes_are(runs_dir: Path):
+def test_versions_of_matches_are_selected_like_those_of_episodes(runs_dir: Path):
     run = a_run(runs_dir, [played(config(), 1)])
     newer = run.matches / f"eval-{2 * STEP:012d}.safetensors"
     write_matches(newer, [played(config(), 2)], {})
@@ -272,12 +272,12 @@ def test_the_handicap_of_a_training_match_is_found_by_its_replay(
         assert (about["exact"], about["handicap"]) == (True, slow)
 
 
-def test_a_handicap_that_cannot_be_found_is_what_the_film_suspects(
+def test_if_no_known_handicap_replays_the_match_the_note_mentions_it(
     slowed: MatchStage, tmp_path: Path
 ):
     strange = played(config(), 3, slow={"hider": 0.7})
     about = filmed(slowed, strange, tmp_path)
-    assert about["note"].endswith("another handicap may have been in force")
+    assert about["note"].endswith("the match may have had another handicap")
     assert not about["exact"]
     with closing(MatchStage(config())) as plain:
         about = filmed(plain, strange, tmp_path)
@@ -285,7 +285,7 @@ def test_a_handicap_that_cannot_be_found_is_what_the_film_suspects(
     assert not about["exact"]
 
 
-def test_several_agents_of_a_role_share_its_return():
+def test_the_return_of_a_role_is_the_mean_over_its_agents():
     cfg = config(**{"env.kwargs": {"time_limit": 9, "hiders": 3, "seekers": 2}})
     trace = played(cfg, 1)
     with closing(MatchStage(cfg)) as stage:
@@ -303,17 +303,17 @@ SHOT = MatchShot(PICTURE, 3, {"seeker": 0.5, "hider": -0.5})
     [{"step": 4}, {"returns": {"seeker": 0.5, "hider": 0.5}}, {"ending": "tag: seeker has won"}],
     ids=lambda change: next(iter(change)),
 )
-def test_whatever_changes_is_seen(change: dict):
+def test_every_change_of_a_shot_changes_the_band(change: dict):
     trace = played(config(), 1)
     band = MatchBand(480, trace, trace.cast, {}, "")
     assert not np.array_equal(band.draw(SHOT), band.draw(replace(SHOT, **change)))
 
 
-def test_who_plays_is_seen_in_the_colour_of_the_role():
+def test_the_player_is_shown_in_the_color_of_the_role():
     trace = played(config(), 1)
-    colours = {"seeker": (255, 0, 0), "hider": (0, 0, 255)}
+    colors = {"seeker": (255, 0, 0), "hider": (0, 0, 255)}
     drawn = {
-        who: MatchBand(480, trace, against("seeker", who), colours, "").draw(SHOT)
+        who: MatchBand(480, trace, against("seeker", who), colors, "").draw(SHOT)
         for who in ("scripted:weak", "step:4096")
     }
     one, other = drawn.values()
@@ -331,9 +331,7 @@ def test_any_number_of_roles_fits_any_width(width: int):
     assert MatchBand(width, trace, trace.cast, {}, "a note").draw(shot).shape[1] == width
 
 
-def test_the_filmer_of_the_background_films_matches_once(
-    run: Run, capsys: pytest.CaptureFixture[str]
-):
+def test_the_background_worker_films_matches_once(run: Run, capsys: pytest.CaptureFixture[str]):
     worker.film(run)
     assert capsys.readouterr().out.count("frames") == 4
     worker.film(run)
@@ -341,7 +339,7 @@ def test_the_filmer_of_the_background_films_matches_once(
     assert len(list((run.path / "videos").glob("*.mp4"))) == 4
 
 
-def test_the_log_of_the_filmer_says_that_no_match_is_stored(
+def test_the_background_worker_prints_that_no_match_is_stored(
     run: Run, capsys: pytest.CaptureFixture[str]
 ):
     for file in run.matches.iterdir():

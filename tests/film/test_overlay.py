@@ -1,4 +1,4 @@
-"""The band below a picture says what it should and never covers the picture."""
+"""The band of numbers below a frame shows every value and never covers the frame."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gymnast.film.sheet import CHOSEN
 from gymnast.film.shot import Shot
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (400, 600, 3), np.uint8)
-SHOT = Shot(PICTURE, 3, 12.5, 1.0, action=1, value=4.0, chances=np.array([0.2, 0.7, 0.1]))
+SHOT = Shot(PICTURE, 3, 12.5, 1.0, action=1, value=4.0, action_probs=np.array([0.2, 0.7, 0.1]))
 THREE = Actions(Discrete(3), ("left", "stay", "right"))
 
 
-def test_the_picture_stays_whole_above_the_band():
+def test_the_picture_above_the_band_is_unchanged():
     band = Band(600, THREE, length=10)
     frame = band.below(SHOT)
     assert frame.shape == (400 + band.height, 600, 3)
@@ -33,12 +33,12 @@ def test_the_picture_stays_whole_above_the_band():
         {"reward": -1.0},
         {"value": None},
         {"action": 2},
-        {"chances": np.array([0.3, 0.6, 0.1])},
+        {"action_probs": np.array([0.3, 0.6, 0.1])},
         {"action": None, "ending": "terminated"},
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_whatever_changes_is_seen(change: dict):
+def test_every_change_of_a_shot_changes_the_band(change: dict):
     band = Band(600, THREE, length=10)
     assert not np.array_equal(band.draw(SHOT), band.draw(replace(SHOT, **change)))
 
@@ -60,9 +60,9 @@ def test_actions_are_named_by_facts_or_by_number():
     assert Actions(Box(-1, 1, (2,)), ("main", "side")).name([0.5, -1.0]) == "main +0.50, side -1.00"
 
 
-def test_amounts_begin_at_zero_within_their_range():
+def test_bars_of_continuous_actions_start_at_zero_within_their_range():
     bars = Actions(Box(np.array([-2, 0, -np.inf]), np.array([2, 1, np.inf]))).bars(
-        replace(SHOT, action=np.array([1.0, 0.25, 0.0]), chances=None)
+        replace(SHOT, action=np.array([1.0, 0.25, 0.0]), action_probs=None)
     )
     assert [(bar.low, bar.high) for bar in bars] == [(0.5, 0.75), (0.0, 0.25), (0.5, 0.5)]
 
@@ -71,5 +71,5 @@ def test_amounts_begin_at_zero_within_their_range():
 @pytest.mark.parametrize("width", [400, 600, 1920])
 def test_any_number_of_actions_fits_any_width(n: int, width: int):
     band = Band(width, Actions(Discrete(n), tuple(f"a rather long name {i}" for i in range(n))))
-    shot = replace(SHOT, action=0, chances=np.full(n, 1 / n))
+    shot = replace(SHOT, action=0, action_probs=np.full(n, 1 / n))
     assert band.draw(shot).shape == (band.height, width, 3)

@@ -1,4 +1,4 @@
-"""From traces to pictures: what a film shows is what happened, or it says that it is not."""
+"""Rendering of traces: a film shows exactly what happened, or has a note that it does not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def episode(stage: Stage, trace: Trace) -> list[Shot]:
 
 
 @pytest.mark.parametrize("target", CASES)
-def test_every_picture_is_the_one_the_environment_draws_at_that_step(target: str):
+def test_every_frame_is_the_one_the_environment_renders_at_that_step(target: str):
     cfg, actions = resolve(target).config, CASES[target]
     plain = gym.make(cfg.env.id, **cfg.env.kwargs)
     trace = recorded(plain, 7, actions)
@@ -58,7 +58,7 @@ def test_every_picture_is_the_one_the_environment_draws_at_that_step(target: str
     assert not np.array_equal(drawn[0].picture, drawn[-1].picture)
 
 
-def test_a_reward_that_is_not_the_stored_one_is_found_where_it_is():
+def test_a_reward_that_differs_from_the_stored_one_is_found_at_its_step():
     trace = recorded(Swatch(), 3, np.zeros(6, int))
     changed = trace.reward.copy()
     changed[2] += 1e-12
@@ -73,14 +73,14 @@ def test_a_reward_that_is_not_the_stored_one_is_found_where_it_is():
             episode(stage, shorter)
 
 
-def test_what_does_not_replay_is_filmed_with_a_note_and_a_warning(
+def test_an_episode_that_does_not_replay_is_filmed_with_a_note_and_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     trace = recorded(Swatch(luck=True), 3, np.zeros(6, int))
     chosen = Chosen("eval", 0, "best", 0, trace)
     about = film_episode(config(luck=True), chosen, Order(tmp_path / "luck.mp4"))
     assert not about["exact"]
-    assert "differs from the episode as it was scored, from step 1" in about["note"]
+    assert "differs from the recorded episode, from step 1" in about["note"]
     assert about["note"] in caplog.text
     assert films.read(tmp_path / "luck.mp4")["exact"] is False
     noted, _ = decoded(tmp_path / "luck.mp4")
@@ -92,21 +92,21 @@ def test_what_does_not_replay_is_filmed_with_a_note_and_a_warning(
     assert (noted[0, 420:445] > 180).any()
 
 
-def test_a_film_is_made_again_from_its_first_picture_when_it_turns_out_not_to_be_exact():
-    asked: list[str] = []
+def test_a_film_that_is_not_exact_is_made_again_with_a_note_from_its_first_frame():
+    notes: list[str] = []
 
     def make(note: str) -> int:
-        asked.append(note)
+        notes.append(note)
         if not note:
             raise Differs(9)
         return 5
 
     made, note = exact_or_noted(make)
     assert made == 5
-    assert asked == ["", note]
+    assert notes == ["", note]
 
 
-def test_episodes_seen_as_pictures_are_shown_as_they_were_seen(tmp_path: Path):
+def test_episodes_with_image_observations_show_these_images(tmp_path: Path):
     trace = recorded(Camera(), 0, np.zeros(6, int))
     seen = np.random.default_rng(0).integers(0, 255, (7, 12, 16, 3), np.uint8)
     with closing(Stage(config("Camera"), draws=False)) as stage:
@@ -123,14 +123,16 @@ def test_episodes_seen_as_pictures_are_shown_as_they_were_seen(tmp_path: Path):
     assert film_episode(config("Camera"), chosen, Order(tmp_path / "a.mp4"))["exact"]
 
 
-def test_no_renderer_is_one_clear_line():
-    with pytest.raises(EnvError, match=r"no renderer that gives pictures \(render_modes: none\)"):
+def test_an_environment_without_a_renderer_is_rejected():
+    with pytest.raises(
+        EnvError, match=r"no render mode that gives pictures \(render_modes: none\)"
+    ):
         Stage(config("Camera"))
-    with pytest.raises(EnvError, match="no renderer"):
+    with pytest.raises(EnvError, match="no render mode"):
         Stage(resolve("py:tests.scripted:Script").config)
 
 
-def test_a_text_renderer_is_drawn_letter_by_letter():
+def test_the_output_of_a_text_renderer_is_drawn_as_a_picture():
     with closing(Stage(config("Letterbox"))) as stage:
         stage.env.reset(seed=0)
         first = stage.picture()
@@ -142,7 +144,7 @@ def test_a_text_renderer_is_drawn_letter_by_letter():
     assert not np.array_equal(first, later)
 
 
-def test_small_pictures_grow_by_a_whole_factor_and_large_ones_stay():
+def test_small_pictures_are_enlarged_by_an_integer_factor_and_large_ones_are_not():
     with closing(Stage(config(size=96))) as stage:
         stage.env.reset(seed=0)
         assert stage.picture().shape == (480, 480, 3)
@@ -152,7 +154,7 @@ def test_small_pictures_grow_by_a_whole_factor_and_large_ones_stay():
         assert stage.picture().shape == (600, 600, 3)
 
 
-def test_the_pace_is_the_presets_then_the_environments_then_a_usual_one():
+def test_the_frame_rate_is_that_of_the_preset_or_the_environment_or_the_default():
     for cfg, fps in (
         (resolve("CartPole-v1", {"facts.fps": 20}).config, 20),
         (config(), 10),

@@ -1,4 +1,4 @@
-"""A person at the window, by key events as SDL delivers them; and what keys mean."""
+"""A human player in a window, simulated by SDL key events; and the mapping from keys to actions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gymnast.errors import UsageError
 from gymnast.play.human import WindowPlayer
 from gymnast.play.keys import Keys
 from gymnast.play.play import Outcome
-from gymnast.play.session import Wish, play
+from gymnast.play.session import PlayOptions, play
 from gymnast.play.window import Window
 from tests.film.seen import Swatch, decoded
 
 
 @pytest.fixture(autouse=True)
 def dummy_display(monkeypatch: pytest.MonkeyPatch):
-    """A display that accepts windows and shows them to nobody."""
+    """Provides SDL's dummy display, which accepts windows without showing them."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     pygame.display.init()
     pygame.event.clear()
@@ -41,39 +41,39 @@ def release(name: str) -> None:
     pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.key.key_code(name)))
 
 
-def human(target: str, told: Callable[[str], None] = lambda _: None, **wish) -> list[Outcome]:
+def human(target: str, echo: Callable[[str], None] = lambda _: None, **options) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    wanted = Wish("human", seed=1, fps=100, **wish)
-    play(resolve(target).config, None, wanted, tell=told, ended=outcomes.append)
+    wanted = PlayOptions("human", seed=1, fps=100, **options)
+    play(resolve(target).config, None, wanted, echo=echo, on_episode_end=outcomes.append)
     return outcomes
 
 
-def steps_of(env: str, action, most: int = 10_000) -> tuple[float, int]:
-    """Return and length when one action is repeated."""
+def steps_of(env: str, action, max_steps: int = 10_000) -> tuple[float, int]:
+    """Returns the return and length of an episode in which one action is repeated."""
     live = gym.make(env)
     live.reset(seed=1)
     total = 0.0
-    for t in range(most):
+    for t in range(max_steps):
         _, reward, terminated, truncated, _ = live.step(action)
         total += float(reward)
         if terminated or truncated:
             return total, t + 1
-    return total, most
+    return total, max_steps
 
 
 @pytest.mark.parametrize(("key", "action"), [("left", 0), ("right", 1)])
-def test_a_key_held_down_is_its_action_every_step(key: str, action: int, tmp_path: Path):
-    told: list[str] = []
+def test_a_held_key_is_its_action_at_every_step(key: str, action: int, tmp_path: Path):
+    printed: list[str] = []
     press(key)
-    (outcome,) = human("CartPole-v1", told.append, record=tmp_path / "me.mp4")
+    (outcome,) = human("CartPole-v1", printed.append, record=tmp_path / "me.mp4")
     assert (outcome.total, outcome.length) == steps_of("CartPole-v1", action)
     assert outcome.ending == "terminated"
-    assert told[0].startswith("keys  left: push left, right: push right")
+    assert printed[0].startswith("keys  left: push left, right: push right")
     frames, _ = decoded(tmp_path / "me.mp4")
     assert len(frames) == outcome.length + 1 + 100
 
 
-def test_nothing_held_is_the_idle_action():
+def test_without_a_held_key_the_idle_action_is_taken():
     (outcome,) = human("LunarLander-v3")
     total, length = steps_of("LunarLander-v3", 0)
     assert outcome.length == length
@@ -81,7 +81,7 @@ def test_nothing_held_is_the_idle_action():
 
 
 class Typed(Swatch):
-    """Digits 0 to 2 are its keys. What is typed at which step is said by `Typed.script`."""
+    """Has the keys 0 to 2. `Typed.script` maps a step to the key events sent after it."""
 
     script: dict[int, Callable[[], object]] = {}
 
@@ -110,7 +110,7 @@ def test_a_tap_within_one_frame_is_one_step(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("how", ["escape", "q", "close"])
-def test_escape_q_and_closing_the_window_end_it_with_a_film_up_to_there(
+def test_escape_q_and_closing_the_window_end_the_game_and_keep_the_film_so_far(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     end = close if how == "close" else lambda: press(how)
@@ -121,14 +121,16 @@ def test_escape_q_and_closing_the_window_end_it_with_a_film_up_to_there(
     assert len(frames) == 3
 
 
-def test_leaving_at_once_leaves_no_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_leaving_before_the_first_step_leaves_no_film(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(Typed, "script", {0: close})
     (outcome,) = human(TYPED, record=tmp_path / "a.mp4")
     assert (outcome.length, outcome.ending) == (0, "left")
     assert not list(tmp_path.iterdir())
 
 
-def test_step_by_step_each_press_is_one_step_and_nothing_happens_without_one():
+def test_step_by_step_each_key_press_is_one_step():
     facts = Facts.model_validate({"keys": {"a": 1}, "idle": 0})
     window = Window("test", 1000)
     slow, fast = (
@@ -138,17 +140,17 @@ def test_step_by_step_each_press_is_one_step_and_nothing_happens_without_one():
     pygame.time.set_timer(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_a), 30, loops=1)
     assert slow.decide(None).action == 1
     window.tick()
-    assert window.pressed() == []  # though the key was never let go
+    assert window.pressed() == []  # although the key was never released
 
 
-def test_a_policy_is_shown_in_a_window_too():
+def test_random_actions_are_shown_in_a_window():
     outcomes: list[Outcome] = []
-    wish = Wish("random", seed=5, fps=100)
-    play(resolve("CartPole-v1").config, None, wish, ended=outcomes.append)
+    options = PlayOptions("random", seed=5, fps=100)
+    play(resolve("CartPole-v1").config, None, options, on_episode_end=outcomes.append)
     assert outcomes[0].ending == "terminated"
 
 
-def test_amounts_of_keys_held_together_are_added_and_kept_in_range():
+def test_box_actions_of_keys_held_together_are_added_and_clipped():
     cfg = resolve("LunarLander-v3:continuous").config
     space = gym.make(cfg.env.id, **cfg.env.kwargs).action_space
     keys = Keys(space, cfg.facts)
@@ -159,20 +161,20 @@ def test_amounts_of_keys_held_together_are_added_and_kept_in_range():
     assert space.contains(keys.action(["up"]))
 
 
-def test_of_several_choices_the_latest_key_counts_and_unknown_keys_do_not():
+def test_for_discrete_actions_the_latest_known_key_counts():
     keys = Keys(Discrete(2), Facts.model_validate({"keys": {"a": 0, "b": 1}}))
     assert keys.action(["a", "b", "x"]) == 1
     assert keys.action(["x"]) is None
 
 
-def test_without_facts_digits_are_the_actions():
+def test_without_facts_digits_are_the_keys_of_discrete_actions():
     keys = Keys(Discrete(3, start=4), Facts())
     assert [keys.action([str(i)]) for i in range(3)] == [4, 5, 6]
     for space in (Discrete(11), Box(-1, 1, (2,), np.float32)):
-        with pytest.raises(UsageError, match="no keys are known"):
+        with pytest.raises(UsageError, match="no keys are defined"):
             Keys(space, Facts())
 
 
-def test_a_key_for_an_action_that_does_not_exist_is_refused():
-    with pytest.raises(UsageError, match="left stand for no action"):
+def test_a_key_for_an_action_that_does_not_exist_is_rejected():
+    with pytest.raises(UsageError, match="left do not map to an action"):
         Keys(Discrete(2), Facts.model_validate({"keys": {"left": 2, "right": 1}}))

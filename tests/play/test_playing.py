@@ -1,4 +1,4 @@
-"""`gymnast play` as it is typed: policies and random actions, into films and step by step."""
+"""`gymnast play` on the command line: policies and random actions, into films and step by step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from gymnast.cli import main
 from gymnast.config.resolve import load
 from gymnast.evaluation.rescore import policy_of
-from gymnast.play.session import Wish, play
+from gymnast.play.session import PlayOptions, play
 from gymnast.runs import checkpoint
 from gymnast.runs.run import Run
 from gymnast.runs.trace import Trace
@@ -32,14 +32,14 @@ HEADLESS = {
 
 
 def typed(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """`gymnast play ...` where there is no display."""
+    """Runs `gymnast play ...` without a display; `given` is its stdin."""
     command = [sys.executable, "-m", "gymnast", "play", *words]
     return subprocess.run(command, capture_output=True, text=True, env=HEADLESS, input=given)
 
 
 def hide_display(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
-        monkeypatch.setenv(name, "")  # set, so that it is as before afterwards, whatever play does
+        monkeypatch.setenv(name, "")  # set, so that monkeypatch restores it whatever play does
 
 
 def test_random_play_is_recorded_without_a_display(tmp_path: Path):
@@ -60,7 +60,7 @@ def test_random_play_is_recorded_without_a_display(tmp_path: Path):
 
 @pytest.fixture(scope="module")
 def scored(cartpole: Run) -> Trace:
-    """The first episode of the last evaluation, whose version has a checkpoint."""
+    """Returns the first episode of the last evaluation, whose policy has a checkpoint."""
     newest, episodes = max(traces(cartpole, "eval").items())
     assert newest in {int(p.name) for p in cartpole.checkpoints.iterdir() if p.name.isdigit()}
     return episodes[0]
@@ -79,27 +79,27 @@ def test_a_policy_plays_as_it_was_evaluated(cartpole: Run, scored: Trace, tmp_pa
     assert len(frames) == len(scored) + 1 + 50
 
 
-def test_step_by_step_tells_observation_action_reward_and_value(cartpole: Run, scored: Trace):
+def test_step_by_step_prints_observation_action_reward_and_value(cartpole: Run, scored: Trace):
     target = f"{cartpole.path}:{scored.version}"
     done = typed(target, "--step", "--seed", str(scored.seed), given="\n\n")
     assert done.returncode == 0, done.stderr
-    told = done.stdout
+    printed = done.stdout
     obs, _ = gym.make("CartPole-v1").reset(seed=scored.seed)
-    assert f"step 0\n  cart position {obs[0]:.4g} m, cart velocity {obs[1]:.4g} m/s" in told
-    assert ["push left", "push right"][scored.action[0]] in told.splitlines()[2]
-    assert f"value {scored.value[0]:.2f}" in told.splitlines()[2]
-    assert "reward +1, return 1" in told
-    assert "step 2\n" in told  # the third waits for a line that never comes
-    assert "return 2 in 2 steps, left" in told
+    assert f"step 0\n  cart position {obs[0]:.4g} m, cart velocity {obs[1]:.4g} m/s" in printed
+    assert ["push left", "push right"][scored.action[0]] in printed.splitlines()[2]
+    assert f"value {scored.value[0]:.2f}" in printed.splitlines()[2]
+    assert "reward +1, return 1" in printed
+    assert "step 2\n" in printed  # the third waits for a line that never comes
+    assert "return 2 in 2 steps, left" in printed
 
 
-def test_a_person_without_a_display_types_the_keys():
+def test_a_human_without_a_display_types_the_keys():
     given = "left\nup\nright\nright\nq\n"
     done = typed("CartPole-v1", "--human", "--step", "--seed", "1", given=given)
     assert done.returncode == 0, done.stderr
     assert "keys  left: push left, right: push right" in done.stdout
-    told = [line.split(": ")[-1].strip() for line in done.stdout.splitlines() if "push" in line]
-    assert told[1:] == ["push left", "push right", "push right"]
+    actions = [line.split(": ")[-1].strip() for line in done.stdout.splitlines() if "push" in line]
+    assert actions[1:] == ["push left", "push right", "push right"]
     assert "return 3 in 3 steps, left (seed 1)" in done.stdout
 
 
@@ -109,41 +109,41 @@ def test_sampled_actions_repeat_with_their_seed_and_differ_between_seeds(
     cfg, policy = load(cartpole.config()), policy_of(checkpoint.find(cartpole.path, "latest"))
     hide_display(monkeypatch)
 
-    def told(seed: int) -> list[str]:
-        said: list[str] = []
-        wish = Wish("policy", sampled=True, seed=seed, step_by_step=True)
-        ended = lambda outcome: said.append(str(outcome))  # noqa: E731
-        play(cfg, policy, wish, tell=said.append, ask=lambda _: "", ended=ended)
-        return said
+    def printed_text(seed: int) -> list[str]:
+        text: list[str] = []
+        options = PlayOptions("policy", sampled=True, seed=seed, step_by_step=True)
+        ended = lambda outcome: text.append(str(outcome))  # noqa: E731
+        play(cfg, policy, options, echo=text.append, ask=lambda _: "", on_episode_end=ended)
+        return text
 
-    first = told(1)
-    assert first == told(1)
-    assert first != told(2)
+    first = printed_text(1)
+    assert first == printed_text(1)
+    assert first != printed_text(2)
     assert "terminated" in first[-1] or "truncated" in first[-1]
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "text"),
     [
         (["CartPole-v1"], 2, "no display"),
         (["CartPole-v1"], 2, "--record out.mp4"),
         (["CartPole-v1", "--human"], 2, "--human --step"),
-        (["CartPole-v1", "--human", "--random", "--step"], 2, "two players"),
+        (["CartPole-v1", "--human", "--random", "--step"], 2, "exclude each other"),
         (["CartPole-v1", "--sample", "--step"], 2, "policy of a run"),
-        (["CartPole-v1", "--record", "film.gif"], 2, "films are .mp4"),
-        (["CartPole-v1", "--checkpoint", "best"], 2, "is no run"),
+        (["CartPole-v1", "--record", "film.gif"], 2, "must end in .mp4"),
+        (["CartPole-v1", "--checkpoint", "best"], 2, "is not a run"),
         (["CartPole-v9", "--step"], 1, "CartPole-v1"),
         (["@last"], 1, "no runs"),
-        (["py:tests.scripted:Script", "--record", "a.mp4"], 1, "no renderer"),
+        (["py:tests.scripted:Script", "--record", "a.mp4"], 1, "no render mode"),
         (["Pendulum-v1", "--human", "--step", "--fps", "0"], 2, "--fps"),
         (["MountainCarContinuous-v0", "--human", "--step"], 2, "facts.keys"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_a_mistake_gets_one_clear_error(
+def test_invalid_arguments_raise_a_clear_error(
     words: list[str],
     code: int,
-    said: str,
+    text: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
@@ -152,10 +152,10 @@ def test_a_mistake_gets_one_clear_error(
     with pytest.raises(SystemExit) as exit:
         main()
     assert exit.value.code == code
-    assert said in capsys.readouterr().err
+    assert text in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_the_game_and_leaves_a_film_that_plays(tmp_path: Path):
+def test_ctrl_c_ends_the_game_and_keeps_a_valid_film(tmp_path: Path):
     film = tmp_path / "long.mp4"
     kwargs = "py:tests.play.test_playing:Endless"
     command = [sys.executable, "-m", "gymnast", "play", kwargs, "--record", str(film)]
@@ -166,16 +166,16 @@ def test_ctrl_c_ends_the_game_and_leaves_a_film_that_plays(tmp_path: Path):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     child.send_signal(signal.SIGINT)
-    said, _ = child.communicate(timeout=60)
+    text, _ = child.communicate(timeout=60)
     assert child.returncode == 0
-    assert "left" in said
+    assert "left" in text
     frames, _ = decoded(film)
     assert len(frames) > 10
     assert os.listdir(tmp_path) == ["long.mp4"]
 
 
 class Endless(gym.Env):
-    """Noise without an end."""
+    """Renders noise and never ends."""
 
     metadata = {"render_modes": ["rgb_array"]}
 

@@ -130,5 +130,5 @@ def test_an_episode_that_was_removed_is_rejected():
     at = str(int(oldest.stem.rpartition("-")[2]))
     assert choose(run, str(kept[-1]), at=at).trace.seed == read_traces(oldest)[-1].seed
     missing = next(place for place in range(12) if place not in kept)
-    with pytest.raises(UsageError, match="not stored any more"):
+    with pytest.raises(UsageError, match="no longer stored"):
         choose(run, str(missing), at=at)

@@ -1,5 +1,4 @@
-"""Which stored matches are meant: of one version, a match of every pair of players for each way it
-went, or one by its number."""
+"""Selects stored matches of a run: one per pairing and result, or one by its number."""
 
 from __future__ import annotations
 
@@ -9,23 +8,23 @@ from dataclasses import dataclass
 
 from gymnast.config.sections.league import LEARNER
 from gymnast.errors import RunError
-from gymnast.film.choose import Kind, by_version, place_of, switch, version_of
+from gymnast.film.choose import Kind, by_version, index_of, switch, version_of
 from gymnast.runs.match_trace import MatchTrace, read_matches
 from gymnast.runs.run import Run
 
 TOGETHER = "together"
-"""All roles were played by those who learn."""
+"""Name of the pairing in which all roles were played by learning policies."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenMatch:
     kind: Kind
     version: int
-    """Env steps in the name of its file: of the policies, or for training of the checkpoint."""
+    """Env steps in the file name: of the policies or, for training matches, of the checkpoint."""
     which: str
-    """Who played and how it went, or its number; part of the name of its film."""
+    """Pairing and result, or its number; part of the name of its film."""
     index: int
-    """Its place in the file, from 0."""
+    """Index in the file, from 0."""
     trace: MatchTrace
 
 
@@ -37,17 +36,19 @@ def choose_matches(
     kind: Kind = "eval",
     at: str | None = None,
 ) -> list[ChosenMatch]:
-    """`best` and `last`: of the best or the newest version the first match of every pair of players
-    that was won, that was lost, and so on. A number: that match of the best version, from 0. `at` names
-    another version. `outcomes`: how a match may end -> the role that then has won."""
+    """Returns stored matches of `run`.
+
+    `best` and `last` return, for the best or the newest version, the first match of every pairing and
+    result (won, lost, drawn). A number returns the match with this index (from 0) of the best version.
+    `at` names another version. `outcomes` maps each outcome to the role that wins by it."""
     files = by_version(run.matches, kind)
     if not files:
-        fix = f"{switch(kind)} say what is stored"
+        fix = f"{switch(kind)} control what is stored"
         raise RunError(f"no {kind} matches are stored", at=str(run.path), fix=fix)
     version = version_of(run, kind, files, episode, at)
     traces = read_matches(files[version])
     if episode not in ("best", "last"):
-        index = place_of(episode, len(traces))
+        index = index_of(episode, len(traces))
         return [ChosenMatch(kind, version, episode, index, traces[index])]
     first: dict[str, ChosenMatch] = {}
     for index, trace in enumerate(traces):
@@ -57,10 +58,10 @@ def choose_matches(
 
 
 def described(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
-    """`seeker-medium-won`: who learned, against whom, and how it went where that is known."""
-    role = next((role for role, who in trace.cast.items() if who == LEARNER), "")
-    others = [who for other, who in trace.cast.items() if other != role]
-    together = all(who == LEARNER for who in others)
+    """Returns e.g. `seeker-medium-won`: the learning role, its opponents, and the result if it is known."""
+    role = next((role for role, player in trace.cast.items() if player == LEARNER), "")
+    others = [player for other, player in trace.cast.items() if other != role]
+    together = all(player == LEARNER for player in others)
     rivals = "+".join(dict.fromkeys(map(_short, others)))
     winner = outcomes.get(trace.outcome)
     if not winner:
@@ -73,7 +74,7 @@ def described(trace: MatchTrace, outcomes: Mapping[str, str]) -> str:
     return re.sub(r"[^\w.+-]+", "_", "-".join(word for word in (*words, result) if word))
 
 
-def _short(who: str) -> str:
-    """`scripted:medium` is `medium`; past selves are one opponent."""
-    kind, _, name = who.partition(":")
+def _short(player: str) -> str:
+    """Returns a short name: `medium` for `scripted:medium`, `past` for every earlier policy (`step:N`)."""
+    kind, _, name = player.partition(":")
     return "past" if kind == "step" else name or kind

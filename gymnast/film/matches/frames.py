@@ -1,5 +1,6 @@
-"""From a stored match to pictures: the environment is reset with its seed and everybody does as they
-did. Every reward is compared with the stored one, as of an episode (`frames.py`)."""
+"""Renders a stored match: the environment is reset with its seed and replays the stored actions.
+
+Every reward is compared with the stored one, as for an episode (`gymnast/film/frames.py`)."""
 
 from __future__ import annotations
 
@@ -22,27 +23,27 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class MatchShot:
-    """One moment of a match."""
+    """One frame of a match, and the numbers that are shown with it."""
 
     picture: Array
-    """[H, W, 3] uint8."""
+    """Rendered frame, [H, W, 3] uint8."""
     step: int
-    """Steps taken so far."""
+    """Number of steps taken so far."""
     returns: dict[str, float]
-    """Role -> return so far, the mean of its agents."""
+    """Role -> return so far, averaged over its agents."""
     ending: str = ""
-    """How the match ended, on its last picture."""
+    """How the match ended; set on its last frame only."""
 
 
 class MatchStage:
-    """A live match of a config, and pictures of it."""
+    """An open match environment of a config, and its rendered pictures."""
 
     def __init__(self, cfg: Config[Any], *, training: bool = False) -> None:
-        """`training`: for matches of training, in which the balance of a league may slow a role."""
+        """`training`: for training matches, in which `league.balance` may have slowed a role."""
         self.cfg = cfg
         self.matches: Matches = open_matches(cfg, 1)
-        told = getattr(self.matches, "fps", None)
-        self.fps = float(cfg.facts.fps or told or USUAL_FPS)
+        env_fps = getattr(self.matches, "fps", None)
+        self.fps = float(cfg.facts.fps or env_fps or USUAL_FPS)
         self.slowed = ""
         """The role with a handicap."""
         balance = cfg.league.balance
@@ -53,7 +54,7 @@ class MatchStage:
         return enlarged(self.matches.draw(0))
 
     def settle(self, trace: MatchTrace) -> None:
-        """Find the handicap under which the match replays: which was in force is not stored."""
+        """Finds the handicap with which the match replays exactly; it is not stored with the match."""
         if self.handicap is None:
             return
         for role in ("", *self.matches.roles):
@@ -79,16 +80,18 @@ class MatchStage:
 
 
 def match_shots(stage: MatchStage, trace: MatchTrace, *, strict: bool) -> Iterator[MatchShot]:
-    """Every moment of the match. Where strict, raises Differs at the first one that is not as stored;
-    else goes on until the stored actions or the replay end."""
+    """Yields every frame of the match with its numbers.
+
+    If `strict`, raises Differs at the first step that is not as stored; otherwise continues until the
+    stored actions or the replay end."""
     returns = dict.fromkeys(stage.matches.roles, 0.0)
-    for step, got, ending in _replayed(stage, trace, strict=strict):
-        returns = {role: total + float(np.mean(got[role])) for role, total in returns.items()}
+    for step, rewards, ending in _replayed(stage, trace, strict=strict):
+        returns = {role: total + float(np.mean(rewards[role])) for role, total in returns.items()}
         yield MatchShot(stage.picture(), step, returns, ending)
 
 
 def replay_match(stage: MatchStage, trace: MatchTrace) -> None:
-    """Play it again without looking; raises Differs where it is not as stored."""
+    """Replays a match without rendering; raises Differs at the first step that is not as stored."""
     for _ in _replayed(stage, trace, strict=True):
         pass
 
@@ -96,35 +99,35 @@ def replay_match(stage: MatchStage, trace: MatchTrace) -> None:
 def _replayed(
     stage: MatchStage, trace: MatchTrace, *, strict: bool
 ) -> Iterator[tuple[int, dict[str, Array], str]]:
-    """Steps taken, what every agent of each role just got, and how it ended where it did."""
+    """Yields steps taken, role -> rewards of the last step [seats], and how the match ended (or "")."""
     matches = stage.matches
     raise_fault(matches.name, matches.reset([0], [trace.seed]))
     in_play = {name: np.ones(role.seats, dtype=bool) for name, role in matches.roles.items()}
     yield 0, {name: np.zeros(role.seats) for name, role in matches.roles.items()}, ""
     last = len(trace) - 1
     for t in range(len(trace)):
-        step = matches.step({role: taken[t][None] for role, taken in trace.actions.items()})
+        step = matches.step({role: actions[t][None] for role, actions in trace.actions.items()})
         raise_fault(matches.name, step.faults)
-        got = {role: np.where(in_play[role], step.reward[role][0], 0.0) for role in in_play}
+        rewards = {role: np.where(in_play[role], step.reward[role][0], 0.0) for role in in_play}
         for role, playing in in_play.items():
             in_play[role] = playing & ~(step.terminated[role][0] | step.truncated[role][0])
         over = bool(step.over[0])
         outcome = _outcome(matches, int(step.outcome[0])) if over else ""
         if strict and (
-            any(not np.array_equal(got[role], trace.rewards[role][t]) for role in got)
+            any(not np.array_equal(rewards[role], trace.rewards[role][t]) for role in rewards)
             or over != (t == last)
             or outcome != (trace.outcome if over else "")
         ):
-            why = "" if stage.handicap is None else "another handicap may have been in force"
-            raise Differs(t + 1, "match as it was played", why)
+            why = "" if stage.handicap is None else "the match may have had another handicap"
+            raise Differs(t + 1, "recorded match", why)
         if over or t == last:
-            yield t + 1, got, _ending(matches, outcome) if over else "the recording ends"
+            yield t + 1, rewards, _ending(matches, outcome) if over else "the recording ends"
             return
-        yield t + 1, got, ""
+        yield t + 1, rewards, ""
 
 
-def _outcome(matches: Matches, place: int) -> str:
-    return "" if place == UNKNOWN else list(matches.outcomes)[place]
+def _outcome(matches: Matches, index: int) -> str:
+    return "" if index == UNKNOWN else list(matches.outcomes)[index]
 
 
 def _ending(matches: Matches, outcome: str) -> str:
