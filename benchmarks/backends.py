@@ -90,7 +90,7 @@ def sample(who: str, env: str, n_envs: int, seconds: float) -> dict[str, Any]:
 
 def _ours(who: str, env: str, n_envs: int) -> Iterator[VectorStep]:
     cfg = EnvConfig(id=env, n_envs=n_envs, backend=who, workers=WORKERS)
-    envs = open_envs(cfg, limit=EpisodeLimit(), tell=print)
+    envs = open_envs(cfg, limit=EpisodeLimit(), on_output=print)
     seeds = iter(range(10**9))
     envs.reset(range(n_envs), [next(seeds) for _ in range(n_envs)])
 
