@@ -293,26 +293,26 @@ def page(told: dict[str, Any]) -> str:
             f"`gymnast train tag:selfplay`, seed {run['seed']}: {run['env_steps']:,} env steps of 64 "
             f"matches in {run['seconds'] / 60:.1f} minutes ({run['machine']}), "
             f"{run['env_steps_per_cpu_second']:,.0f} env steps or "
-            f"{2 * run['env_steps_per_cpu_second']:,.0f} steps of agents per CPU second. "
-            "The arena alone: [benchmarks](benchmarks.md).",
+            f"{2 * run['env_steps_per_cpu_second']:,.0f} agent steps per CPU second. "
+            "The speed of the environment alone is in the [benchmarks](benchmarks.md).",
             "",
-            f"The best version on {HELD_OUT} held-out matches each:",
+            f"The best version of each role, on {HELD_OUT} held-out matches per opponent:",
             "",
             _markdown(("", "wins", "95 %", "steps of a match"), rows),
             "",
             "![Curves](images/self-play.png)",
             "",
-            "Ratings by all evaluations of the run; scripted:medium is 1000:",
+            "Ratings from all evaluations of the run; `scripted:medium` is fixed at 1000:",
             "",
             _markdown(("role", "version", "env steps", "rating", "95 %"), ratings),
             "",
-            f"Past selves against each other, {CROSSED} matches a pair. Every one of "
-            f"{len(told['past_selves'])} against every older opponent: the lowest lower bound is "
+            f"Past selves against each other, {CROSSED} matches per pair. The lowest lower bound of a win "
+            f"rate against an older opponent, over {len(told['past_selves'])} past selves of each role, is "
             f"{worst['low']:.1%} ({worst['role']} {worst['newer']:,} against {worst['older']:,}).",
             "",
             "![Cross-play](images/self-play-matrix.png)",
             "",
-            "One match that the seeker wins and one that the hider survives:",
+            "A match that the seeker wins, and one that the hider survives:",
             "",
             "![A tag](images/self-play-tag.png)",
             "",
@@ -320,7 +320,7 @@ def page(told: dict[str, Any]) -> str:
             "",
             "### A dominated start",
             "",
-            "A hider that was trained against the scripted seeker, and a seeker that knows nothing "
+            "A hider that was trained against the scripted seeker meets an untrained seeker "
             f"(`gymnast train tag:rebalanced --from trained-hider`). The seeker's win rate falls to "
             f"{dominated['lowest']:.0%} and ends at {dominated['last_win_rate']:.0%}; in the second half "
             f"{dominated['share_of_rows_above_35%']:.1%} of the rows are above 35 %.",
@@ -332,7 +332,8 @@ def page(told: dict[str, Any]) -> str:
             "`gymnast train pettingzoo/simple_speaker_listener_v4`: "
             f"{talk['score']['mean']:.1f} [{talk['score']['low']:.1f}, {talk['score']['high']:.1f}] over "
             f"{talk['score']['episodes']} held-out episodes after {talk['env_steps']:,} env steps "
-            f"({talk['seconds'] / 60:.1f} minutes). The best without talking is -18, chance -39.",
+            f"({talk['seconds'] / 60:.1f} minutes). The best possible return without communication is -18; "
+            "random actions get -39.",
             "",
             "![Talking](images/self-play-talk.png)",
         ]

@@ -85,8 +85,7 @@ class Seats:
         if self._buffer is not None and self._policy is not None:
             buffer, policy = self._buffer, self._policy
             rows = buffer.action[t], buffer.dist[t], buffer.logprob[t], buffer.value[t]
-            # One batch over all seats, whoever plays them: cheaper than selecting, and the draws of a
-            # seat do not depend on who else learns. Opponents' actions are filled in below.
+            # One batch over all seats, whoever plays them; opponents' actions are filled in below.
             policy.act_into(buffer.record_obs(obs), self._noise[t], None, *rows)
             env_action = policy.head.for_env(buffer.action[t])
             if self.opponents:

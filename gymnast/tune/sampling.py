@@ -79,7 +79,7 @@ def sample(cfg: Config[Any], backend: str, n_envs: int, seconds: float) -> Sampl
         while sum(one.seconds for one in slices) < seconds and not _is_precise(slices):
             slices.append(collect())
         cpu = cpu_seconds() - cpu
-        # The other ways to restore episodes work only for a limited number of steps.
+        # "history" does not count: it restores only for a limited number of steps after seeding.
         restores = collector.envs.restore in ("replay", "together")
     steps, wall = sum(one.env_steps for one in slices), sum(one.seconds for one in slices)
     return Sample(

@@ -32,7 +32,7 @@ def slide(
     end = np.clip(wanted, -limit, limit)
     stopped = end != wanted
     move = end - start
-    # Only points whose move can reach a box need the exact computation: few of them, in most steps.
+    # Only points whose move can reach a box need the exact computation.
     reach = np.abs(move)[:, :, None] + half[:, None]
     close = np.abs(middle[:, None] - start[:, :, None]) <= reach
     near = (close[..., 0] & close[..., 1]).any(-1)
