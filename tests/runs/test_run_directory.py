@@ -262,7 +262,7 @@ def test_an_unknown_version_is_refused_clearly(make_run: Maker):
 def test_a_run_of_an_older_format_is_rejected_with_the_reason(make_run: Maker):
     made = make_run()
     (made.path / "run.json").write_text(json.dumps(made.info | {"version": 1}))
-    with pytest.raises(RunError, match="run format 1 is no longer read .* were renamed since"):
+    with pytest.raises(RunError, match=r"run format 1 is no longer read .* were renamed since"):
         _ = made.info
 
 

@@ -64,10 +64,12 @@ class Trained:
                 module, "policy_gradient_update", self._recorded(module.policy_gradient_update)
             )
 
-    def _recorded(self, follow: Any) -> Any:
-        def recorded(descent: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any):
+    def _recorded(self, update: Any) -> Any:
+        def recorded(
+            step: Any, rollout: Rollout, advantage: Any, target: Any, *rest: Any, **more: Any
+        ):
             self.updates.append((rollout, advantage.copy(), target.copy()))
-            return follow(descent, rollout, advantage, target, *rest)
+            return update(step, rollout, advantage, target, *rest, **more)
 
         return recorded
 
