@@ -48,7 +48,7 @@ class Session:
     before: list[Any]
     runs_dir: Path
     notes: Path
-    said: bytes = b""
+    output: bytes = b""
 
     def run(self) -> Run:
         found = self.until(lambda: store.list_runs(self.runs_dir))

@@ -20,7 +20,7 @@ import json, os, sys
 from gymnast.envs.build.fast_step.cartpole import FastCartPole
 from gymnast.cli import main
 from gymnast.config.source import Source
-from gymnast.envs import child
+from gymnast.envs.backends import child
 
 parsed, started, read = [], [], Source.read.__func__
 Source.read = classmethod(lambda cls, text, name="": parsed.append(name) or read(cls, text, name))
