@@ -266,7 +266,7 @@ def test_a_name_that_no_metric_can_have_is_refused(name: str):
 
 def test_percentages_of_a_weight_need_a_budget():
     settings = {"shaping.centred.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
-    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentage of a budget"):
+    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentages of a budget"):
         resolve("CartPole-v1", settings)
 
 
