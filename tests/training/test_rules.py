@@ -180,7 +180,7 @@ def test_saved_and_restored_anywhere_it_does_the_same():
         ({"within": {"algo.lr": "1e-4"}}, "within.algo.lr", "LOW..HIGH"),
         ({"within": {"algo.lr": "1..0"}}, "within.algo.lr", "reversed"),
         ({"within": {"algo.lr": "-1..1"}}, "within", "falls below 0"),
-        ({"within": HALVE["within"] | {"algo.clip": "0..1"}}, "within", "algo.clip is not changed by this rule"),
+        ({"within": HALVE["within"] | {"algo.clip": "0..1"}}, "within", "algo.clip is not changed"),
         ({"wait": 0}, "wait", "whole number above 0"),
         ({"gain": -1}, "gain", "at least 0"),
         ({"revert": 0.5}, "revert", "whole number"),
