@@ -270,7 +270,7 @@ def test_a_term_name_that_is_no_valid_metric_name_is_refused(name: str):
 
 def test_percentages_in_a_weight_schedule_need_a_budget():
     settings = {"shaping.centred.weight": "1 -> 0", "stop.env_steps": "off", "stop.minutes": "off"}
-    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentage of a budget"):
+    with pytest.raises(ConfigError, match=r"shaping\.centred\.weight.*percentages of a budget"):
         resolve("CartPole-v1", settings)
 
 
