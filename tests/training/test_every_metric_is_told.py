@@ -129,7 +129,7 @@ def test_parts_of_spaces_bear_their_labels_and_ranges():
     assert metrics["rollout/action_share.1"].bounds == (0, 1)
     assert "rollout/action_share.2" not in metrics
     angle = metrics["rollout/obs_mean.2"]
-    assert "number 2 (pole angle)" in angle.description
+    assert "component 2 (pole angle)" in angle.description
     assert angle.bounds == pytest.approx((-0.41887903, 0.41887903))
     assert metrics["rollout/obs_mean.1"].bounds == (-np.inf, np.inf)
 
@@ -139,7 +139,7 @@ def test_amounts_are_bounded_by_their_own_range():
     metrics = declared(resolve("CartPole-v1").config, limits)
     assert metrics["rollout/action_mean.1"].bounds == (0.0, 3.0)
     assert metrics["rollout/action_std.1"].bounds == (0.0, 1.5)
-    assert "amount 1 (gas)" in metrics["rollout/action_std.1"].description
+    assert "dimension 1 (gas)" in metrics["rollout/action_std.1"].description
 
 
 def test_spaces_of_many_parts_have_no_metric_for_each():
