@@ -296,9 +296,9 @@ def page(document: dict[str, Any]) -> str:
         f"For {first} of {len(broken)} faults, the right alert came first with every seed; for {named}, the",
         f"doctor named the cause in its first two findings; for {cured}, its patch restored 80 % or more",
         "of the healthy area, on average over seeds. The doctor only gets the rows of a run: neither the",
-        "preset nor the change. Checks and causes were tuned on these runs; a slow test trains three faults and three",
-        "presets with another seed. Dead units and the missing entropy bonus cost these tasks little: they",
-        "kept most of the healthy area without treatment.",
+        "preset nor the change. Checks and causes were tuned on these runs; a slow test trains three faults",
+        "and three presets with another seed. Dead units and the missing entropy bonus cost these tasks",
+        "little: they kept most of the healthy area without treatment.",
         "",
         "| fault | first alert | the doctor's first finding | patch (seed 0) "
         "| area: healthy | broken | treated | restored |",

@@ -133,7 +133,7 @@ def test_component_metrics_have_the_labels_and_ranges_of_the_space():
     assert metrics["rollout/action_share.1"].bounds == (0, 1)
     assert "rollout/action_share.2" not in metrics
     angle = metrics["rollout/obs_mean.2"]
-    assert "number 2 (pole angle)" in angle.description
+    assert "component 2 (pole angle)" in angle.description
     assert angle.bounds == pytest.approx((-0.41887903, 0.41887903))
     assert metrics["rollout/obs_mean.1"].bounds == (-np.inf, np.inf)
 
@@ -143,7 +143,7 @@ def test_box_action_metrics_are_bounded_by_the_range_of_their_component():
     metrics = declared(resolve("CartPole-v1").config, limits)
     assert metrics["rollout/action_mean.1"].bounds == (0.0, 3.0)
     assert metrics["rollout/action_std.1"].bounds == (0.0, 1.5)
-    assert "amount 1 (gas)" in metrics["rollout/action_std.1"].description
+    assert "dimension 1 (gas)" in metrics["rollout/action_std.1"].description
 
 
 def test_spaces_with_many_components_have_no_metric_per_component():
