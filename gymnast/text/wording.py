@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def score(value: Mapping[str, Any] | None) -> str:
-    """Mean and 95 % interval; a dash where nothing has been scored."""
+    """Mean and 95 % interval, which one episode does not have; a dash where nothing has been scored."""
     if value is None:
         return "-"
+    if not math.isfinite(value["low"]):
+        return number(value["mean"])
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 

@@ -70,7 +70,7 @@ def test_the_time_of_a_job_is_over_and_the_same_command_continues_the_run(
     assert same_arrays(arrays(run), arrays(trained("Alarm", SETTINGS)))
     capsys.readouterr()
     assert train("--requeue") == 0
-    assert "is finished: budget of 80 env_steps spent" in capsys.readouterr().out
+    assert "is finished: budget of 80 env steps spent" in capsys.readouterr().out
 
 
 def test_a_command_that_would_begin_another_run_is_not_requeued(

@@ -51,7 +51,7 @@ def test_a_command_and_then_a_larger_budget():
     assert agrees(run) == ("stopped", "command")
     resumed(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("finished", "budget")
-    assert run.info["reason"] == f"budget of {6 * ROLLOUT} env_steps spent"
+    assert run.info["reason"] == f"budget of {6 * ROLLOUT} env steps spent"
 
 
 def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
@@ -64,7 +64,7 @@ def test_a_signal_before_the_score_is_confirmed_and_then_the_confirmation(
         patch.setattr(scoring, "confirm", interrupted)
         run = trained("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
-    assert "before its score was confirmed (budget of 64 env_steps spent)" in run.info["reason"]
+    assert "before its score was confirmed (budget of 64 env steps spent)" in run.info["reason"]
     resumed(run)
     assert agrees(run) == ("finished", "budget")
 
