@@ -31,6 +31,7 @@ class Interrupts:
         self._leave, self._say = leave, say
         self._previous: dict[int, object] = {}
         self._timer: threading.Timer | None = None
+        self._leaving = threading.Event()
         self._ends: tuple[socket.socket, socket.socket] | None = None
 
     def __enter__(self) -> Interrupts:
@@ -55,6 +56,12 @@ class Interrupts:
 
     def asked(self) -> bool:
         return self.received is not None
+
+    def hold_if_leaving(self) -> None:
+        """Blocks the main thread for good once another thread has begun to leave: the process ends within
+        LEAVE_SECONDS, and the main thread must not report the closed record as its own failure."""
+        if self._leaving.is_set():
+            threading.Event().wait()
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         """In the main thread, so that the very next look at `received` sees it."""
@@ -82,6 +89,7 @@ class Interrupts:
 
     def _exit(self, reason: str) -> None:
         # in a thread: whoever was interrupted may hold the very lock that leaving needs
+        self._leaving.set()
         leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
         leaving.start()
         leaving.join(LEAVE_SECONDS)
