@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 
 def score(value: Mapping[str, Any] | None) -> str:
-    """Formats a score with its 95 % confidence interval; a dash if there is none."""
+    """Formats a score with its 95 % confidence interval, which a single episode does not have; a dash if there is none."""
     if value is None:
         return "-"
+    if not math.isfinite(value["low"]):
+        return number(value["mean"])
     return f"{number(value['mean'])} [{number(value['low'])}, {number(value['high'])}]"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from typing import Any
@@ -106,6 +107,13 @@ def test_a_score_of_zero_is_displayed():
 def test_a_best_checkpoint_at_step_zero_is_listed():
     assert ":best" in end_text(ENDED | {"best": 0})  # type: ignore[arg-type]
     assert ":best" not in end_text(ENDED | {"best": None})  # type: ignore[arg-type]
+
+
+def test_one_episode_has_a_score_without_an_interval():
+    alone = {"mean": 10.0, "low": -math.inf, "high": math.inf, "episodes": 1}
+    text = end_text(ENDED | {"solved": False, "score": alone})  # type: ignore[arg-type]
+    assert "scored 10.0 over 1 episode, one episode has no interval" in text
+    assert "inf" not in text
 
 
 def test_without_threshold_or_score_the_summary_has_no_verdict():

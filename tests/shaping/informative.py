@@ -15,8 +15,8 @@ class Informative(gym.Env[Any, Any]):
     action_space = gym.spaces.Discrete(2)
 
     def __init__(self, extra: Any = None) -> None:
-        """`extra`: value of `info["extra"]` from the third step on; "nan" stands for NaN, which a config
-        does not accept."""
+        """`extra` is the value of `info["extra"]` from the third step on; "nan" stands for NaN, which a
+        config does not accept."""
         self.extra, self.age = float("nan") if extra == "nan" else extra, 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:

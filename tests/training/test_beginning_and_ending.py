@@ -67,7 +67,7 @@ def test_a_budget_smaller_than_a_rollout_shortens_it():
     (row,) = [row for row in rows(run) if "policy/loss" in row]
     assert row["clock/env_steps"] == 6
     assert row["clock/vec_steps"] == 3
-    assert run.info["reason"] == "budget of 6 env_steps spent"
+    assert run.info["reason"] == "budget of 6 env steps spent"
 
 
 def test_the_last_rollout_is_shortened_to_the_budget():

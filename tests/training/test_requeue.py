@@ -70,7 +70,7 @@ def test_at_the_time_limit_the_job_is_requeued_and_the_same_command_continues_th
     assert same_arrays(arrays(run), arrays(trained("Alarm", SETTINGS)))
     capsys.readouterr()
     assert train("--requeue") == 0
-    assert "is finished: budget of 80 env_steps spent" in capsys.readouterr().out
+    assert "is finished: budget of 80 env steps spent" in capsys.readouterr().out
 
 
 def test_a_command_that_would_start_another_run_is_not_requeued(

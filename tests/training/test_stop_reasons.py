@@ -51,7 +51,7 @@ def test_the_stop_reason_after_a_stop_command_and_a_resume_with_a_larger_budget(
     assert agrees(run) == ("stopped", "command")
     resumed(run, {"stop.env_steps": 6 * ROLLOUT})
     assert agrees(run) == ("finished", "budget")
-    assert run.info["reason"] == f"budget of {6 * ROLLOUT} env_steps spent"
+    assert run.info["reason"] == f"budget of {6 * ROLLOUT} env steps spent"
 
 
 def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
@@ -64,7 +64,7 @@ def test_the_stop_reason_after_a_signal_before_confirmation_and_a_resume(
         patch.setattr(evaluation_points, "confirm", interrupted)
         run = trained("Script", SETTINGS)
     assert agrees(run) == ("stopped", "interrupted")
-    assert "before its score was confirmed (budget of 64 env_steps spent)" in run.info["reason"]
+    assert "before its score was confirmed (budget of 64 env steps spent)" in run.info["reason"]
     resumed(run)
     assert agrees(run) == ("finished", "budget")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import sys
 from pathlib import Path
 
@@ -21,6 +22,9 @@ def answered(answer: bytes, runs: Path, *words: str) -> tuple[int, str]:
     """Runs `gymnast train --ask` in a terminal of its own and types an answer at the prompt."""
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # ignored where the tests run in the background
         command = ["-m", "gymnast", "train", "CartPole-v1", "--ask", "--runs", str(runs), *words]
         os.execv(sys.executable, [sys.executable, *command])
     said = b""

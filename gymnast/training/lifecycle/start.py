@@ -227,6 +227,7 @@ def train_to_end(loop: Loop) -> Summary:
     try:
         summary = loop.train()
     except BaseException as problem:
+        loop.interrupts.hold_if_leaving()
         text = (str(problem) or type(problem).__name__).splitlines()[0]
         loop.run.update(status="failed", reason=text, reason_kind="failed", solved=None)
         with suppress(GymnastError):  # the disk may be full

@@ -55,7 +55,8 @@ def after_rollout(cfg: Config[Any], clock: Clock, row: Mapping[str, float]) -> R
         return Reason("train_return", reached)
     if clock.spent is not None:
         total = clock.limits[clock.spent]
-        return Reason("budget", f"budget of {total:,.0f} {clock.spent} spent")
+        unit = clock.spent.removesuffix("s").replace("_", " ")
+        return Reason("budget", f"budget of {counted(total, unit)} spent")
     return None
 
 

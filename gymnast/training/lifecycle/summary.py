@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
@@ -89,7 +90,9 @@ def end_line(summary: Summary) -> str:
     if score is not None:
         episodes = wording.episodes_of(score)
         parts = [f"{preset} scored {wording.score(score)} over {episodes}".lstrip()]
-        if threshold is not None:
+        if threshold is not None and not math.isfinite(score["low"]):
+            parts.append("one episode has no interval")
+        elif threshold is not None:
             side = "below" if score["low"] < threshold else "above"
             side = "at" if score["low"] == threshold else side
             low, goal = wording.number(score["low"]), wording.number(threshold)

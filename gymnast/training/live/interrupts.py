@@ -32,6 +32,7 @@ class Interrupts:
         self._leave, self._say = leave, say
         self._previous: dict[int, object] = {}
         self._timer: threading.Timer | None = None
+        self._leaving = threading.Event()
         self._ends: tuple[socket.socket, socket.socket] | None = None
 
     def __enter__(self) -> Interrupts:
@@ -60,6 +61,12 @@ class Interrupts:
         """True if a signal asked training to stop."""
         return self.received is not None
 
+    def hold_if_leaving(self) -> None:
+        """Blocks the main thread for good once another thread has begun to leave: the process ends within
+        LEAVE_SECONDS, and the main thread must not report the closed record as its own failure."""
+        if self._leaving.is_set():
+            threading.Event().wait()
+
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         # Runs in the main thread, so that the loop's next look at `received` sees the signal.
         self.received = self.received or signal.Signals(number).name
@@ -86,6 +93,7 @@ class Interrupts:
 
     def _exit(self, reason: str) -> None:
         # in a thread: the interrupted code may hold a lock that `leave` needs
+        self._leaving.set()
         leaving = threading.Thread(target=self._leave, args=[reason], daemon=True)
         leaving.start()
         leaving.join(LEAVE_SECONDS)
