@@ -52,15 +52,22 @@ def definitions(tree: Path, files: list[Path]) -> Iterator[tuple[str, str, int]]
 
 
 def listed(tree: Path) -> dict[str, Any]:
-    """Returns the files, and their lines, in the first column of the table of architecture.md that leads from
-    the environment to the checkpoint. A folder stands for all sources in it."""
+    """Returns the files, and their lines, in the table of architecture.md that leads from the environment to the
+    checkpoint. A row's files are in its first cell with code. A folder stands for all sources in it, and a file
+    name without a folder for a file next to the one before it."""
     page = (tree / "docs" / "architecture.md").read_text(encoding="utf-8")
     _, found, rest = page.partition(SECTION)
     if not found:
         return {"files": 0, "lines": 0, "names": [], "missing": [f"no section {SECTION!r}"]}
     section = rest.partition("\n## ")[0]
-    cells = re.findall(r"^\| ([^|]+) \|", section, re.M)
-    names = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+    names: list[str] = []
+    for row in re.findall(r"^\|(.+)\|$", section, re.M):
+        cell = next((cell for cell in row.split("|") if "`" in cell), "")
+        folder = ""
+        for name in re.findall(r"`([^`]+)`", cell):
+            alone = "/" not in name and folder and any(_files(tree, f"{folder}/{name}"))
+            names.append(f"{folder}/{name}" if alone else name)
+            folder = names[-1].rpartition("/")[0]
     files: set[Path] = set()
     missing: list[str] = []
     for name in names:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def score(value: Mapping[str, Any] | None) -> str:
-    """Formats a score with its 95 % confidence interval, which a single episode does not have; a dash if there is none."""
+    """Formats a score with its 95 % interval, if it has one (a single episode has none); a dash for None."""
     if value is None:
         return "-"
     if not math.isfinite(value["low"]):
